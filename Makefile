@@ -1,0 +1,64 @@
+# Every target sets itself up: Python 3.11 or later and make are all that must be there.
+# PYTHON=… chooses the interpreter, WORKERS=… the number of test processes, ARGS=… goes to the program run.
+
+SHELL   := /bin/sh
+VENV    := .venv
+BIN     := $(VENV)/bin
+PYTHON  ?= python3.13 python3.12 python3.11 python3 python
+WORKERS ?= logical
+ARGS    ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench clean distclean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+
+demo: $(VENV)/.core ## Train on a small table and show predictions, one posterior and an evaluation
+	@$(BIN)/python -m likely.demo $(ARGS)
+
+test: $(VENV)/.dev ## Run the tests, the doctests and the code of the documentation
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
+
+lint: $(VENV)/.dev ## Check style, format, types and the direction of imports
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m ruff format --check .
+	@$(BIN)/python -m mypy --strict src
+	@$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.dev ## Put the code into shape
+	@$(BIN)/python -m ruff check --fix .
+	@$(BIN)/python -m ruff format .
+
+bench: $(VENV)/.dev ## Measure speed and memory beside scikit-learn
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+clean: ## Remove caches (compiled kernels too) and build outputs
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find src tests docs benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean ## Remove the virtual environment as well
+	@rm -rf $(VENV)
+
+# A stamp newer than pyproject.toml means that all is installed: nothing to do, no network needed.
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	@echo "Installing likely into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "Installing likely and its development tools into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $(VENV)/.core $@
+
+# The first interpreter that runs, is new enough and can make a virtual environment.
+$(BIN)/python:
+	@for python in $(PYTHON); do \
+	    if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        echo "Making $(VENV) with $$("$$python" --version) …"; \
+	        exec "$$python" -m venv $(VENV); \
+	    fi; \
+	done; \
+	echo "likely needs Python 3.11 or later with venv: install it, or name it with 'make PYTHON=/path/to/python3'." >&2; \
+	exit 1

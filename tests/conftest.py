@@ -1,0 +1,32 @@
+"""What all tests share: how hard Hypothesis tries, and where larger data sets lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REPO = Path(__file__).resolve().parents[1]
+
+# The first example may compile a kernel, so no deadline. The usual run repeats itself exactly; the thorough
+# one (pytest --hypothesis-profile=thorough) looks for new examples.
+settings.register_profile("usual", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
+
+
+@pytest.fixture(scope="session")
+def repo() -> Path:
+    """The root of the repository."""
+    return REPO
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of larger data sets: `LIKELY_DATA`, or `shared/data` beside the repository."""
+    folder = Path(os.environ.get("LIKELY_DATA", REPO.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"the larger data sets are not at {folder}; set LIKELY_DATA to their folder")
+    return folder

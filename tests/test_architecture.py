@@ -1,0 +1,95 @@
+"""The shape of the house: one way in, small rooms, quick to open, nothing of the builder's machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+import likely
+
+REPO = Path(__file__).resolve().parents[1]
+FOLDERS = ("src", "docs", "tests", "benchmarks", ".ci")
+LONGEST_MODULE = 400
+HEAVY = ("numba", "sklearn", "pandas", "pyarrow", "scipy")
+# An absolute path into someone's home or workshop; relative ones and web addresses are fine.
+MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|root|home)/")
+
+
+def files() -> Iterator[Path]:
+    """Every file of the project, without caches and what git and make leave at the root."""
+    yield from (path for path in REPO.iterdir() if path.is_file() and path.name != ".git")
+    for folder in FOLDERS:
+        for path in (REPO / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path
+
+
+def in_fresh_python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_imports_go_one_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPO)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # the linter extends it
+    assert lint_imports(config_filename="pyproject.toml", no_cache=True, no_logo=True) == 0
+
+
+def test_modules_are_short() -> None:
+    lengths = {path: len(path.read_text().splitlines()) for path in files() if path.suffix == ".py"}
+    assert len(lengths) > 5
+    assert {str(path): n for path, n in lengths.items() if n > LONGEST_MODULE} == {}
+
+
+def test_no_module_is_called_utils() -> None:
+    vague = {"utils.py", "helpers.py", "common.py", "misc.py"}
+    assert [str(path) for path in files() if path.name in vague] == []
+
+
+def test_import_is_lazy() -> None:
+    code = f"import json, sys, likely; print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"
+    assert json.loads(in_fresh_python(code)) == []
+
+
+def test_public_names_resolve() -> None:
+    assert likely.__all__, "the package offers nothing"
+    assert len(set(likely.__all__)) == len(likely.__all__)
+    for name in likely.__all__:
+        assert getattr(likely, name) is not None, name
+    assert set(likely.__all__) <= set(dir(likely))
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        likely.no_such_name  # noqa: B018
+
+
+def test_package_says_that_it_is_typed() -> None:
+    assert (Path(likely.__file__).parent / "py.typed").is_file()
+
+
+def test_no_machine_paths() -> None:
+    found = []
+    for path in files():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # not text
+        found += [
+            f"{path.relative_to(REPO)}:{n}" for n, line in enumerate(text.splitlines(), 1) if MACHINE_PATH.search(line)
+        ]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", ["/{}/x", "'/{}/x'", "file:///{}/x"])
+@pytest.mark.parametrize("folder", ["work", "root", "home"])
+def test_machine_paths_would_be_seen(path: str, folder: str) -> None:
+    assert MACHINE_PATH.search(path.format(folder))
+    assert not MACHINE_PATH.search(f"https://example.org/{folder}/x")
