@@ -1,0 +1,179 @@
+"""What a column looks like: numbers, categories, text, or nothing to learn from; and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SchemaError
+from likely.table.cells import Storage
+from likely.table.codes import Codes
+from likely.table.columns import Column
+from likely.table.levels import read_number
+from likely.table.table import Table
+
+SAMPLE = 10_000  # rows that are looked at where reading all would cost a pass
+SAMPLE_CELLS = 5_000_000  # and cells, so that wide matrices are quick too
+FEW_LEVELS = 10  # whole numbers with so few distinct values may be categories
+TEXT_WORDS = 4.0  # free text has so many words in the mean
+MOSTLY = 0.5  # and is distinct in more than this part of the rows
+IDENTIFIER_ROWS = 20  # so many short strings, all distinct, identify rows
+
+
+def guess_column(table: Table, name: str) -> Column:
+    """Look at one column of a frame: its storage, its exact gaps, and a sample or all of its values."""
+    storage = table.storage(name)
+    if storage in ("float", "integer"):
+        return _guess_numbers(table, name, storage)
+    if storage in ("string", "mixed"):
+        return _guess_strings(table, name, storage)
+    gaps = table.gaps(name)
+    if storage in ("boolean", "category"):
+        levels = len(table.codes(name).levels)
+        why = "truth values" if storage == "boolean" else "categories"
+        return Column(name, "nominal", storage, levels, gaps, why + _constant(levels))
+    notes = {
+        "empty": "every cell is missing",
+        "date": "dates and durations are not learned from; compute numbers or categories from them",
+        "nested": "its cells are lists, dicts or other containers",
+    }
+    return Column(name, "ignored", storage, None, gaps, notes[storage])
+
+
+def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
+    """Look at a sample of rows of a plain matrix, all columns at once."""
+    rows = min(SAMPLE, max(SAMPLE_CELLS // table.n_columns, 1))
+    seen = matrix[:: max(-(-len(matrix) // rows), 1)]
+    sampled = len(seen) < len(matrix)
+    if matrix.dtype.kind == "b":
+        return [_truths(name, n, len(seen), len(matrix)) for name, n in zip(table.names, _distinct(seen), strict=True)]
+    known = ~np.isnan(seen) if seen.dtype.kind == "f" else np.ones(seen.shape, dtype=np.bool_)
+    whole = np.ones(seen.shape[1], dtype=np.bool_)
+    if seen.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            whole = ((seen == np.floor(seen)) | ~known).all(axis=0) & known.any(axis=0)
+    levels = np.full(seen.shape[1], -1)
+    levels[whole] = _distinct(seen[:, whole])
+    gaps = (~known).sum(axis=0)
+    constant = _constant_columns(seen, known)
+    storage: Storage = "float" if matrix.dtype.kind == "f" else "integer"
+    exact = not sampled or storage == "integer"
+    guesses = []
+    for j, name in enumerate(table.names):
+        if len(seen) and gaps[j] == len(seen) and table.storage(name) == "empty":
+            guesses.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
+            continue
+        distinct = 1 if constant[j] else int(levels[j])
+        why = _about_numbers(name, storage, distinct) + _judged(len(seen), len(matrix))
+        counted = None if sampled or distinct < 0 else distinct
+        guesses.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
+    return guesses
+
+
+def sparse_pattern(sparse: Any) -> Column:
+    """What all columns of a sparse matrix are: numbers; nothing is read."""
+    kinds: dict[str, Storage] = {"f": "float", "b": "boolean"}
+    return Column("", "numeric", kinds.get(sparse.dtype.kind, "integer"), why="sparse numbers")
+
+
+def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
+    rows = _sample(table.n_rows)
+    values = table.cells(name).at(rows).numbers(name) if len(rows) < table.n_rows else table.numbers(name)
+    known = values[~np.isnan(values)]
+    distinct = -1
+    # A glance at the first cells spares sorting columns of broken numbers.
+    if storage == "integer" or (known[:100] == np.floor(known[:100])).all():
+        distinct = len(np.unique(known)) if storage == "integer" or (known == np.floor(known)).all() else -1
+    if distinct < 0 and len(known) and (known == known[0]).all():
+        distinct = 1
+    why = _about_numbers(name, storage, distinct) + _judged(len(rows), table.n_rows)
+    counted = None if distinct < 0 or len(rows) < table.n_rows else distinct
+    return Column(name, "numeric", storage, counted, table.gaps(name), why)
+
+
+def _guess_strings(table: Table, name: str, storage: Storage) -> Column:
+    rows = _sample(table.n_rows)
+    if len(rows) < table.n_rows and storage == "string":
+        part = table.cells(name).at(rows).codes(name)
+        if _is_text(part):
+            # All levels of a long column of texts would be a second copy of it.
+            why = "free text" + _judged(len(rows), table.n_rows)
+            return Column(name, "text", storage, None, table.gaps(name), why)
+    try:
+        coded = table.codes(name)
+    except SchemaError:
+        why = "some cells are lists, dicts or other containers"
+        return Column(name, "ignored", "nested", None, table.gaps(name), why)
+    levels, gaps = len(coded.levels), int(np.count_nonzero(coded.codes < 0))
+    known = len(coded) - gaps
+    if _is_text(coded):
+        return Column(name, "text", storage, levels, gaps, "free text: several words, mostly distinct")
+    if known >= IDENTIFIER_ROWS and levels == known:
+        why = f"every row has its own value, as identifiers do; schema={{{name!r}: 'nominal'}} keeps it"
+        return Column(name, "ignored", storage, levels, gaps, why)
+    what = "values of several types" if storage == "mixed" else "strings"
+    why = f"{what} with few distinct values" if levels <= known * MOSTLY else what
+    return Column(name, "nominal", storage, levels, gaps, why + _spelt_numbers(name, coded) + _constant(levels))
+
+
+def _is_text(coded: Codes) -> bool:
+    """Several words in the mean, and mostly distinct."""
+    known = int(np.count_nonzero(coded.codes >= 0))
+    if not known or len(coded.levels) <= known * MOSTLY:
+        return False
+    chosen = [coded.levels[i] for i in _sample(len(coded.levels))]
+    words = [len(level.split()) for level in chosen if isinstance(level, str)]
+    return len(words) == len(chosen) and sum(words) >= TEXT_WORDS * len(words)
+
+
+def _spelt_numbers(name: str, coded: Codes) -> str:
+    some: Sequence[Any] = coded.levels[: FEW_LEVELS * FEW_LEVELS]
+    if some and all(isinstance(level, str) and read_number(level) is not None for level in some):
+        return f"; they spell numbers: schema={{{name!r}: 'numeric'}} reads them so"
+    return ""
+
+
+def _sample(n_rows: int) -> NDArray[np.intp]:
+    """Evenly spaced rows, at most `SAMPLE`."""
+    return np.arange(0, n_rows, max(-(-n_rows // SAMPLE), 1))
+
+
+def _truths(name: str, levels: int, looked: int, rows: int) -> Column:
+    why = "truth values" + _constant(levels) + _judged(looked, rows)
+    return Column(name, "nominal", "boolean", int(levels) if looked == rows else None, 0, why)
+
+
+def _about_numbers(name: str, storage: Storage, distinct: int) -> str:
+    what = "whole numbers" if storage == "integer" or distinct > 1 else "numbers"
+    if not 1 < distinct <= FEW_LEVELS:
+        return what + _constant(distinct)
+    return f"{what}, only {distinct} distinct: schema={{{name!r}: 'nominal'}} if they are categories"
+
+
+def _constant(levels: int) -> str:
+    return "; constant, so it says nothing about the class" if levels == 1 else ""
+
+
+def _judged(looked: int, rows: int) -> str:
+    return f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""
+
+
+def _distinct(seen: NDArray[Any]) -> NDArray[np.intp]:
+    """Distinct known values of each column."""
+    if not len(seen):
+        return np.zeros(seen.shape[1], dtype=np.intp)
+    ordered = np.sort(seen, axis=0)  # NaN comes last
+    fresh = (ordered[1:] != ordered[:-1]).sum(axis=0) + 1
+    if seen.dtype.kind == "f":
+        fresh -= np.isnan(ordered).sum(axis=0)  # each NaN differs from the cell before it
+    return np.asarray(fresh, dtype=np.intp)
+
+
+def _constant_columns(seen: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    if not len(seen):
+        return np.zeros(seen.shape[1], dtype=np.bool_)
+    first = np.take_along_axis(seen, known.argmax(axis=0)[None, :], axis=0)
+    return np.asarray(((seen == first) | ~known).all(axis=0) & known.any(axis=0))

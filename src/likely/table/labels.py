@@ -1,0 +1,211 @@
+"""Labels of any hashable type as codes into their sorted classes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import DataError, SchemaError
+from likely.ordering import in_order
+from likely.table.arrow_cells import ArrowCells
+from likely.table.cells import CategoryCells, Cells, NumberCells
+from likely.table.codes import GAP
+from likely.table.integers import encode_numbers, encode_words
+from likely.table.levels import level_key
+from likely.table.object_cells import ObjectCells, as_objects, factorise
+from likely.table.reading import NUMERIC, cells_of, module, no_complex
+
+_EXACT = 2**53
+_NUMBERS = ("float", "integer", "boolean")
+_PLAIN: dict[type, str] = {int: "i", float: "f", bool: "b", str: "U"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The classes in their order and, per row, the place of its class."""
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def encode_labels(y: Any) -> Labels:
+    """Classes and codes of labels of any hashable type; a missing label is an error naming its row.
+
+    >>> labels = encode_labels(["spam", "ham", "spam"])
+    >>> labels.classes.tolist(), labels.codes.tolist()
+    (['ham', 'spam'], [1, 0, 1])
+    """
+    if y is None:
+        raise DataError("A classifier requires y to be passed, but the target y is None.")
+    if isinstance(y, (list, tuple, range)):
+        types = set(map(type, y))
+        if types == {str}:
+            return _fixed_width(_encode_objects(ObjectCells(as_objects(y))))
+        y = _from_list(y, types)
+    elif not isinstance(y, np.ndarray):
+        y = _from_library(y)
+    if isinstance(y, np.ndarray):
+        return _encode_array(_one_dimensional(y))
+    return _encode_cells(y)
+
+
+def encode_column(cells: Cells) -> Labels:
+    """The same for a column of a table that holds the labels."""
+    return _encode_array(cells.values) if isinstance(cells, (NumberCells, ObjectCells)) else _encode_cells(cells)
+
+
+def _fixed_width(labels: Labels) -> Labels:
+    """The classes as NumPy's strings, unless one ends in zeros, which those drop."""
+    strings = np.array(labels.classes.tolist(), dtype=str)
+    return Labels(strings, labels.codes) if strings.tolist() == labels.classes.tolist() else labels
+
+
+def _from_list(y: Sequence[Any], types: set[type]) -> NDArray[Any]:
+    """A list as the array that keeps its labels: of numbers or truth values if all are, else of objects."""
+    if types and all(issubclass(kind, (list, np.ndarray)) for kind in types):
+        return np.asarray(y)
+    if len(types) == 1 and issubclass(next(iter(types)), (np.number, np.bool_, bool, float)):
+        return np.array(y)
+    if types == {int} or (types == {int, float} and all(abs(label) <= _EXACT for label in y)):
+        try:
+            return np.array(y, dtype=np.int64 if types == {int} else np.float64)
+        except OverflowError:
+            return as_objects(y)
+    return as_objects(y)
+
+
+def _from_library(y: Any) -> NDArray[Any] | Cells:
+    pandas, polars, sparse = module("pandas"), module("polars"), module("scipy.sparse")
+    if sparse is not None and sparse.issparse(y):
+        raise DataError("Labels cannot be a sparse matrix; give a 1-D array.")
+    if (pandas is not None and isinstance(y, pandas.DataFrame)) or (
+        polars is not None and isinstance(y, polars.DataFrame)
+    ):
+        return np.asarray(y.to_numpy())
+    if np.isscalar(y) or isinstance(getattr(y, "dtype", None), np.dtype):
+        return np.asarray(y)
+    try:
+        cells = cells_of(y, "y")
+    except SchemaError as error:
+        raise DataError(f"The labels cannot be read. {error}") from None
+    if isinstance(cells, (NumberCells, ObjectCells)):
+        return cells.values
+    return cells
+
+
+def _one_dimensional(y: NDArray[Any]) -> NDArray[Any]:
+    no_complex(y.dtype)
+    if isinstance(y, np.ma.MaskedArray):
+        if np.ma.is_masked(y):
+            raise _missing(int(np.argmax(np.ma.getmaskarray(y).reshape(-1))))
+        y = y.data
+    if y.ndim == 1:
+        return np.asarray(y)
+    from sklearn.utils.validation import column_or_1d
+
+    try:
+        return np.asarray(column_or_1d(y, warn=True))
+    except ValueError as error:
+        raise DataError(f"{error} Give one label per row.") from None
+
+
+def _encode_array(y: NDArray[Any]) -> Labels:
+    if y.dtype.kind in NUMERIC:
+        classes, codes = encode_numbers(y)
+        return _checked(classes, codes)
+    if y.dtype.kind in "Mm":
+        known = ~np.isnat(y)
+        if not known.all():
+            raise _missing(int(np.argmin(known)))
+        classes, places = np.unique(y, return_inverse=True)
+        return Labels(classes, places.astype(np.int32))
+    if y.dtype.kind == "O":
+        return _encode_objects(ObjectCells(y))
+    if y.dtype.kind == "U" and y.dtype.itemsize:
+        return Labels(*encode_words(y))
+    if y.dtype.kind in "US":
+        classes, places = np.unique(y, return_inverse=True)
+        return Labels(classes, places.astype(np.int32))
+    return _encode_objects(ObjectCells(as_objects(y.tolist())))
+
+
+def _encode_objects(cells: ObjectCells) -> Labels:
+    typed = cells.typed
+    if typed is None:
+        try:
+            levels, codes = factorise(cells.values, "y")
+        except SchemaError as error:
+            raise DataError(f"Unknown label type: a label must be hashable. {error}") from None
+        return _sorted(levels, codes, None)
+    if isinstance(typed, ArrowCells) and typed.storage in _NUMBERS and not typed.gaps():
+        labels = _encode_array(_numpy(typed))
+        return Labels(labels.classes.astype(object), labels.codes)
+    coded = typed.codes("y")
+    return _sorted(coded.levels, coded.codes, None)
+
+
+def _encode_cells(cells: Cells) -> Labels:
+    """Labels in Arrow's memory or in categories."""
+    if isinstance(cells, ArrowCells) and cells.storage in _NUMBERS and not cells.gaps():
+        return _encode_array(_numpy(cells))
+    coded = cells.codes("y")
+    kinds = {_PLAIN.get(type(level), "O") for level in coded.levels}
+    if not isinstance(cells, CategoryCells) or not kinds <= {"i", "f", "b"} or len(kinds) > 1:
+        return _sorted(coded.levels, coded.codes, None)
+    return _sorted(coded.levels, coded.codes, np.asarray(coded.levels).dtype)
+
+
+def _numpy(cells: ArrowCells) -> NDArray[Any]:
+    return np.asarray(cells.column.to_numpy())
+
+
+def _checked(classes: NDArray[Any], codes: NDArray[np.int32]) -> Labels:
+    """Numbers as labels: none missing, infinite or between two whole numbers."""
+    if classes.dtype.kind != "f":
+        return Labels(classes, codes)
+    if len(codes) and codes.min() == GAP:
+        raise _missing(int(np.argmax(codes == GAP)), " Input y contains NaN.")
+    if np.isinf(classes).any():
+        row = int(np.argmax(np.isin(codes, np.flatnonzero(np.isinf(classes)))))
+        raise DataError(
+            f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label in row {row}."
+        )
+    broken = np.flatnonzero(classes != np.floor(classes))
+    if len(broken):
+        row = int(np.argmax(np.isin(codes, broken)))
+        raise DataError(
+            f"Unknown label type: continuous. The label in row {row} is {classes[codes[row]]}; "
+            "classes need whole numbers or names, so cut the values into bins first."
+        )
+    return Labels(classes, codes)
+
+
+def _missing(row: int, more: str = "") -> DataError:
+    return DataError(f"The label in row {row} is missing; leave the row out or give it a label.{more}")
+
+
+def _sorted(levels: Sequence[Hashable], codes: NDArray[np.int32], dtype: np.dtype[Any] | None) -> Labels:
+    """Labels with the classes in order; an object array unless a dtype is given."""
+    if len(codes) and codes.min() == GAP:
+        raise _missing(int(np.argmax(codes == GAP)))
+    ordered = ordered_labels(levels)
+    place = {level_key(level): i for i, level in enumerate(ordered)}
+    table = np.fromiter((place[level_key(level)] for level in levels), np.int32, len(levels))
+    return Labels(class_array(ordered, dtype), table[codes] if len(levels) else codes)
+
+
+def ordered_labels(levels: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Labels in their one order; True and 1, which tie, by their types."""
+    return in_order(sorted(levels, key=lambda level: type(level).__name__))
+
+
+def class_array(ordered: Sequence[Hashable], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+    """Labels as an array: of objects, if no dtype is given."""
+    return as_objects(ordered) if dtype is None else np.array(ordered, dtype=dtype)

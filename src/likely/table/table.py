@@ -1,0 +1,130 @@
+"""A table at the door: named columns over memory that stays where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likely.errors import missing_columns
+from likely.table.cells import Cells, Floats, Rows, Storage
+from likely.table.codes import Codes
+from likely.table.names import Numbered
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from scipy.sparse import csr_array
+
+
+class Table:
+    """Columns by name. Nothing is read before it is asked for; codes are kept once they are made."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        n_rows: int,
+        read: Callable[[int], Cells],
+        *,
+        named: bool,
+        matrix: NDArray[Any] | None = None,
+        sparse: csr_array | None = None,
+    ) -> None:
+        self.names = names
+        self.n_rows = n_rows
+        self.named = named
+        self.matrix = matrix
+        self.sparse = sparse
+        self._read = read
+        self._cells: dict[int, Cells] = {}
+        self._codes: dict[int, Codes] = {}
+        self._places: dict[str, int] | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.names)
+
+    def position(self, name: str) -> int:
+        """The place of a column, counted from 0."""
+        if isinstance(self.names, Numbered):
+            place = self.names.find(name)
+        else:
+            if self._places is None:
+                self._places = {name: j for j, name in enumerate(self.names)}
+            place = self._places.get(name)
+        if place is None:
+            raise missing_columns([name], self.names)
+        return place
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def cells(self, name: str) -> Cells:
+        """The column as it came."""
+        return self._at(self.position(name))
+
+    def storage(self, name: str) -> Storage:
+        """How the column is held; "empty" if all of it is missing."""
+        return self.cells(name).storage
+
+    def numbers(self, name: str) -> Floats:
+        """The column as floats, NaN for a gap; perhaps a view of the caller's memory, so only to be read."""
+        return self.cells(name).numbers(name)
+
+    def codes(self, name: str) -> Codes:
+        """The column as codes into its distinct values, which stand in no particular order."""
+        place = self.position(name)
+        if place not in self._codes:
+            self._codes[place] = self._at(place).codes(name)
+        return self._codes[place]
+
+    def strings(self, name: str) -> pa.ChunkedArray:
+        """The column as text (large_string), null for a gap."""
+        return self.cells(name).strings(name)
+
+    def gaps(self, name: str) -> int:
+        """How many cells of the column are missing."""
+        return self.cells(name).gaps()
+
+    def slice(self, start: int, stop: int) -> Table:
+        """The rows from `start` up to, but not including, `stop`."""
+        first, last, _ = slice(start, stop).indices(self.n_rows)
+        return self._rows(slice(first, max(first, last)), max(last - first, 0))
+
+    def take(self, rows: ArrayLike) -> Table:
+        """These rows, by number or by a mask of truth values."""
+        chosen = np.asarray(rows)
+        if chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(chosen)
+        chosen = chosen.astype(np.intp)
+        chosen = np.where(chosen < 0, chosen + self.n_rows, chosen)
+        return self._rows(chosen, len(chosen))
+
+    def renamed(self, names: Sequence[str]) -> Table:
+        """The same columns under other names."""
+        other = Table(names, self.n_rows, self._at, named=self.named, matrix=self.matrix, sparse=self.sparse)
+        other._codes = self._codes
+        return other
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows × {self.n_columns} columns)"
+
+    def _at(self, place: int) -> Cells:
+        cells = self._cells.get(place)
+        if cells is None:
+            cells = self._cells[place] = self._read(place)
+        return cells
+
+    def _rows(self, rows: Rows, n_rows: int) -> Table:
+        part = Table(
+            self.names,
+            n_rows,
+            lambda place: self._at(place).at(rows),
+            named=self.named,
+            matrix=None if self.matrix is None else self.matrix[rows],
+            sparse=None if self.sparse is None else self.sparse[rows],
+        )
+        part._codes = {place: codes.at(rows) for place, codes in list(self._codes.items())}
+        return part
