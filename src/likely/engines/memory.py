@@ -1,0 +1,90 @@
+"""Counting rows that are in memory: compiled loops, threads over blocks, sums of summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import BadCell
+from likely.numbers import Numbers, counts_of
+from likely.stats import ClassWeights, FeatureCounts, Moments, Part, Presence, Statistic, Summary, ValueCounts
+from likely.stats.protocol import Array
+from likely.table import Table
+from likely.threads import row_blocks, side_by_side
+
+
+class Rows:
+    """A table with its class codes and weights: what there is to be counted."""
+
+    def __init__(
+        self, table: Table, classes: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_jobs: int | None
+    ) -> None:
+        self.table, self.classes, self.y, self.n_jobs = table, classes, y, n_jobs
+        self.weight = np.ones(len(y)) if weight is None else weight
+
+    def summarise(self, plan: Sequence[Part]) -> Summary:
+        """Count every part of the plan."""
+        alone = [part for part in plan if part.kind == "values"]
+        shared = [part for part in plan if part.kind != "values"]
+        counted = dict(zip(alone, side_by_side(self._observe, alone, self.n_jobs), strict=True))
+        counted |= {part: self._observe(part) for part in shared}
+        return Summary(ClassWeights.observe(self.classes, self.y, self.weight), {part: counted[part] for part in plan})
+
+    def _observe(self, part: Part) -> Statistic:
+        return READINGS[part.kind](self, part.columns)
+
+
+def _value_counts(rows: Rows, columns: tuple[str, ...]) -> ValueCounts:
+    (name,) = columns
+    column = rows.table.codes(name)
+    return ValueCounts.observe(column.levels, column.codes, rows.y, rows.weight, len(rows.classes))
+
+
+def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
+    numbers = Numbers.of(rows.table, columns)
+    n_classes = len(rows.classes)
+
+    def observe(block: slice) -> Moments:
+        cells = numbers.rows(block)
+        if of_logs:
+            cells = _logs(cells, columns, block.start)
+        seen = Moments.observe(cells, rows.y[block], rows.weight[block], n_classes)
+        if not np.isfinite(seen.root).all():
+            numbers.refuse_infinite(block)
+        return seen
+
+    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=8 * n_classes)
+    return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Moments.empty(n_classes, len(columns)))
+
+
+def _logs(cells: Array, columns: tuple[str, ...], first_row: int) -> Array:
+    places = np.argwhere(cells <= 0.0)
+    if len(places):
+        row, column = (int(k) for k in places[0])
+        wanted = "a log-normal column holds only numbers above zero: choose another family, such as 'gaussian'"
+        raise BadCell(row, column, float(cells[row, column]), wanted).named(columns, first_row)
+    return np.log(cells)
+
+
+def _features(rows: Rows, columns: tuple[str, ...], *, statistic: type[FeatureCounts] | type[Presence]) -> Statistic:
+    source = counts_of(rows.table, columns)
+    cells = source.rows(slice(0, rows.table.n_rows)) if isinstance(source, Numbers) else source
+    try:
+        return statistic.observe(cells, rows.y, rows.weight, len(rows.classes), rows.n_jobs)
+    except BadCell as bad:
+        raise bad.named(columns) from None
+
+
+READINGS: dict[str, Callable[[Rows, tuple[str, ...]], Statistic]] = {
+    "values": _value_counts,
+    "moments": partial(_moments, of_logs=False),
+    "log moments": partial(_moments, of_logs=True),
+    "counts": partial(_features, statistic=FeatureCounts),
+    "presence": partial(_features, statistic=Presence),
+}
+"""What can be kept of a group of columns, and how it is counted. A new statistic is one more line."""

@@ -1,0 +1,53 @@
+"""Small pure functions on arrays: from log joints to posteriors."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@numba.njit(nogil=True, cache=True)
+def normalise(log_joint: Array, prior: Array, in_logs: bool, out: Array) -> None:
+    """Posterior (or its logarithm) of each row, shifted by the row's peak so that nothing overflows.
+
+    A row that is impossible under every class (all −inf) says nothing about them: it gets the prior.
+    `out` may be `log_joint` itself.
+    """
+    n_classes = log_joint.shape[1]
+    for i in range(log_joint.shape[0]):
+        peak = -np.inf
+        for c in range(n_classes):
+            peak = max(peak, log_joint[i, c])
+        if peak == -np.inf:
+            for c in range(n_classes):
+                out[i, c] = np.log(prior[c]) if in_logs else prior[c]
+            continue
+        total = 0.0
+        for c in range(n_classes):
+            below = log_joint[i, c] - peak
+            share = np.exp(below)
+            total += share
+            out[i, c] = below if in_logs else share
+        log_total = np.log(total)
+        for c in range(n_classes):
+            out[i, c] = out[i, c] - log_total if in_logs else out[i, c] / total
+
+
+def log_of(probabilities: Array) -> Array:
+    """Logarithm in which zero is an honest −inf, without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities), dtype=np.float64)
+
+
+@numba.njit(nogil=True, cache=True)
+def most_probable(log_joint: Array, prior: Array, out: NDArray[np.intp]) -> None:
+    """The class with the largest log joint of each row; the first of equals, by the prior if all are impossible."""
+    for i in range(log_joint.shape[0]):
+        best = 0
+        for c in range(1, log_joint.shape[1]):
+            if log_joint[i, c] > log_joint[i, best]:
+                best = c
+        out[i] = best if log_joint[i, best] > -np.inf else np.argmax(prior)

@@ -1,0 +1,12 @@
+"""What was seen: sufficient statistics that can be added and taken out again."""
+
+from __future__ import annotations
+
+from likely.stats.classes import ClassWeights
+from likely.stats.features import FeatureCounts, Presence
+from likely.stats.moments import Moments
+from likely.stats.protocol import Statistic
+from likely.stats.summary import Part, Summary
+from likely.stats.values import ValueCounts
+
+__all__ = ["ClassWeights", "FeatureCounts", "Moments", "Part", "Presence", "Statistic", "Summary", "ValueCounts"]

@@ -1,0 +1,126 @@
+"""Weight, mean and spread of numeric columns in each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import NotMergeable
+from likely.stats.kernels.moments import observe_moments
+from likely.stats.protocol import NEVER_SEEN, NOISE, Array, Index, pad, take_rows
+
+TINY_SQUARE = 1e-280
+TINY_MEAN = 1e-120
+"""Below these, squares of deviations may have fallen out of the range of floats."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Weight, mean and root of the centred sum of squares; one row per class, one column per column.
+
+    The root is kept rather than the sum: the square of a spread of 1e160 is no float, nor is that of 1e-170.
+
+    >>> seen = Moments.observe(np.array([[1.0], [3.0], [8.0]]), np.array([0, 0, 1], dtype=np.int32))
+    >>> seen.n.tolist(), seen.mean.tolist(), seen.variance(unbiased=True)[0].tolist()
+    ([[2.0], [1.0]], [[2.0], [8.0]], [2.0])
+    """
+
+    n: Array
+    mean: Array
+    root: Array
+
+    @classmethod
+    def empty(cls, n_classes: int = 0, n_columns: int = 0) -> Moments:
+        return cls(*np.zeros((3, n_classes, n_columns)))
+
+    @classmethod
+    def observe(
+        cls, rows: Array, y: NDArray[np.int32], weight: Array | None = None, n_classes: int | None = None
+    ) -> Moments:
+        """Count the known cells of `rows` (finite, or NaN for a gap) for the classes `y`."""
+        if n_classes is None:
+            n_classes = int(y.max(initial=-1)) + 1
+        if weight is None:
+            weight = np.ones(len(rows))
+        n, mean, squares = np.zeros((3, n_classes, rows.shape[1]))
+        in_range = observe_moments(rows, y, weight, n, mean, squares)
+        if in_range and not _left_the_floats(rows, mean, squares):
+            return cls(n, mean, np.sqrt(squares))
+        return cls._observe_scaled(rows, y, weight, n_classes)
+
+    @classmethod
+    def _observe_scaled(cls, rows: Array, y: NDArray[np.int32], weight: Array, n_classes: int) -> Moments:
+        """Count columns of extreme size after dividing each by a power of two, which loses nothing."""
+        largest = np.nanmax(np.abs(rows), axis=0, initial=0.0)
+        _, exponent = np.frexp(largest)
+        n, mean, squares = np.zeros((3, n_classes, rows.shape[1]))
+        observe_moments(np.ldexp(rows, -exponent), y, weight, n, mean, squares)
+        return cls(n, np.ldexp(mean, exponent), np.ldexp(np.sqrt(squares), exponent))
+
+    def __add__(self, other: Moments) -> Moments:
+        a, b = self._matched(other)
+        n = a.n + b.n
+        share = np.divide(b.n, n, out=np.zeros_like(n), where=n > 0)
+        gap = b.mean - a.mean
+        between = np.abs(gap) * np.sqrt(a.n * share)
+        return Moments(n, a.mean + gap * share, np.hypot(np.hypot(a.root, b.root), between))
+
+    def __sub__(self, other: Moments) -> Moments:
+        a, b = self._matched(other)
+        n = a.n - b.n
+        if (n < -NOISE * a.n).any():
+            raise NotMergeable(NEVER_SEEN)
+        left = n > NOISE * a.n
+        back = np.divide(b.n, n, out=np.zeros_like(n), where=left)
+        mean = a.mean + (a.mean - b.mean) * back
+        scale = np.where(a.root > 0, a.root, 1.0)
+        between = (b.mean - a.mean) / scale * ((b.mean - mean) / scale) * b.n
+        share = (a.root / scale) ** 2 - (b.root / scale) ** 2 - between
+        reach = NOISE * (1.0 + (np.abs(a.mean) + np.abs(b.mean)) / scale)
+        if (left & (share < -reach)).any():
+            raise NotMergeable(NEVER_SEEN)
+        root = scale * np.sqrt(np.maximum(share, 0.0))
+        return Moments(np.where(left, n, 0.0), np.where(left, mean, 0.0), np.where(left, root, 0.0))
+
+    def take_classes(self, source: Index) -> Moments:
+        return Moments(take_rows(self.n, source), take_rows(self.mean, source), take_rows(self.root, source))
+
+    def select(self, columns: Index) -> Moments:
+        return Moments(self.n[:, columns], self.mean[:, columns], self.root[:, columns])
+
+    def pooled(self) -> Moments:
+        """The moments of each column whatever the class: one row."""
+        n = self.n.sum(axis=0)
+        share = np.divide(self.n, n, out=np.zeros_like(self.n), where=n > 0)
+        mean = (share * self.mean).sum(axis=0)
+        parts = np.vstack([self.root, np.sqrt(self.n) * np.abs(self.mean - mean)])
+        scale = parts.max(axis=0, initial=0.0)
+        shrunk = np.divide(parts, scale, out=np.zeros_like(parts), where=scale > 0)
+        root = scale * np.sqrt(np.square(shrunk).sum(axis=0))
+        return Moments(n[None], mean[None], root[None])
+
+    def deviation(self, *, unbiased: bool) -> Array:
+        """Standard deviation of each column in each class; zero where there is nothing to estimate it from."""
+        rows = np.sqrt(np.maximum(self.n - 1.0, 0.0) if unbiased else self.n)
+        return np.divide(self.root, rows, out=np.zeros_like(self.root), where=rows > 0)
+
+    def variance(self, *, unbiased: bool) -> Array:
+        """Square of the deviation."""
+        return np.square(self.deviation(unbiased=unbiased))
+
+    def _matched(self, other: Moments) -> tuple[Moments, Moments]:
+        shape = tuple(np.maximum(self.n.shape, other.n.shape))
+        return self._padded(*shape), other._padded(*shape)
+
+    def _padded(self, *shape: int) -> Moments:
+        return Moments(pad(self.n, *shape), pad(self.mean, *shape), pad(self.root, *shape))
+
+
+def _left_the_floats(rows: Array, mean: Array, squares: Array) -> bool:
+    """Whether some column is so large or so small that its squares overflowed or vanished."""
+    if not np.isfinite(squares).all():
+        return True
+    suspect = ((squares < TINY_SQUARE) & (np.abs(mean) < TINY_MEAN)).all(axis=0)
+    return bool(suspect.any() and (np.nan_to_num(rows[:, suspect]) != 0.0).any())

@@ -1,0 +1,92 @@
+"""Sums of rows per class: over blocks of rows into dense tables, or over classes into a sparse one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likely.errors import BadCell
+from likely.stats.kernels.counts import sum_dense, sum_sparse, sum_sparse_by_class
+from likely.stats.protocol import Array, Matrix
+from likely.threads import row_blocks, side_by_side
+
+CLASS_RANGES = 8
+"""Ranges of classes that threads take one by one when the table is sparse."""
+
+
+def sum_by_block(rows: Matrix, y: NDArray[np.int32], weight: Array, n_classes: int, n_jobs: int | None) -> Array:
+    """A dense table per block of rows, and their sum. A block has a few times the cells of its table."""
+    n_rows, n_columns = rows.shape
+    cells_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else n_columns
+    fewest = 4 * n_classes * n_columns / max(cells_per_row, 1)
+    if sparse.issparse(rows):
+        starts, columns, cells = csr_arrays(rows)
+
+    def block_sums(block: slice) -> Array:
+        counts = np.zeros((n_classes, n_columns))
+        if sparse.issparse(rows):
+            held = slice(starts[block.start], starts[block.stop])
+            piece = starts[block.start : block.stop + 1], columns[held], cells[held]
+            fine = sum_sparse(*piece, y[block], weight[block], counts)
+        else:
+            dense = np.ascontiguousarray(rows[block], dtype=np.float64)
+            fine = sum_dense(dense, y[block], weight[block], counts)
+        if not (fine and np.isfinite(counts).all()):
+            raise _bad_cell(rows[block], block.start)
+        return counts
+
+    total = np.zeros((n_classes, n_columns))
+    for counts in side_by_side(block_sums, row_blocks(n_rows, int(cells_per_row), int(fewest)), n_jobs):
+        total += counts
+    return total
+
+
+def sum_by_class(
+    rows: sparse.csr_array, y: NDArray[np.int32], weight: Array, n_classes: int, n_jobs: int | None
+) -> sparse.csr_array:
+    """A sparse table, class by class; threads take ranges of classes, so that each needs one line of room."""
+    starts, columns, cells = csr_arrays(rows)
+    order = np.argsort(y, kind="stable")
+    class_starts = np.searchsorted(y[order], np.arange(n_classes + 1)).astype(np.int64)
+
+    def range_sums(first: int, last: int) -> sparse.csr_array:
+        mine = order[class_starts[first] : class_starts[last]]
+        room = int((starts[mine + 1] - starts[mine]).sum())
+        out = np.zeros(last - first + 1, dtype=np.int64), np.empty(room, dtype=np.int32), np.empty(room)
+        own_starts = class_starts[first : last + 1] - class_starts[first]
+        if not sum_sparse_by_class(starts, columns, cells, weight, mine, own_starts, rows.shape[1], *out):
+            raise _bad_cell(rows, 0)
+        found = out[0][-1]
+        table = (out[2][:found].copy(), out[1][:found].copy(), out[0])
+        return sparse.csr_array(table, shape=(last - first, rows.shape[1]))
+
+    cuts = np.searchsorted(class_starts, np.linspace(0, len(y), CLASS_RANGES + 1)[1:-1])
+    bounds = np.unique([0, *cuts, n_classes])
+    ranges = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    tables = list(side_by_side(lambda ends: range_sums(*ends), ranges, n_jobs))
+    table = sparse.csr_array(sparse.vstack(tables, format="csr"))
+    if not np.isfinite(table.data).all():
+        raise _bad_cell(rows, 0)
+    return table
+
+
+def _bad_cell(rows: Matrix, first_row: int) -> BadCell:
+    """Where the first cell stands that is no count."""
+    if sparse.issparse(rows):
+        place = int(np.flatnonzero((rows.data < 0) | np.isinf(rows.data))[0])
+        row, column = int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])
+        cell = float(rows.data[place])
+    else:
+        row, column = (int(k) for k in np.argwhere((rows < 0) | np.isinf(rows))[0])
+        cell = float(rows[row, column])
+    return BadCell(first_row + row, column, cell, "counts are finite and never negative")
+
+
+def csr_arrays(rows: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], Array]:
+    """The three arrays of a sparse matrix in the types that the kernels are compiled for."""
+    return (
+        np.asarray(rows.indptr, dtype=np.int64),
+        np.asarray(rows.indices, dtype=np.int32),
+        np.asarray(rows.data, dtype=np.float64),
+    )

@@ -1,0 +1,212 @@
+"""Every statistic adds up, whatever the order, the grouping, the classes and the categories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from likely.engines.memory import Rows as Counter
+from likely.stats import ClassWeights, FeatureCounts, Moments, Part, Presence, Summary, ValueCounts, features
+from likely.table import as_table, encode_labels
+from tests.stats.laws import LAWS, Make, Rows, Same
+
+WIDTH = 3
+weights = st.sampled_from([1.0, 1.0, 2.0, 0.5, 3.25])
+classes = st.integers(0, 3)
+
+
+def codes_of(rows: Rows) -> np.ndarray:
+    return np.array([row[0] for row in rows], dtype=np.int32)
+
+
+def weights_of(rows: Rows) -> np.ndarray:
+    return np.array([row[-1] for row in rows], dtype=np.float64)
+
+
+def padded(table: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
+    out = np.zeros((n_rows, n_columns))
+    out[: table.shape[0], : table.shape[1]] = table
+    return out
+
+
+def same_table(a: np.ndarray, b: np.ndarray, *, rtol: float = 1e-9, atol: float = 1e-9) -> None:
+    shape = tuple(np.maximum(a.shape, b.shape))
+    np.testing.assert_allclose(padded(a, *shape), padded(b, *shape), rtol=rtol, atol=atol)
+
+
+# ClassWeights
+
+
+labels = st.sampled_from(["a", "b", 3, (1, 2), True])
+
+
+def class_weights(rows: Rows) -> ClassWeights:
+    coded = encode_labels([label for label, _ in rows])
+    return ClassWeights.observe(coded.classes, coded.codes, weights_of(rows))
+
+
+def same_class_weights(a: ClassWeights, b: ClassWeights) -> None:
+    assert [repr(label) for label in a.labels.tolist()] == [repr(label) for label in b.labels.tolist()]
+    np.testing.assert_array_equal(a.rows, b.rows)
+    np.testing.assert_allclose(a.weights, b.weights)
+
+
+# ValueCounts
+
+
+def value_counts(rows: Rows) -> ValueCounts:
+    levels: list[Any] = []
+    for _, value, _ in rows:
+        if value is not None and value not in levels:
+            levels.append(value)
+    codes = np.array([-1 if value is None else levels.index(value) for _, value, _ in rows], dtype=np.int32)
+    return ValueCounts.observe(levels, codes, codes_of(rows), weights_of(rows))
+
+
+def same_value_counts(a: ValueCounts, b: ValueCounts) -> None:
+    assert a.values == b.values
+    same_table(a.counts, b.counts)
+
+
+# Moments
+
+
+def moments(rows: Rows) -> Moments:
+    cells = np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, WIDTH)
+    return Moments.observe(cells, codes_of(rows), weights_of(rows))
+
+
+def same_moments(scale: float, offset: float = 0.0) -> Same:
+    # A deviation is a difference of numbers near the offset: that is where its last digits end.
+    noise = 1e-12 + 100 * np.finfo(float).eps * abs(offset) / scale
+
+    def same(a: Moments, b: Moments) -> None:
+        same_table(a.n, b.n)
+        same_table(a.mean / scale, b.mean / scale, rtol=1e-9, atol=noise)
+        same_table((a.root / scale) ** 2, (b.root / scale) ** 2, rtol=1e-9, atol=noise)
+
+    return same
+
+
+def number_rows(scale: float, offset: float = 0.0) -> st.SearchStrategy[Rows]:
+    whole = st.integers(-1000, 1000).map(lambda k: offset + scale * (k / 1000))
+    cells = st.lists(st.one_of(whole, st.just(float("nan"))), min_size=WIDTH, max_size=WIDTH)
+    return st.lists(st.tuples(classes, cells, weights), max_size=12)
+
+
+# FeatureCounts and Presence
+
+
+def matrix_of(rows: Rows, *, as_sparse: bool) -> Any:
+    cells = np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, WIDTH)
+    return sparse.csr_array(cells) if as_sparse else cells
+
+
+def feature_counts(as_sparse: bool) -> Make:
+    return lambda rows: FeatureCounts.observe(matrix_of(rows, as_sparse=as_sparse), codes_of(rows), weights_of(rows))
+
+
+def presence(as_sparse: bool) -> Make:
+    return lambda rows: Presence.observe(matrix_of(rows, as_sparse=as_sparse), codes_of(rows), weights_of(rows))
+
+
+def same_feature_counts(a: FeatureCounts, b: FeatureCounts) -> None:
+    same_table(a.dense(), b.dense())
+
+
+def same_presence(a: Presence, b: Presence) -> None:
+    same_feature_counts(a.present, b.present)
+    same_feature_counts(a.gaps, b.gaps)
+
+
+counts = st.one_of(st.integers(0, 5).map(float), st.just(float("nan")))
+count_rows = st.lists(st.tuples(classes, st.lists(counts, min_size=WIDTH, max_size=WIDTH), weights), max_size=12)
+
+
+# Summary: all of them together, with labels
+
+
+PLAN = (
+    Part("values", ("town",)),
+    Part("moments", ("age", "size")),
+    Part("log moments", ("income",)),
+    Part("counts", ("clicks",)),
+    Part("presence", ("flag",)),
+)
+
+
+def summary(rows: Rows) -> Summary:
+    town, age, size, income, clicks, flag = ([cells[k] for _, cells, _ in rows] for k in range(6))
+    table = as_table(
+        {
+            "town": np.array(town, dtype=object),
+            "age": np.array(age, dtype=float),
+            "size": np.array(size, dtype=float),
+            "income": np.array(income, dtype=float),
+            "clicks": np.array(clicks, dtype=float),
+            "flag": np.array(flag, dtype=float),
+        }
+    )
+    coded = encode_labels([row[0] for row in rows])
+    return Counter(table, coded.classes, coded.codes, weights_of(rows), None).summarise(PLAN)
+
+
+def same_summary(a: Summary, b: Summary) -> None:
+    same_class_weights(a.classes, b.classes)
+    comparers: list[Same] = [
+        same_value_counts,
+        same_moments(1e3),
+        same_moments(1e3),
+        same_feature_counts,
+        same_presence,
+    ]
+    for part, same in zip(PLAN, comparers, strict=True):
+        same(a.parts[part], b.parts[part])
+
+
+mixed_cells = st.tuples(
+    st.sampled_from(["Ulm", "Bonn", "Kiel", None]),
+    st.integers(0, 90).map(float),
+    st.one_of(st.floats(-1e3, 1e3), st.just(float("nan"))),
+    st.integers(1, 999).map(float),
+    st.integers(0, 4).map(float),
+    st.sampled_from([0.0, 1.0, float("nan")]),
+)
+mixed_rows = st.lists(st.tuples(labels, mixed_cells, weights), max_size=8)
+
+value_rows = st.lists(st.tuples(classes, st.sampled_from(["x", "y", "z", 1, None]), weights), max_size=12)
+
+STATISTICS: dict[str, tuple[Make, Same, st.SearchStrategy[Rows]]] = {
+    "class weights": (class_weights, same_class_weights, st.lists(st.tuples(labels, weights), max_size=12)),
+    "value counts": (value_counts, same_value_counts, value_rows),
+    "moments": (moments, same_moments(1.0), number_rows(1.0)),
+    "moments at 1e8": (moments, same_moments(1.0, 1e8), number_rows(1.0, 1e8)),
+    "moments of 1e154": (moments, same_moments(1e154), number_rows(1e154)),
+    "moments of 1e-170": (moments, same_moments(1e-170), number_rows(1e-170)),
+    "dense feature counts": (feature_counts(False), same_feature_counts, count_rows),
+    "sparse feature counts": (feature_counts(True), same_feature_counts, count_rows),
+    "dense presence": (presence(False), same_presence, count_rows),
+    "sparse presence": (presence(True), same_presence, count_rows),
+    "summary": (summary, same_summary, mixed_rows),
+}
+
+
+@pytest.fixture(autouse=True)
+def _small_tables_may_be_sparse(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sparse tables are kept only when they are large; here a few cells are large enough."""
+    if "sparse" in request.node.name:
+        monkeypatch.setattr(features, "DENSE_CELLS", 0)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("statistic", STATISTICS)
+@given(data=st.data())
+def test_law(statistic: str, law: Callable[..., None], data: st.DataObject) -> None:
+    make, same, rows = STATISTICS[statistic]
+    law(make, same, data.draw(rows), data.draw(rows), data.draw(rows))
