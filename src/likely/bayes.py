@@ -1,0 +1,121 @@
+"""Priors and families make a classifier: log joint, posterior, decision for the most probable class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SettingsError, listed
+from likely.families import Family, Settings, family_named
+from likely.families.gap import GapFactor
+from likely.numerics import log_of, most_probable, normalise
+from likely.priors import class_prior
+from likely.stats import Moments, Statistic, Summary
+from likely.table import Table
+from likely.threads import FEWEST_ROWS, row_blocks, side_by_side
+
+Array = NDArray[np.float64]
+Belief = Family | GapFactor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A prior per class, and beliefs whose log-likelihoods add up."""
+
+    classes: NDArray[Any]
+    columns: tuple[str, ...]
+    prior: Array
+    beliefs: tuple[Belief, ...]
+
+    @classmethod
+    def settle(cls, summary: Summary, assigned: Mapping[str, str], priors: Any, settings: Settings) -> Model:
+        """From what was seen to what is believed: no rows needed."""
+        columns_of: dict[str, list[str]] = {}
+        for name, family in assigned.items():
+            columns_of.setdefault(family, []).append(name)
+        beliefs = [
+            belief
+            for family, columns in columns_of.items()
+            for belief in _settle_family(family_named(family), tuple(columns), summary, settings)
+        ]
+        prior = class_prior(priors, summary.classes) if len(summary.classes) else np.zeros(0)
+        return cls(summary.classes.labels, tuple(assigned), prior, tuple(beliefs))
+
+    def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
+        """log P(class) + Σ log P(column | class) of every row."""
+        out = np.empty((table.n_rows, len(self.classes)))
+
+        def keep(block: slice, joint: Array) -> None:
+            out[block] = joint
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+    def posterior(self, table: Table, *, in_logs: bool, n_jobs: int | None = None) -> Array:
+        """P(class | row), or its logarithm."""
+        out = np.empty((table.n_rows, len(self.classes)))
+
+        def keep(block: slice, joint: Array) -> None:
+            normalise(joint, self.prior, in_logs, out[block])
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+    def choose(self, table: Table, n_jobs: int | None = None) -> NDArray[np.intp]:
+        """Position of the most probable class of every row; needs no room for rows × classes."""
+        out = np.empty(table.n_rows, dtype=np.intp)
+
+        def keep(block: slice, joint: Array) -> None:
+            most_probable(joint, self.prior, out[block])
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
+        """Hand the log joint of every block of rows to `use`."""
+        few = table.n_rows < FEWEST_ROWS
+        scorers = list(side_by_side(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs))
+        log_prior = log_of(self.prior)
+
+        def score(block: slice) -> None:
+            joint = np.tile(log_prior, (block.stop - block.start, 1))
+            for add_evidence in scorers:
+                add_evidence(block, joint)
+            use(block, joint)
+
+        width = len(self.classes) + sum(len(belief.columns) for belief in self.beliefs)
+        for _ in side_by_side(score, row_blocks(table.n_rows, width), n_jobs):
+            pass
+
+
+def _settle_family(
+    family: type[Family], columns: tuple[str, ...], summary: Summary, settings: Settings
+) -> list[Belief]:
+    weights = summary.classes.weights
+    if family.statistic == "values":
+        return [family.settle((name,), _seen(summary, family, (name,)), weights, settings) for name in columns]
+    seen = _seen(summary, family, columns)
+    beliefs: list[Belief] = [family.settle(columns, seen, weights, settings)]
+    if settings.missing == "value" and isinstance(seen, Moments):
+        with_gaps = np.flatnonzero((weights[:, None] - seen.n > 1e-9 * weights[:, None]).any(axis=0))
+        if len(with_gaps):
+            names = tuple(columns[position] for position in with_gaps)
+            beliefs.append(GapFactor.settle(names, seen.select(with_gaps).n, weights, settings))
+    return beliefs
+
+
+def _seen(summary: Summary, family: type[Family], columns: tuple[str, ...]) -> Statistic:
+    """What the summary holds of these columns for that family."""
+    for part, seen in summary.parts.items():
+        if part.kind == family.statistic and set(columns) <= set(part.columns):
+            if part.columns == columns:
+                return seen
+            return seen.select(np.array([part.columns.index(name) for name in columns], dtype=np.intp))
+    raise SettingsError(
+        f"The family {family.name!r} needs {family.statistic} of {listed(columns)}, which were not counted: "
+        "choose it before fitting."
+    )

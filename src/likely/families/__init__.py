@@ -1,0 +1,47 @@
+"""What is believed about columns given the class."""
+
+from __future__ import annotations
+
+from likely.errors import SettingsError, did_you_mean
+from likely.families.bernoulli import Bernoulli
+from likely.families.categorical import Categorical
+from likely.families.complement import Complement
+from likely.families.gaussian import Gaussian
+from likely.families.lognormal import LogNormal
+from likely.families.multinomial import Multinomial
+from likely.families.poisson import Poisson
+from likely.families.protocol import Family, Scorer, Settings
+from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_by_column
+
+FAMILIES: dict[str, type[Family]] = {
+    family.name: family for family in (Bernoulli, Categorical, Complement, Gaussian, LogNormal, Multinomial, Poisson)
+}
+"""All families by name. A new one is a file and its place in this line."""
+
+
+def family_named(name: str) -> type[Family]:
+    """The family of that name, or an error that lists them."""
+    if name not in FAMILIES:
+        known = ", ".join(FAMILIES)
+        raise SettingsError(f"There is no family {name!r}; there are {known}.{did_you_mean(str(name), list(FAMILIES))}")
+    return FAMILIES[name]
+
+
+__all__ = [
+    "FAMILIES",
+    "Bernoulli",
+    "Categorical",
+    "Complement",
+    "Family",
+    "Gaussian",
+    "Laplace",
+    "LogNormal",
+    "MEstimate",
+    "Multinomial",
+    "Poisson",
+    "Scorer",
+    "Settings",
+    "Smoothing",
+    "family_named",
+    "smoothing_by_column",
+]

@@ -1,0 +1,142 @@
+"""Compiled loops that add evidence to the log joint of rows."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+TILE = 64
+"""Rows that stay in the nearest cache while all classes look at them."""
+
+STEEP = 1e100
+"""Beyond so many deviations a square may leave the floats; from there on it grows like a logarithm instead."""
+
+
+@numba.njit(nogil=True, cache=True)
+def add_rows_of_table(codes: NDArray[np.int32], row_of_code: NDArray[np.int64], table: Array, joint: Array) -> None:
+    """Add the line of each row's value; the code −1 is a gap and has the first entry of `row_of_code`."""
+    for i in range(codes.shape[0]):
+        line = table[row_of_code[codes[i] + 1]]
+        for c in range(joint.shape[1]):
+            joint[i, c] += line[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def _steep_square(gap: float, precision: float) -> float:
+    """Square of gap · precision, bent where it would overflow so that more is still more."""
+    z = abs(gap * precision)
+    if z <= STEEP:
+        return z * z
+    log_z = np.log(abs(gap)) + np.log(precision)
+    return float(STEEP * STEEP * (1.0 + log_z - np.log(STEEP)))
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_careful_row(row: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> bool:
+    """One row with gaps or extreme values, cell by cell; False if a cell is infinite."""
+    for c in range(mean.shape[0]):
+        for j in range(row.shape[0]):
+            if np.isinf(row[j]):
+                return False
+            if not np.isnan(row[j]):
+                half_gap = 0.5 * row[j] - 0.5 * mean[c, j]
+                joint[c] += log_peak[c, j] - 0.5 * _steep_square(half_gap, 2.0 * precision[c, j])
+    return True
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _distances(rows: Array, mean: Array, precision: Array, out: Array) -> None:
+    """Squared distance of each row from each class, in deviations; NaN where the row has a gap.
+
+    Terms may be added in any order, so that the compiler takes several columns at once.
+    """
+    for c in range(mean.shape[0]):
+        centre, scale = mean[c], precision[c]
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            total = 0.0
+            for j in range(row.shape[0]):
+                z = (row[j] - centre[j]) * scale[j]
+                total += z * z
+            out[i, c] = total
+
+
+@numba.njit(nogil=True, cache=True)
+def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> bool:
+    """Add log densities of bell curves; a NaN adds nothing. False if a cell is infinite.
+
+    `precision` is 1 / deviation and `log_peak` the log density at the mean. Rows whose distances are not
+    finite hold gaps or extreme values and are done again, cell by cell.
+    """
+    n_rows, n_classes = rows.shape[0], mean.shape[0]
+    fine = True
+    whole = log_peak.sum(axis=1)
+    distances = np.empty((TILE, n_classes))
+    for start in range(0, n_rows, TILE):
+        stop = min(start + TILE, n_rows)
+        _distances(rows[start:stop], mean, precision, distances)
+        for i in range(start, stop):
+            if np.isfinite(distances[i - start].sum()):
+                for c in range(n_classes):
+                    joint[i, c] += whole[c] - 0.5 * distances[i - start, c]
+            else:
+                fine &= _add_careful_row(rows[i], mean, precision, log_peak, joint[i])
+    return fine
+
+
+@numba.njit(nogil=True, cache=True)
+def add_dense_lines(rows: Array, lines: Array, joint: Array) -> None:
+    """Add cell × line for every cell that is neither zero nor a gap: 0 · −inf is no evidence."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            cell = rows[i, j]
+            if cell != 0.0 and not np.isnan(cell):
+                for c in range(joint.shape[1]):
+                    joint[i, c] += cell * lines[j, c]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_sparse_lines(
+    starts: NDArray[np.int64], columns: NDArray[np.int32], cells: Array, lines: Array, joint: Array
+) -> None:
+    """The same for sparse rows."""
+    for i in range(joint.shape[0]):
+        for k in range(starts[i], starts[i + 1]):
+            cell = cells[k]
+            if cell != 0.0 and not np.isnan(cell):
+                line = lines[columns[k]]
+                for c in range(joint.shape[1]):
+                    joint[i, c] += cell * line[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_sparse_lines_sparsely(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    cells: Array,
+    line_starts: NDArray[np.int64],
+    line_classes: NDArray[np.int32],
+    line_cells: Array,
+    joint: Array,
+) -> None:
+    """The same where the lines are sparse, too: only classes that know a column hear of it."""
+    for i in range(joint.shape[0]):
+        for k in range(starts[i], starts[i + 1]):
+            cell = cells[k]
+            if cell != 0.0 and not np.isnan(cell):
+                for entry in range(line_starts[columns[k]], line_starts[columns[k] + 1]):
+                    joint[i, line_classes[entry]] += cell * line_cells[entry]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_presence(rows: Array, threshold: float, present: Array, absent: Array, joint: Array) -> None:
+    """Add the line of presence or of absence of every column; a gap adds neither."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            if not np.isnan(rows[i, j]):
+                line = present[j] if rows[i, j] > threshold else absent[j]
+                for c in range(joint.shape[1]):
+                    joint[i, c] += line[c]

@@ -1,0 +1,92 @@
+"""Pseudo-counts: what is believed of values before any row has been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SettingsError, did_you_mean, listed
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Every value was seen γ times more often in every class; 0 is maximum likelihood, 1 and ½ are usual.
+
+    >>> Laplace(1.0).pseudo_counts(["low", "normal", "high"]).tolist()
+    [1.0, 1.0, 1.0]
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _refuse_negative("gamma", self.gamma)
+
+    def pseudo_counts(self, values: Sequence[Hashable]) -> Array:
+        return np.full(len(values), float(self.gamma))
+
+    @property
+    def pseudo_rows(self) -> float:
+        """Rows added to a class where a mean, not a share, is estimated."""
+        return float(self.gamma)
+
+
+@dataclass(frozen=True)
+class MEstimate:
+    """Each class had m rows more, spread over the values by `p` (evenly if not given).
+
+    (count + m·p) / (class count + m). With even p it is Laplace's correction with γ = m / number of values:
+
+    >>> MEstimate(3).pseudo_counts(["low", "normal", "high"]).tolist()
+    [1.0, 1.0, 1.0]
+    >>> MEstimate(10, p={"low": 0.2, "normal": 0.5, "high": 0.3}).pseudo_counts(["low", "normal", "high"]).tolist()
+    [2.0, 5.0, 3.0]
+    """
+
+    m: float
+    p: Mapping[Hashable, float] | None = None
+
+    def __post_init__(self) -> None:
+        _refuse_negative("m", self.m)
+        if self.p is not None and (min(self.p.values()) < 0 or abs(sum(self.p.values()) - 1.0) > 1e-6):
+            raise SettingsError(f"The shares p of an m-estimate sum to {sum(self.p.values()):g}, but must sum to 1.")
+
+    def pseudo_counts(self, values: Sequence[Hashable]) -> Array:
+        if self.p is None:
+            return np.full(len(values), self.m / max(len(values), 1))
+        return np.array([self.m * self.p.get(value, 0.0) for value in values])
+
+    @property
+    def pseudo_rows(self) -> float:
+        return float(self.m)
+
+
+Smoothing = Laplace | MEstimate
+
+
+def smoothing_by_column(given: object, columns: Sequence[str]) -> dict[str, Smoothing]:
+    """One smoothing per column, from a number, a smoothing, or a mapping of column names to either."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(columns, _smoothing(given))
+    strange = [name for name in given if name not in set(columns)]
+    if strange:
+        hint = did_you_mean(str(strange[0]), columns)
+        raise SettingsError(f"smoothing names {listed(strange)}, which is no column of the model.{hint}")
+    return {name: _smoothing(given.get(name, 1.0)) for name in columns}
+
+
+def _smoothing(given: object) -> Smoothing:
+    if isinstance(given, Laplace | MEstimate):
+        return given
+    if isinstance(given, int | float | np.number) and not isinstance(given, bool):
+        return Laplace(float(given))
+    raise SettingsError(f"smoothing is {given!r}, but it is a number, Laplace(γ), MEstimate(m) or a mapping by column.")
+
+
+def _refuse_negative(name: str, value: float) -> None:
+    if not (np.isfinite(value) and value >= 0):
+        raise SettingsError(f"{name} is {value!r}, but smoothing is a finite number from 0 up.")
