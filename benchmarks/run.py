@@ -1,0 +1,98 @@
+"""Run the benchmarks: `make bench`, or `python benchmarks/run.py --only gaussian --scale 0.1`.
+
+Writes benchmarks/results.json (with machine and versions) and benchmarks/results.md; `--readme` also puts the
+table into README.md between its two markers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from benchmarks import cases_naive_bayes, cases_tables  # noqa: E402
+from benchmarks.measure import Result, measure  # noqa: E402
+
+GROUPS = {
+    "gaussian": cases_naive_bayes.gaussian,
+    "categorical": cases_naive_bayes.categorical,
+    "multinomial": cases_naive_bayes.multinomial,
+    "mixed": cases_tables.mixed,
+    "processes": cases_tables.processes,
+}
+START, END = "<!-- benchmarks: start -->", "<!-- benchmarks: end -->"
+
+
+def main() -> None:
+    """Measure the chosen groups and write what came out."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=GROUPS, nargs="+", default=list(GROUPS), help="groups to run")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows (0.01 for a quick look)")
+    parser.add_argument("--repeats", type=int, default=9, help="runs of ours; the median counts")
+    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    arguments = parser.parse_args()
+    results = []
+    for group in arguments.only:
+        for case in GROUPS[group](arguments.scale):
+            results.append(measure(case, arguments.repeats))
+            print(line(results[-1]), flush=True)
+    document = {"machine": machine(), "scale": arguments.scale, "results": [row(result) for result in results]}
+    (HERE / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+    table = "\n".join([*HEAD, *map(line, results), "", described(document["machine"])]) + "\n"
+    (HERE / "results.md").write_text(table)
+    if arguments.readme:
+        readme = HERE.parent / "README.md"
+        before, rest = readme.read_text().split(START)
+        readme.write_text(f"{before}{START}\n{table}{rest[rest.index(END) :]}")
+
+
+HEAD = ["| work | likely | peer | times as fast | peak memory | asked for |", "|---|---:|---:|---:|---:|---:|"]
+
+
+def line(result: Result) -> str:
+    """One row of the Markdown table."""
+    peer = "—" if result.peer_s is None else f"{seconds(result.peer_s)}"
+    ratio = "—" if result.ratio is None else f"**{result.ratio:.1f}×**"
+    memory = f"{result.ours_mib:,.0f} MiB" + ("" if result.peer_mib is None else f" ({result.peer_mib:,.0f})")
+    limit = "" if result.limit is None else f"{result.limit:g}×"
+    return f"| {result.name} | {seconds(result.ours_s)} | {peer} {result.peer_name} | {ratio} | {memory} | {limit} |"
+
+
+def seconds(value: float) -> str:
+    """Three digits and a unit."""
+    return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def row(result: Result) -> dict[str, object]:
+    """The result with its ratio, for the JSON file."""
+    return {**asdict(result), "ratio": result.ratio}
+
+
+def machine() -> dict[str, object]:
+    """What the figures depend on."""
+    packages = ("likely", "numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow")
+    return {
+        "processor": platform.processor() or platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def described(facts: object) -> str:
+    """The machine in one line."""
+    assert isinstance(facts, dict)
+    versions = ", ".join(f"{name} {facts[name]}" for name in ("python", "scikit-learn", "numpy", "numba", "pandas"))
+    return f"Medians on {facts['cores']} cores; memory beyond the data, the peer's in brackets; {versions}."
+
+
+if __name__ == "__main__":
+    main()
