@@ -154,10 +154,10 @@ def test_wrong_wishes() -> None:
 
 
 def test_small_matrix_is_read_whole() -> None:
-    X = np.array([[1.0, 0.5, np.nan, 3.0], [2.0, np.nan, np.nan, 3.0], [1.0, 0.25, np.nan, 3.0]])
+    X = np.array([[1.0, 0.5, np.nan, 3.0], [2.0, np.nan, np.nan, 3.0], [1.0, 0.25, np.nan, 3.0], [1.0, 0.1, np.nan, 3.0]])
     schema = Schema.infer(X)
     assert schema.kinds == {"x0": "numeric", "x1": "numeric", "x2": "ignored", "x3": "numeric"}
-    assert [column.gaps for column in schema] == [0, 1, 3, 0]
+    assert [column.gaps for column in schema] == [0, 1, 4, 0]
     assert [column.levels for column in schema] == [2, None, None, 1]
     assert "only 2 distinct" in schema["x0"].why
     assert "constant" in schema["x3"].why

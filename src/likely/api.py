@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
+from likely.choices import Choices
 from likely.errors import missing_columns
 from likely.estimators import BayesClassifier
+from likely.schema import Schema
 from likely.table import as_table
 
 
-def train(table: Any, target: str, *, weight: str | None = None, **settings: Any) -> BayesClassifier:
+def train(table: Any, target: str, *, weight: str | None = None, **settings: Unpack[Choices]) -> BayesClassifier:
     """Learn a table with its target column; `settings` are those of `BayesClassifier`.
 
     >>> clf = train({"sky": ["grey", "grey", "blue"], "day": ["wet", "wet", "dry"]}, target="day")
@@ -19,7 +21,8 @@ def train(table: Any, target: str, *, weight: str | None = None, **settings: Any
     rows = as_table(table, allow_empty=False)
     if target not in rows:
         raise missing_columns([target], rows.names)
-    schema = settings.pop("schema", None)
     if weight is not None:
-        schema = {**dict(schema or {}), weight: "weight"}
-    return BayesClassifier(schema=schema, **settings).fit(rows, target)
+        given = settings.get("schema")
+        kinds = given.kinds if isinstance(given, Schema) else given or {}
+        settings["schema"] = {**kinds, weight: "weight"}
+    return BayesClassifier(**settings).fit(rows, target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.bayes import Model
+from likely.choices import CHOICES, Changes, Missing, Unseen, Variance
 from likely.engines.memory import Rows
 from likely.errors import DataError, LikelyError, NotMergeable, SettingsError, listed
 from likely.explanation import Explanation
@@ -58,9 +59,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         priors: Any = None,
         families: Any = None,
         schema: Any = None,
-        missing: Literal["ignore", "value"] = "ignore",
-        unseen: Literal["ignore", "smooth"] = "ignore",
-        variance: Literal["unbiased", "ml"] = "unbiased",
+        missing: Missing = "ignore",
+        unseen: Unseen = "ignore",
+        variance: Variance = "unbiased",
         variance_floor: float = 1e-9,
         n_jobs: int | None = None,
     ) -> None:
@@ -125,7 +126,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         both.__dict__.update(self.__dict__)
         return both.merge(other)
 
-    def resettle(self, **changes: Any) -> Self:
+    def resettle(self, **changes: Unpack[Changes]) -> Self:
         """Change smoothing, priors, families or any other parameter after training; needs no data.
 
         >>> clf = BayesClassifier().fit({"sky": ["grey", "blue"]}, ["wet", "dry"])
@@ -236,9 +237,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-CHOICES = {"missing": ("ignore", "value"), "unseen": ("ignore", "smooth"), "variance": ("unbiased", "ml")}
 
 
 def _infer(table: Table, target: str | None, given: Any, families: Any) -> Schema:

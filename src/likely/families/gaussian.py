@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from likely.families.kernels import add_gaussian
+from likely.families.kernels import INFINITE, add_gaussian
 from likely.families.protocol import Array, Scorer, Settings
 from likely.numbers import Numbers
 from likely.stats import Moments
@@ -42,7 +42,7 @@ class Gaussian:
     def add_density(self, rows: Array, joint: Array) -> bool:
         """Add the log densities of some rows; False if a cell is infinite."""
         log_peak = -np.log(self.deviation) - LOG_ROOT_TAU
-        return bool(add_gaussian(rows, self.mean, 1.0 / self.deviation, log_peak, joint))
+        return bool(add_gaussian(rows, self.mean, 1.0 / self.deviation, log_peak, joint) != INFINITE)
 
     def bind(self, table: Table) -> Scorer:
         numbers = Numbers.of(table, self.columns)

@@ -64,15 +64,19 @@ def _distances(rows: Array, mean: Array, precision: Array, out: Array) -> None:
             out[i, c] = total
 
 
+PLAIN, CAREFUL, INFINITE = 0, 1, 2
+"""What `add_gaussian` met: plain numbers only; gaps or extreme values, too; a cell that is infinite."""
+
+
 @numba.njit(nogil=True, cache=True)
-def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> bool:
-    """Add log densities of bell curves; a NaN adds nothing. False if a cell is infinite.
+def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> int:
+    """Add log densities of bell curves; a NaN adds nothing. Says whether all cells were plain numbers.
 
     `precision` is 1 / deviation and `log_peak` the log density at the mean. Rows whose distances are not
     finite hold gaps or extreme values and are done again, cell by cell.
     """
     n_rows, n_classes = rows.shape[0], mean.shape[0]
-    fine = True
+    met = PLAIN
     whole = log_peak.sum(axis=1)
     distances = np.empty((TILE, n_classes))
     for start in range(0, n_rows, TILE):
@@ -82,9 +86,11 @@ def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, jo
             if np.isfinite(distances[i - start].sum()):
                 for c in range(n_classes):
                     joint[i, c] += whole[c] - 0.5 * distances[i - start, c]
+            elif _add_careful_row(rows[i], mean, precision, log_peak, joint[i]):
+                met = max(met, CAREFUL)
             else:
-                fine &= _add_careful_row(rows[i], mean, precision, log_peak, joint[i])
-    return fine
+                met = INFINITE
+    return met
 
 
 @numba.njit(nogil=True, cache=True)

@@ -56,7 +56,8 @@ class Moments:
         largest = np.nanmax(np.abs(rows), axis=0, initial=0.0)
         _, exponent = np.frexp(largest)
         n, mean, squares = np.zeros((3, n_classes, rows.shape[1]))
-        observe_moments(np.ldexp(rows, -exponent), y, weight, n, mean, squares)
+        if not observe_moments(np.ldexp(rows, -exponent), y, weight, n, mean, squares):
+            squares.fill(np.inf)  # an infinite cell: the root says so
         return cls(n, np.ldexp(mean, exponent), np.ldexp(np.sqrt(squares), exponent))
 
     def __add__(self, other: Moments) -> Moments:

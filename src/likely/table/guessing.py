@@ -67,7 +67,7 @@ def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
             guesses.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
             continue
         distinct = 1 if constant[j] else int(levels[j])
-        why = _about_numbers(name, storage, distinct) + _judged(len(seen), len(matrix))
+        why = _about_numbers(name, storage, distinct, len(seen)) + _judged(len(seen), len(matrix))
         counted = None if sampled or distinct < 0 else distinct
         guesses.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
     return guesses
@@ -89,7 +89,7 @@ def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
         distinct = len(np.unique(known)) if storage == "integer" or (known == np.floor(known)).all() else -1
     if distinct < 0 and len(known) and (known == known[0]).all():
         distinct = 1
-    why = _about_numbers(name, storage, distinct) + _judged(len(rows), table.n_rows)
+    why = _about_numbers(name, storage, distinct, len(known)) + _judged(len(rows), table.n_rows)
     counted = None if distinct < 0 or len(rows) < table.n_rows else distinct
     return Column(name, "numeric", storage, counted, table.gaps(name), why)
 
@@ -146,9 +146,9 @@ def _truths(name: str, levels: int, looked: int, rows: int) -> Column:
     return Column(name, "nominal", "boolean", int(levels) if looked == rows else None, 0, why)
 
 
-def _about_numbers(name: str, storage: Storage, distinct: int) -> str:
+def _about_numbers(name: str, storage: Storage, distinct: int, looked: int) -> str:
     what = "whole numbers" if storage == "integer" or distinct > 1 else "numbers"
-    if not 1 < distinct <= FEW_LEVELS:
+    if not 1 < distinct <= min(FEW_LEVELS, MOSTLY * looked):
         return what + _constant(distinct)
     return f"{what}, only {distinct} distinct: schema={{{name!r}: 'nominal'}} if they are categories"
 

@@ -1,0 +1,140 @@
+"""Each family against the distribution it is named after, as SciPy computes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+from likely import BayesClassifier, Laplace, MEstimate, SettingsError
+from likely.families import FAMILIES
+from likely.stats import features
+
+rng = np.random.default_rng(3)
+y = np.repeat([0, 1, 2], 40)
+
+
+def evidence(clf: BayesClassifier, X: Any) -> np.ndarray:
+    """Log-likelihood of one-column rows under each class, the prior taken out."""
+    return np.asarray(clf.predict_joint_log_proba(X) - np.log(clf.model_.prior))
+
+
+def test_gaussian() -> None:
+    x = rng.normal(size=120) * (1 + y) + y
+    query = np.array([[-3.0], [0.0], [2.5]])
+    for variance, ddof in (("unbiased", 1), ("ml", 0)):
+        clf = BayesClassifier(variance=variance).fit(x[:, None], y)
+        expected = [stats.norm(x[y == c].mean(), x[y == c].std(ddof=ddof)).logpdf(query[:, 0]) for c in range(3)]
+        np.testing.assert_allclose(evidence(clf, query), np.array(expected).T, rtol=1e-10)
+
+
+def test_lognormal() -> None:
+    x = np.exp(rng.normal(size=120) + 0.3 * y)
+    query = np.array([[0.1], [1.0], [25.0]])
+    clf = BayesClassifier(families="lognormal").fit(x[:, None], y)
+    logs = np.log(x)
+    expected = [
+        stats.lognorm(s=logs[y == c].std(ddof=1), scale=np.exp(logs[y == c].mean())).logpdf(query[:, 0])
+        for c in range(3)
+    ]
+    np.testing.assert_allclose(evidence(clf, query), np.array(expected).T, rtol=1e-10)
+    np.testing.assert_array_equal(evidence(clf, [[0.0], [-1.0]]), 0.0)
+
+
+def test_poisson() -> None:
+    x = rng.poisson(1 + 2 * y)
+    query = np.array([[0.0], [3.0], [40.0]])
+    clf = BayesClassifier(families="poisson", smoothing=0).fit(x[:, None], y)
+    expected = [stats.poisson(x[y == c].mean()).logpmf(query[:, 0]) for c in range(3)]
+    np.testing.assert_allclose(evidence(clf, query), np.array(expected).T, rtol=1e-10)
+    np.testing.assert_array_equal(evidence(clf, [[-1.0]]), 0.0)
+
+
+def test_poisson_smoothing_adds_rows_with_the_overall_mean() -> None:
+    clf = BayesClassifier(families="poisson", smoothing=2).fit([[0], [0], [6]], ["never", "never", "often"])
+    rate = (0 + 2 * 2.0) / (2 + 2)
+    assert evidence(clf, [[1]])[0, 0] == pytest.approx(stats.poisson(rate).logpmf(1))
+    strict = BayesClassifier(families="poisson", smoothing=0).fit([[0], [0], [6]], ["never", "never", "often"])
+    assert evidence(strict, [[1]])[0, 0] == -np.inf
+    assert evidence(strict, [[0]])[0, 0] == 0.0
+
+
+def test_categorical_shares_sum_to_one_under_every_smoothing() -> None:
+    values = rng.choice(["a", "b", "c"], 120)
+    for smoothing in (0, 0.5, 1, Laplace(2), MEstimate(5), MEstimate(4, p={"a": 0.5, "b": 0.25, "c": 0.25})):
+        clf = BayesClassifier(smoothing=smoothing).fit({"v": values}, y)
+        np.testing.assert_allclose(np.exp(evidence(clf, {"v": ["a", "b", "c"]})).sum(axis=0), 1.0, rtol=1e-12)
+
+
+def test_gaps_as_values_sum_to_one_with_them() -> None:
+    values = rng.choice(["a", "b", None], 120)
+    clf = BayesClassifier(missing="value", unseen="smooth").fit({"v": values}, y)
+    shares = np.exp(evidence(clf, {"v": ["a", "b", None, "never seen"]}))
+    np.testing.assert_allclose(shares.sum(axis=0), 1.0, rtol=1e-12)
+    gaps = np.array([sum(v is None for v in values[y == c]) for c in range(3)])
+    np.testing.assert_allclose(shares[2], (gaps + 1) / (40 + 4), rtol=1e-12)
+
+
+def test_a_gap_in_a_number_is_evidence_if_asked() -> None:
+    x = rng.normal(size=120)
+    x[y == 2] = np.nan
+    x[:10] = np.nan
+    clf = BayesClassifier(missing="value").fit(x[:, None], y)
+    gaps = np.array([10, 0, 40])
+    np.testing.assert_allclose(np.exp(evidence(clf, [[np.nan]]))[0], (gaps + 1) / (40 + 2), rtol=1e-12)
+    assert clf.predict([[np.nan]])[0] == 2
+    ignoring = BayesClassifier().fit(x[:, None], y)
+    np.testing.assert_array_equal(evidence(ignoring, [[np.nan]]), 0.0)
+
+
+@pytest.mark.parametrize("family", ["multinomial", "complement", "bernoulli"])
+@pytest.mark.parametrize("smoothing", [1.0, 0.01])
+def test_sparse_tables_of_weights_equal_dense_ones(
+    family: str, smoothing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = sparse.csr_array(rng.poisson(0.3, size=(120, 15)).astype(float))
+    dense = BayesClassifier(families=family, smoothing=smoothing).fit(X, y)
+    monkeypatch.setattr(features, "DENSE_CELLS", 0)
+    thin = BayesClassifier(families=family, smoothing=smoothing).fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    np.testing.assert_allclose(thin.predict_joint_log_proba(X), dense.predict_joint_log_proba(X), rtol=1e-10)
+    np.testing.assert_allclose(thin.explain(X).joint, dense.predict_joint_log_proba(X), rtol=1e-10)
+    thin.forget(X[60:], y[60:])
+    alone = BayesClassifier(families=family, smoothing=smoothing).fit(X[:60], y[:60])
+    np.testing.assert_allclose(thin.predict_joint_log_proba(X), alone.predict_joint_log_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli"])
+def test_without_smoothing_a_zero_rules_out(family: str) -> None:
+    X = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
+    for rows in (X, sparse.csr_array(X)):
+        clf = BayesClassifier(families=family, smoothing=0).fit(rows, ["a", "a", "b"])
+        posterior = clf.predict_proba(rows)
+        np.testing.assert_array_equal(posterior, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+
+
+def test_bernoulli_gaps_say_nothing() -> None:
+    table = {"on": [1.0, 0.0, np.nan, 1.0], "off": [0.0, 0.0, 1.0, 1.0]}
+    clf = BayesClassifier(families="bernoulli").fit(table, [0, 0, 1, 1])
+    # Class 1 knows one cell of "on": (1 + 1) / (1 + 2).
+    assert np.exp(clf.explain({"on": [1.0], "off": [0.0]}).contributions[0, 0, 1]) == pytest.approx(2 / 3)
+    assert clf.explain({"on": [np.nan], "off": [0.0]}).contributions[0, 0].tolist() == [0.0, 0.0]
+
+
+def test_a_family_that_does_not_exist_is_refused_with_a_hint() -> None:
+    with pytest.raises(SettingsError, match="Did you mean 'gaussian'"):
+        BayesClassifier(families="gausian").fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(SettingsError, match="Did you mean 'age'"):
+        BayesClassifier(families={"aeg": "poisson"}).fit({"age": [1, 2]}, [0, 1])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_learns_and_tells_classes_apart(name: str) -> None:
+    x = (rng.poisson(1 + 4 * y) + 1.0)[:, None]
+    X = np.column_stack([x, rng.poisson(3, 120) + 1.0])
+    if name == "bernoulli":
+        X = (X > [[3.0, 3.0]]).astype(float)
+    clf = BayesClassifier(families=name).fit(X, y)
+    assert clf.score(X, y) > 0.45
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
