@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
 
+from likely.errors import SettingsError, listed
 from likely.families.smoothing import Smoothing
 from likely.schema import Schema
 
@@ -37,3 +38,20 @@ class Choices(Changes, total=False):
     """All settings of a classifier for tables."""
 
     schema: Schema | Mapping[str, str] | None
+
+
+Word = TypeVar("Word", bound=str)
+
+
+def checked(name: str, given: Word) -> Word:
+    """A setting that is one of a few words, or an error that lists them."""
+    if given not in CHOICES[name]:
+        raise SettingsError(f"{name} is {given!r}, but it is one of {listed(CHOICES[name])}.")
+    return given
+
+
+def not_negative(name: str, given: float) -> float:
+    """A setting that is a number from zero up."""
+    if not given >= 0.0:
+        raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up.")
+    return given

@@ -9,31 +9,52 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-@numba.njit(nogil=True, cache=True)
 def normalise(log_joint: Array, prior: Array, in_logs: bool, out: Array) -> None:
     """Posterior (or its logarithm) of each row, shifted by the row's peak so that nothing overflows.
 
     A row that is impossible under every class (all −inf) says nothing about them: it gets the prior.
-    `out` may be `log_joint` itself.
+    `out` may be `log_joint` itself. NumPy's exponential, which takes several cells at once, stands
+    between two compiled loops.
     """
+    _lower(log_joint, out)
+    with np.errstate(under="ignore"):
+        shares = np.exp(out) if in_logs else np.exp(out, out=out)
+    _share(shares, prior, in_logs, out)
+
+
+@numba.njit(nogil=True, cache=True)
+def _lower(log_joint: Array, out: Array) -> None:
+    """Put the peak of each row at zero; a row without one is marked by NaN."""
     n_classes = log_joint.shape[1]
     for i in range(log_joint.shape[0]):
         peak = -np.inf
         for c in range(n_classes):
             peak = max(peak, log_joint[i, c])
         if peak == -np.inf:
-            for c in range(n_classes):
-                out[i, c] = np.log(prior[c]) if in_logs else prior[c]
+            out[i, :] = np.nan
             continue
+        for c in range(n_classes):
+            out[i, c] = log_joint[i, c] - peak
+
+
+@numba.njit(nogil=True, cache=True)
+def _share(shares: Array, prior: Array, in_logs: bool, out: Array) -> None:
+    """Divide each row by its sum, in logarithms if these are asked for."""
+    n_classes = shares.shape[1]
+    for i in range(shares.shape[0]):
         total = 0.0
         for c in range(n_classes):
-            below = log_joint[i, c] - peak
-            share = np.exp(below)
-            total += share
-            out[i, c] = below if in_logs else share
-        log_total = np.log(total)
-        for c in range(n_classes):
-            out[i, c] = out[i, c] - log_total if in_logs else out[i, c] / total
+            total += shares[i, c]
+        if np.isnan(total):
+            for c in range(n_classes):
+                out[i, c] = np.log(prior[c]) if in_logs else prior[c]
+        elif in_logs:
+            log_total = np.log(total)
+            for c in range(n_classes):
+                out[i, c] -= log_total
+        else:
+            for c in range(n_classes):
+                out[i, c] = shares[i, c] / total
 
 
 def log_of(probabilities: Array) -> Array:

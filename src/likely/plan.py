@@ -12,7 +12,6 @@ from likely.schema import Schema
 from likely.stats import Part
 from likely.table import Table
 
-BY_KIND = {"numeric": "gaussian", "nominal": "categorical"}
 SPARSE_FAMILIES = ("multinomial", "complement", "bernoulli")
 
 Families = str | Mapping[str, str] | None
@@ -33,7 +32,7 @@ def kinds_for(families: Families, names: tuple[str, ...]) -> dict[str, str]:
     return {name: family_named(family).reads for name, family in families.items()}
 
 
-def assign(schema: Schema, families: Families, *, is_sparse: bool) -> dict[str, str]:
+def assign(schema: Schema, families: Families, usual: Mapping[str, str], *, is_sparse: bool) -> dict[str, str]:
     """The family of every column that is learned from."""
     if is_sparse:
         family = families if families is not None else SPARSE_FAMILIES[0]
@@ -48,18 +47,18 @@ def assign(schema: Schema, families: Families, *, is_sparse: bool) -> dict[str, 
     assigned = {}
     for name in schema.features:
         kind = schema.kinds[name]
-        if kind in BY_KIND:
-            assigned[name] = given.get(name) or named or BY_KIND[kind]
+        if kind in usual:
+            assigned[name] = given.get(name) or named or usual[kind]
     return assigned
 
 
-def reassign(assigned: Mapping[str, str], families: Families) -> dict[str, str]:
+def reassign(assigned: Mapping[str, str], families: Families, usual: Mapping[str, str]) -> dict[str, str]:
     """Other families for columns that have been counted already."""
     names = tuple(assigned)
     reads = kinds_for(families, names)
     kept = {name: family_named(family).reads for name, family in assigned.items()}
     if families is None:
-        return {name: BY_KIND[kept[name]] for name in names}
+        return {name: usual[kept[name]] for name in names}
     given = dict.fromkeys(names, families) if isinstance(families, str) else families
     differing = [name for name in given if reads[name] != kept[name]]
     if differing:

@@ -1,0 +1,7 @@
+"""Classifiers for raw tables, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from likely.estimators.bayes import BayesClassifier
+
+__all__ = ["BayesClassifier"]

@@ -1,0 +1,74 @@
+"""The naive Bayes classifier for raw tables."""
+
+from __future__ import annotations
+
+from typing import Any, Self, Unpack
+
+from likely.choices import Changes, Missing, Unseen, Variance, checked, not_negative
+from likely.estimators.learning import Learner
+from likely.estimators.predicting import Predictor
+from likely.families import Settings, smoothing_by_column
+
+
+class BayesClassifier(Learner, Predictor):
+    """Naive Bayes for tables as they are: numbers, categories, gaps, values never seen, labels of any type.
+
+    Parameters
+    ----------
+    smoothing : a number γ added to every count (1 is Laplace's rule, 0 maximum likelihood), an `MEstimate`,
+        or a mapping of column names to either.
+    priors : None (as counted), "smoothed", "uniform" (maximum likelihood), a mapping of classes to shares,
+        or shares in the order of the classes.
+    families : None (Gaussian for numbers, categorical for the rest), one name for all columns, or a mapping.
+    schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
+    missing : "ignore" (a gap says nothing) or "value" (that a cell is empty is evidence, too).
+    unseen : "ignore" (a category never seen says nothing) or "smooth" (it gets the smoothed share of a new value).
+    variance : "unbiased" (divide by n − 1) or "ml" (by n).
+    variance_floor : least variance of a class, relative to the variance of the whole column.
+    n_jobs : number of threads; None for all cores. Results do not depend on it.
+
+    >>> clf = BayesClassifier().fit({"sky": ["grey", "grey", "blue"], "wind": [7.0, 8.0, 2.0]}, ["wet", "wet", "dry"])
+    >>> clf.predict({"wind": [6.5], "sky": ["green"]}).tolist()
+    ['wet']
+    """
+
+    def __init__(
+        self,
+        *,
+        smoothing: Any = 1.0,
+        priors: Any = None,
+        families: Any = None,
+        schema: Any = None,
+        missing: Missing = "ignore",
+        unseen: Unseen = "ignore",
+        variance: Variance = "unbiased",
+        variance_floor: float = 1e-9,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.smoothing = smoothing
+        self.priors = priors
+        self.families = families
+        self.schema = schema
+        self.missing = missing
+        self.unseen = unseen
+        self.variance = variance
+        self.variance_floor = variance_floor
+        self.n_jobs = n_jobs
+
+    def resettle(self, **changes: Unpack[Changes]) -> Self:
+        """Change smoothing, priors, families or any other belief after training; needs no data.
+
+        >>> clf = BayesClassifier().fit({"sky": ["grey", "blue"]}, ["wet", "dry"])
+        >>> clf.resettle(smoothing=0, priors="uniform").predict_proba({"sky": ["blue"]}).tolist()
+        [[1.0, 0.0]]
+        """
+        return self._resettle(changes)
+
+    def _settings(self, columns: tuple[str, ...]) -> Settings:
+        return Settings(
+            smoothing=smoothing_by_column(self.smoothing, columns),
+            missing=checked("missing", self.missing),
+            unseen=checked("unseen", self.unseen),
+            unbiased=checked("variance", self.variance) == "unbiased",
+            variance_floor=not_negative("variance_floor", self.variance_floor),
+        )

@@ -1,0 +1,174 @@
+"""Learning by counting: every way in ends with a summary that is settled into a model."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely.bayes import Model
+from likely.engines.memory import Rows
+from likely.errors import DataError, LikelyError, NotMergeable, SettingsError, listed
+from likely.families import Settings
+from likely.plan import assign, kinds_for, plan, reassign, refuse_negative_counts
+from likely.schema import Schema
+from likely.stats import Moments, Summary
+from likely.table import Table, as_table, encode_column, encode_labels
+from likely.weights import row_weights
+
+
+class Learner(ClassifierMixin, BaseEstimator):
+    """A classifier whose memory is a summary; the classes above it say what is believed about one.
+
+    Its parameters are `priors`, `families`, `schema` and `n_jobs`, and those that `_settings` makes use of.
+    """
+
+    priors: Any
+    families: Any
+    schema: Any
+    n_jobs: int | None
+
+    summary_: Summary
+    model_: Model
+    schema_: Schema
+    families_: dict[str, str]
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def _settings(self, columns: tuple[str, ...]) -> Settings:
+        """The parameters that families are settled with, checked."""
+
+    def _usual_families(self) -> Mapping[str, str]:
+        """The family of each kind of column, unless the user names another."""
+        return {"numeric": "gaussian", "nominal": "categorical"}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        table = as_table(X, allow_empty=False)
+        target = y if isinstance(y, str) and y in table else None
+        schema = _infer(table, target, self.schema, self.families)
+        assigned = assign(schema, self.families, self._usual_families(), is_sparse=table.sparse is not None)
+        summary = self._count(table, schema, assigned, y, sample_weight)
+        self.schema_ = schema if sample_weight is not None or schema.weight else _with_gaps(schema, summary)
+        self.n_features_in_ = len(schema)
+        if table.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self._settle(summary, assigned)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; new classes and categories are welcome.
+
+        `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
+        """
+        if not hasattr(self, "summary_"):
+            return self.fit(X, y, sample_weight)
+        return self._settle(self.summary_ + self._count_more(X, y, sample_weight), self.families_)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: afterwards the model is as if it had never seen them."""
+        check_is_fitted(self)
+        return self._settle(self.summary_ - self._count_more(X, y, sample_weight), self.families_)
+
+    def merge(self, other: Self) -> Self:
+        """Learn what another classifier with the same columns has learned, without its rows."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        differing = [
+            name
+            for name in dict.fromkeys([*self.families_, *other.families_])
+            if self.families_.get(name) != other.families_.get(name)
+        ]
+        if differing:
+            raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
+        return self._settle(self.summary_ + other.summary_, self.families_)
+
+    def __add__(self, other: Self) -> Self:
+        """A third classifier that has learned the rows of both."""
+        check_is_fitted(self)
+        both = type(self)(**self.get_params(deep=False))
+        both.__dict__.update(self.__dict__)
+        return both.merge(other)
+
+    def _resettle(self, changes: Mapping[str, Any]) -> Self:
+        """Settle the same summary with other parameters; a refused change changes nothing."""
+        check_is_fitted(self)
+        unknown = [name for name in changes if name not in self.get_params(deep=False)]
+        if unknown or "schema" in changes:
+            raise SettingsError(f"{listed(unknown or ['schema'])} cannot be changed without fitting again.")
+        assigned: Mapping[str, str] = self.families_
+        if "families" in changes:
+            assigned = reassign(self.families_, changes["families"], self._usual_families())
+        before = self.get_params(deep=False)
+        self.set_params(**changes)
+        try:
+            return self._settle(self.summary_, assigned)
+        except LikelyError:
+            self.set_params(**before)
+            raise
+
+    def _count_more(self, X: Any, y: Any, sample_weight: Any) -> Summary:
+        table = self.schema_.align(as_table(X), type(self).__name__)
+        return self._count(table, self.schema_, self.families_, y, sample_weight)
+
+    def _count(
+        self, table: Table, schema: Schema, assigned: Mapping[str, str], y: Any, sample_weight: Any
+    ) -> Summary:
+        named = isinstance(y, str) and y in table
+        labels = encode_column(table.cells(y)) if named else encode_labels(y)
+        if len(labels) != table.n_rows:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
+                f"y has {len(labels)}."
+            )
+        weight = row_weights(sample_weight, table, schema.weight)
+        refuse_negative_counts(table, assigned)
+        return Rows(table, labels.classes, labels.codes, weight, self.n_jobs).summarise(plan(assigned))
+
+    def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
+        model = Model.settle(summary, assigned, self.priors, self._settings(tuple(assigned)))
+        self.summary_, self.families_, self.model_ = summary, dict(assigned), model
+        self.classes_ = summary.classes.labels
+        return self
+
+    def _read(self, X: Any) -> Table:
+        """A table to predict for, under the names of the schema."""
+        check_is_fitted(self)
+        if len(self.classes_) == 0:
+            raise DataError("All rows have been forgotten: learn some before predicting.")
+        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = cast(Tags, super().__sklearn_tags__())
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _infer(table: Table, target: str | None, given: Any, families: Any) -> Schema:
+    """The schema as guessed, as the families need it, and above all as the user gave it."""
+    if isinstance(given, Schema):
+        return Schema.infer(table, target or given.target, given.weight, overrides=given)
+    overrides = dict(given or {})
+    roles = {target, *(name for name, kind in overrides.items() if kind in ("weight", "target", "ignored"))}
+    wanted = kinds_for(families, tuple(name for name in table.names if name not in roles))
+    return Schema.infer(table, target, overrides={**wanted, **overrides})
+
+
+def _with_gaps(schema: Schema, summary: Summary) -> Schema:
+    """The gaps of a large matrix, which was not read twice to count them: rows less known cells."""
+    known: dict[str, float] = {}
+    for part, seen in summary.parts.items():
+        if isinstance(seen, Moments):
+            known |= zip(part.columns, seen.n.sum(axis=0), strict=True)
+    unknown = [name for name in known if schema[name].gaps is None]
+    return schema.with_gaps({name: summary.n_rows - round(known[name]) for name in unknown}) if unknown else schema

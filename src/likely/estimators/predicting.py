@@ -1,0 +1,74 @@
+"""Predicting from a settled model: posteriors, the most probable class, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.bayes import Model
+from likely.explanation import Explanation
+from likely.families.categorical import Categorical
+from likely.table import Table, index_levels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+class Predictor:
+    """What a learner with a settled model can say about rows."""
+
+    model_: Model
+    classes_: NDArray[Any]
+    n_jobs: int | None
+
+    def _read(self, X: Any) -> Table:
+        raise NotImplementedError("A predictor stands beside a learner, which reads the table.")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; the first of equals."""
+        table = self._read(X)
+        return np.asarray(self.classes_[self.model_.choose(table, self.n_jobs)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | row), one column per class in the order of `classes_`."""
+        table = self._read(X)
+        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | row)."""
+        table = self._read(X)
+        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log P(class, row): the logarithms of prior and factors, added up."""
+        table = self._read(X)
+        return self.model_.log_joint(table, self.n_jobs)
+
+    def explain(self, X: Any) -> Explanation:
+        """Prior and one contribution per column for each row: they sum to `predict_joint_log_proba`."""
+        table = self._read(X)
+        return Explanation.of(self.model_, table)
+
+    def unseen_values(self, X: Any) -> pd.DataFrame:
+        """The cells whose category was never learned: row, column, value."""
+        import pandas as pd
+
+        table = self._read(X)
+        found = [
+            (row, belief.columns[0], level)
+            for belief in self.model_.beliefs
+            if isinstance(belief, Categorical)
+            for level, row in _strangers(table, belief)
+        ]
+        return pd.DataFrame(sorted(found, key=lambda cell: cell[:2]), columns=["row", "column", "value"])
+
+
+def _strangers(table: Table, belief: Categorical) -> list[tuple[Any, int]]:
+    column = table.codes(belief.columns[0])
+    unknown = index_levels(column.levels, belief.values) < 0
+    rows = np.flatnonzero((column.codes >= 0) & np.append(unknown, False)[column.codes])
+    return [(column.levels[column.codes[row]], int(row)) for row in rows]
