@@ -11,14 +11,14 @@ import json
 import os
 import platform
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from benchmarks import cases_naive_bayes, cases_tables  # noqa: E402
+from benchmarks import cases_naive_bayes, cases_peers, cases_tables  # noqa: E402
 from benchmarks.measure import Result, measure  # noqa: E402
 
 GROUPS = {
@@ -27,8 +27,10 @@ GROUPS = {
     "multinomial": cases_naive_bayes.multinomial,
     "mixed": cases_tables.mixed,
     "processes": cases_tables.processes,
+    "peers": cases_peers.peers,
 }
 START, END = "<!-- benchmarks: start -->", "<!-- benchmarks: end -->"
+RESULTS = HERE / "results.json"
 
 
 def main() -> None:
@@ -39,19 +41,33 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9, help="runs of ours; the median counts")
     parser.add_argument("--readme", action="store_true", help="put the table into README.md")
     arguments = parser.parse_args()
-    results = []
+    measured = earlier()
     for group in arguments.only:
+        measured[group] = []
         for case in GROUPS[group](arguments.scale):
-            results.append(measure(case, arguments.repeats))
-            print(line(results[-1]), flush=True)
-    document = {"machine": machine(), "scale": arguments.scale, "results": [row(result) for result in results]}
-    (HERE / "results.json").write_text(json.dumps(document, indent=1) + "\n")
-    table = "\n".join([*HEAD, *map(line, results), "", described(document["machine"])]) + "\n"
-    (HERE / "results.md").write_text(table)
+            measured[group].append(measure(case, arguments.repeats))
+            print(line(measured[group][-1]), flush=True)
+    facts = machine()
+    rows = {
+        group: [asdict(result) | {"ratio": result.ratio} for result in results] for group, results in measured.items()
+    }
+    RESULTS.write_text(json.dumps({"machine": facts, "scale": arguments.scale, "groups": rows}, indent=1) + "\n")
+    lines = [line(result) for group in GROUPS for result in measured.get(group, [])]
+    table = "\n".join([*HEAD, *lines, "", described(facts)]) + "\n"
+    RESULTS.with_suffix(".md").write_text(table)
     if arguments.readme:
         readme = HERE.parent / "README.md"
         before, rest = readme.read_text().split(START)
         readme.write_text(f"{before}{START}\n{table}{rest[rest.index(END) :]}")
+
+
+def earlier() -> dict[str, list[Result]]:
+    """What was measured before, by group: a run of some groups keeps the others."""
+    if not RESULTS.exists():
+        return {}
+    groups = json.loads(RESULTS.read_text())["groups"]
+    names = [field.name for field in fields(Result)]
+    return {group: [Result(**{name: row[name] for name in names}) for row in rows] for group, rows in groups.items()}
 
 
 HEAD = ["| work | likely | peer | times as fast | peak memory | asked for |", "|---|---:|---:|---:|---:|---:|"]
@@ -69,11 +85,6 @@ def line(result: Result) -> str:
 def seconds(value: float) -> str:
     """Three digits and a unit."""
     return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
-
-
-def row(result: Result) -> dict[str, object]:
-    """The result with its ratio, for the JSON file."""
-    return {**asdict(result), "ratio": result.ratio}
 
 
 def machine() -> dict[str, object]:

@@ -19,14 +19,17 @@ def main() -> None:
     clf = BayesClassifier(priors={"A": 0.6, "B": 0.4}).fit(table, drug)
     patient = {"sex": ["female"], "age": [61], "blood_pressure": ["high"]}
     why = clf.explain(patient)
-    odds = np.concatenate([[np.log(why.prior[0] / why.prior[1])], why.contributions[0, :, 0] - why.contributions[0, :, 1]])
-    names = ["prior 60 : 40", *(f"{name.replace('_', ' ')} = {cell}" for name, cell in zip(why.columns, why.cells[0]))]
-    lines = [*zip(names, odds), ("together", odds.sum())]
+    evidence = why.contributions[0, :, 0] - why.contributions[0, :, 1]
+    odds = np.concatenate([[np.log(why.prior[0] / why.prior[1])], evidence])
+    cells = zip(why.columns, why.cells[0], strict=True)
+    names = ["prior 60 : 40", *(f"{name.replace('_', ' ')} = {cell}" for name, cell in cells)]
+    lines = [*zip(names, odds, strict=True), ("together", odds.sum())]
     body = [bar(place, name, value) for place, (name, value) in enumerate(lines)]
     height = 92 + STEP * len(lines)
     share = why.posterior[0, 0]
     foot = text(MIDDLE, height - 16, f"P(drug A | this patient) = {share:.2f}", "middle", weight="bold")
-    head = text(MIDDLE - 8, 26, "← evidence for drug B", "end", AGAINST) + text(MIDDLE + 8, 26, "evidence for drug A →", "start", FOR)
+    head = text(MIDDLE - 8, 26, "← evidence for drug B", "end", AGAINST)
+    head += text(MIDDLE + 8, 26, "evidence for drug A →", "start", FOR)
     axis = f'<line x1="{MIDDLE}" y1="38" x2="{MIDDLE}" y2="{height - 44}" stroke="{LINE}"/>'
     style = 'font-family="system-ui, sans-serif" font-size="14"'
     picture = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height}" {style}>'
@@ -42,7 +45,8 @@ def bar(place: int, name: str, value: float) -> str:
     odds = np.exp(abs(value))
     side = ("A", "start", MIDDLE + width + 6) if value >= 0 else ("B", "end", MIDDLE - width - 6)
     label = text(LEFT, y + 14, name, "end", weight="bold" if name == "together" else "normal")
-    shape = f'<rect x="{start:.1f}" y="{y}" width="{max(width, 1):.1f}" height="{BAR}" fill="{FOR if value >= 0 else AGAINST}"/>'
+    colour = FOR if value >= 0 else AGAINST
+    shape = f'<rect x="{start:.1f}" y="{y}" width="{max(width, 1):.1f}" height="{BAR}" fill="{colour}"/>'
     note = "says nothing" if abs(value) < 1e-9 else f"{odds:.2g} : 1 for {side[0]}"
     return label + shape + text(side[2], y + 14, note, side[1])
 
