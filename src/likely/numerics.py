@@ -67,8 +67,16 @@ def log_of(probabilities: Array) -> Array:
 def most_probable(log_joint: Array, prior: Array, out: NDArray[np.intp]) -> None:
     """The class with the largest log joint of each row; the first of equals, by the prior if all are impossible."""
     for i in range(log_joint.shape[0]):
-        best = 0
-        for c in range(1, log_joint.shape[1]):
-            if log_joint[i, c] > log_joint[i, best]:
-                best = c
-        out[i] = best if log_joint[i, best] > -np.inf else np.argmax(prior)
+        best, peak = -1, -np.inf
+        for c in range(log_joint.shape[1]):
+            if log_joint[i, c] > peak:
+                best, peak = c, log_joint[i, c]
+        out[i] = best if best >= 0 else np.argmax(prior)
+
+
+def sums_of_others(table: Array) -> Array:
+    """The sum of all rows of a table but each one, without subtracting anything."""
+    nothing = np.zeros_like(table[:1])
+    before = np.concatenate([nothing, np.cumsum(table[:-1], axis=0)])
+    after = np.concatenate([np.cumsum(table[:0:-1], axis=0)[::-1], nothing])
+    return np.asarray(before + after)

@@ -25,7 +25,7 @@ def add_rows_of_table(codes: NDArray[np.int32], row_of_code: NDArray[np.int64], 
 
 
 @numba.njit(nogil=True, cache=True)
-def _steep_square(gap: float, precision: float) -> float:
+def steep_square(gap: float, precision: float) -> float:
     """Square of gap · precision, bent where it would overflow so that more is still more."""
     z = abs(gap * precision)
     if z <= STEEP:
@@ -43,7 +43,7 @@ def _add_careful_row(row: Array, mean: Array, precision: Array, log_peak: Array,
                 return False
             if not np.isnan(row[j]):
                 half_gap = 0.5 * row[j] - 0.5 * mean[c, j]
-                joint[c] += log_peak[c, j] - 0.5 * _steep_square(half_gap, 2.0 * precision[c, j])
+                joint[c] += log_peak[c, j] - 0.5 * steep_square(half_gap, 2.0 * precision[c, j])
     return True
 
 
@@ -105,17 +105,49 @@ def add_dense_lines(rows: Array, lines: Array, joint: Array) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
+def _add_four_by_four(columns: NDArray[np.int32], cells: Array, lines: Array, joint: Array) -> None:
+    """Add cell × line for the cells of one row, four of them at a time."""
+    fours = len(cells) // 4
+    for four in range(fours):
+        k = 4 * four
+        a, b, c, d = cells[k], cells[k + 1], cells[k + 2], cells[k + 3]
+        line_a, line_b = lines[columns[k]], lines[columns[k + 1]]
+        line_c, line_d = lines[columns[k + 2]], lines[columns[k + 3]]
+        for m in range(joint.shape[0]):
+            joint[m] += (a * line_a[m] + b * line_b[m]) + (c * line_c[m] + d * line_d[m])
+    for k in range(4 * fours, len(cells)):
+        cell, line = cells[k], lines[columns[k]]
+        for m in range(joint.shape[0]):
+            joint[m] += cell * line[m]
+
+
+@numba.njit(nogil=True, cache=True)
 def add_sparse_lines(
     starts: NDArray[np.int64], columns: NDArray[np.int32], cells: Array, lines: Array, joint: Array
 ) -> None:
-    """The same for sparse rows."""
+    """The same for sparse rows. A row that comes to NaN, by a gap or by 0 · −inf, is done again with care."""
+    before = np.empty(joint.shape[1])
     for i in range(joint.shape[0]):
+        before[:] = joint[i]
+        own = slice(starts[i], starts[i + 1])
+        _add_four_by_four(columns[own], cells[own], lines, joint[i])
+        if not np.isnan(joint[i].sum()):
+            continue
+        joint[i] = before
         for k in range(starts[i], starts[i + 1]):
             cell = cells[k]
             if cell != 0.0 and not np.isnan(cell):
                 line = lines[columns[k]]
                 for c in range(joint.shape[1]):
                     joint[i, c] += cell * line[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale: Array, joint: Array) -> None:
+    """What rows of so many occurrences come to in classes that have met none of their columns."""
+    for i in range(joint.shape[0]):
+        for c in range(joint.shape[1]):
+            joint[i, c] += bias[c] + total[i] * per_class[c] + shift[i] * scale[c]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -128,13 +160,23 @@ def add_sparse_lines_sparsely(
     line_cells: Array,
     joint: Array,
 ) -> None:
-    """The same where the lines are sparse, too: only classes that know a column hear of it."""
+    """The same where the lines are sparse, too: only classes that know a column hear of it.
+
+    A line that has all classes, as those of frequent words do, is taken as it stands.
+    """
     for i in range(joint.shape[0]):
+        total = joint[i]
         for k in range(starts[i], starts[i + 1]):
             cell = cells[k]
             if cell != 0.0 and not np.isnan(cell):
-                for entry in range(line_starts[columns[k]], line_starts[columns[k] + 1]):
-                    joint[i, line_classes[entry]] += cell * line_cells[entry]
+                own = slice(line_starts[columns[k]], line_starts[columns[k] + 1])
+                classes, line = line_classes[own], line_cells[own]
+                if len(line) == total.shape[0]:
+                    for c in range(total.shape[0]):
+                        total[c] += cell * line[c]
+                else:
+                    for entry in range(len(line)):
+                        total[np.uint32(classes[entry])] += cell * line[entry]  # unsigned: never counted from the end
 
 
 @numba.njit(nogil=True, cache=True)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.families.kernels import add_dense_lines, add_sparse_lines, add_sparse_lines_sparsely
-from likely.families.protocol import Array, Scorer
+from likely.families.kernels import add_dense_lines, add_sparse_lines, add_sparse_lines_sparsely, add_unseen
+from likely.families.left_out import counts_of_own
+from likely.families.protocol import Array, LeftOut, Scorer
 from likely.numbers import Numbers, counts_of
 from likely.stats.protocol import Index, Matrix
-from likely.stats.sums import csr_arrays
+from likely.stats.sums import csr_arrays, rows_of
 from likely.table import Table
 
 
@@ -23,7 +27,8 @@ class DenseWeights:
     bias: Array
 
     def add(self, rows: Matrix, joint: Array) -> None:
-        joint += self.bias
+        if self.bias.any():
+            joint += self.bias
         if sparse.issparse(rows):
             add_sparse_lines(*csr_arrays(rows), self.lines, joint)
             return
@@ -56,8 +61,8 @@ class SparseWeights:
         held = sparse.csr_array(rows)
         if np.isnan(held.data).any():
             held = sparse.csr_array((np.nan_to_num(held.data), held.indices, held.indptr), shape=held.shape)
-        total = np.asarray(held.sum(axis=1)).reshape(-1, 1)
-        joint += self.bias + total * self.per_class + (held @ self.per_column)[:, None] * self.scale
+        total, shift = np.asarray(held.sum(axis=1), dtype=np.float64).ravel(), held @ self.per_column
+        add_unseen(total, shift, self.bias, self.per_class, self.scale, joint)
         add_sparse_lines_sparsely(*csr_arrays(held), *csr_arrays(self.lines), joint)
 
     def only(self, column: int) -> DenseWeights:
@@ -67,19 +72,60 @@ class SparseWeights:
 
 Weights = DenseWeights | SparseWeights
 
-
-def weights_where_seen(
-    counts: sparse.csr_array, correction: Array, bias: Array, per_class: Array, scale: Array, per_column: Array
-) -> SparseWeights:
-    """Sparse weights from corrections that belong to the cells of `counts` (classes × columns)."""
-    by_class = sparse.csr_array((correction, counts.indices, counts.indptr), shape=counts.shape)
-    return SparseWeights(sparse.csr_array(by_class.T.tocsr()), bias, per_class, scale, per_column)
+PIECE = 1 << 20
+"""Cells of a sparse table that are worked on at a time."""
 
 
-def cells_of(counts: sparse.csr_array) -> tuple[Index, Index, Array]:
-    """Class, column and count of every cell that is not zero."""
-    classes = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    return classes, counts.indices.astype(np.intp), counts.data
+def lines_where_seen(
+    counts: sparse.csr_array, correct: Callable[[NDArray[np.int32], Index, Array], Array]
+) -> sparse.csr_array:
+    """Lines (columns × classes) with `correct(classes, columns, counts)` for the cells that are not zero.
+
+    It is asked for a piece of them at a time: arrays as large as the table that come and go would take
+    more room than the table itself.
+    """
+    lines = sparse.csr_array(counts.T.tocsr())
+    cuts = np.searchsorted(lines.indptr, np.arange(PIECE, lines.nnz, PIECE))
+    for first, last in pairwise(np.unique([0, *cuts, lines.shape[0]]).tolist()):
+        held = slice(lines.indptr[first], lines.indptr[last])
+        columns = np.repeat(np.arange(first, last), np.diff(lines.indptr[first : last + 1]))
+        lines.data[held] = correct(lines.indices[held], columns, lines.data[held])
+    return lines
+
+
+def leave_own_out(
+    weights: Weights, columns: tuple[str, ...], left: LeftOut, own: Callable[[slice, Matrix], Array]
+) -> Scorer:
+    """The same, but for each row's own class what `own` says about a block of sparse rows."""
+    source = counts_of(left.table, columns)
+
+    def score(block: slice, joint: Array) -> None:
+        rows = sparse_rows(source, block)
+        evidence = np.zeros_like(joint)
+        weights.add(rows, evidence)
+        evidence[np.arange(len(joint)), left.y[block]] = own(block, rows)
+        joint += evidence
+
+    return score
+
+
+def sparse_rows(source: Numbers | sparse.csr_array, block: slice) -> sparse.csr_array:
+    """A block of counts as sparse rows without gaps."""
+    dense = isinstance(source, Numbers)
+    rows = sparse.csr_array(np.nan_to_num(source.rows(block))) if dense else rows_of(source, block)
+    if np.isnan(rows.data).any():
+        rows = sparse.csr_array((np.nan_to_num(rows.data), rows.indices, rows.indptr), shape=rows.shape)
+    return rows
+
+
+def own_counts(counts: Matrix, rows: sparse.csr_array, y: NDArray[np.int32]) -> Array:
+    """For every cell of the rows the count of its column in the row's own class."""
+    if not sparse.issparse(counts):
+        return np.asarray(counts[np.repeat(y, np.diff(rows.indptr)), rows.indices], dtype=np.float64)
+    found = np.empty(rows.nnz)
+    starts, columns, _ = csr_arrays(rows)
+    counts_of_own(starts, columns, y, *csr_arrays(sparse.csr_array(counts).sorted_indices()), found)
+    return found
 
 
 def bind_weights(weights: Weights, table: Table, columns: tuple[str, ...]) -> Scorer:
@@ -87,7 +133,7 @@ def bind_weights(weights: Weights, table: Table, columns: tuple[str, ...]) -> Sc
     source = counts_of(table, columns)
 
     def score(block: slice, joint: Array) -> None:
-        rows = source.rows(block) if isinstance(source, Numbers) else source[block]
+        rows = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block)
         weights.add(rows, joint)
 
     return score

@@ -15,6 +15,9 @@ TINY_SQUARE = 1e-280
 TINY_MEAN = 1e-120
 """Below these, squares of deviations may have fallen out of the range of floats."""
 
+ROUNDED = 1e-8
+"""Spread that rounding may leave to part of a column which is constant as a whole, relative to its size."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
@@ -23,7 +26,7 @@ class Moments:
     The root is kept rather than the sum: the square of a spread of 1e160 is no float, nor is that of 1e-170.
 
     >>> seen = Moments.observe(np.array([[1.0], [3.0], [8.0]]), np.array([0, 0, 1], dtype=np.int32))
-    >>> seen.n.tolist(), seen.mean.tolist(), seen.variance(unbiased=True)[0].tolist()
+    >>> seen.n.tolist(), seen.mean.tolist(), seen.variance(unbiased=True)[0].round(9).tolist()
     ([[2.0], [1.0]], [[2.0], [8.0]], [2.0])
     """
 
@@ -76,7 +79,8 @@ class Moments:
         left = n > NOISE * a.n
         back = np.divide(b.n, n, out=np.zeros_like(n), where=left)
         mean = a.mean + (a.mean - b.mean) * back
-        scale = np.where(a.root > 0, a.root, 1.0)
+        scale = np.where(a.root > 0, a.root, ROUNDED * np.maximum(np.abs(a.mean), np.abs(b.mean)))
+        scale = np.where(scale > 0, scale, 1.0)
         between = (b.mean - a.mean) / scale * ((b.mean - mean) / scale) * b.n
         share = (a.root / scale) ** 2 - (b.root / scale) ** 2 - between
         reach = NOISE * (1.0 + (np.abs(a.mean) + np.abs(b.mean)) / scale)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -50,22 +52,32 @@ def sum_by_class(
     order = np.argsort(y, kind="stable")
     class_starts = np.searchsorted(y[order], np.arange(n_classes + 1)).astype(np.int64)
 
-    def range_sums(first: int, last: int) -> sparse.csr_array:
-        mine = order[class_starts[first] : class_starts[last]]
-        room = int((starts[mine + 1] - starts[mine]).sum())
-        out = np.zeros(last - first + 1, dtype=np.int64), np.empty(room, dtype=np.int32), np.empty(room)
+    room = np.append(0, np.cumsum(np.diff(starts)[order]))[class_starts]
+    out_columns, out_cells = np.empty(len(columns), dtype=np.int32), np.empty(len(columns))
+
+    def range_sums(first: int, last: int) -> NDArray[np.int64]:
+        """Sum some classes into their own part of the room; where each of them ends in it."""
+        mine, own = order[class_starts[first] : class_starts[last]], slice(room[first], room[last])
         own_starts = class_starts[first : last + 1] - class_starts[first]
+        out = np.zeros(last - first + 1, dtype=np.int64), out_columns[own], out_cells[own]
         if not sum_sparse_by_class(starts, columns, cells, weight, mine, own_starts, rows.shape[1], *out):
             raise _bad_cell(rows, 0)
-        found = out[0][-1]
-        table = (out[2][:found].copy(), out[1][:found].copy(), out[0])
-        return sparse.csr_array(table, shape=(last - first, rows.shape[1]))
+        return out[0]
 
     cuts = np.searchsorted(class_starts, np.linspace(0, len(y), CLASS_RANGES + 1)[1:-1])
     bounds = np.unique([0, *cuts, n_classes])
     ranges = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-    tables = list(side_by_side(lambda ends: range_sums(*ends), ranges, n_jobs))
-    table = sparse.csr_array(sparse.vstack(tables, format="csr"))
+    table_starts: NDArray[np.integer[Any]] = np.zeros(n_classes + 1, dtype=np.int64)
+    end = 0
+    for (first, last), ends in zip(ranges, side_by_side(lambda ends: range_sums(*ends), ranges, n_jobs), strict=True):
+        table_starts[first : last + 1] = end + ends
+        found, begin = int(ends[-1]), int(room[first])
+        for out in (out_columns, out_cells):
+            out[end : end + found] = out[begin : begin + found]
+        end += found
+    if end <= np.iinfo(np.int32).max:  # else SciPy widens the columns as well
+        table_starts = table_starts.astype(np.int32)
+    table = sparse.csr_array((out_cells[:end], out_columns[:end], table_starts), shape=(n_classes, rows.shape[1]))
     if not np.isfinite(table.data).all():
         raise _bad_cell(rows, 0)
     return table
@@ -90,3 +102,12 @@ def csr_arrays(rows: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.in
         np.asarray(rows.indices, dtype=np.int32),
         np.asarray(rows.data, dtype=np.float64),
     )
+
+
+def rows_of(rows: sparse.csr_array, block: slice) -> sparse.csr_array:
+    """A block of rows that shares its cells with the matrix: slicing, or naming them to SciPy, would copy them."""
+    starts = rows.indptr[block.start : block.stop + 1]
+    held = slice(starts[0], starts[-1])
+    part = sparse.csr_array((len(starts) - 1, rows.shape[1]))
+    part.data, part.indices, part.indptr = rows.data[held], rows.indices[held], starts - starts[0]
+    return part

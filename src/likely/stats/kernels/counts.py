@@ -67,10 +67,12 @@ def sum_sparse(starts: NDArray[np.int64], columns: Ints, cells: Array, y: Ints, 
     origin = starts[0]
     for i in range(y.shape[0]):
         total, w = counts[y[i]], weight[i]
-        for k in range(starts[i] - origin, starts[i + 1] - origin):
-            cell = 0.0 if np.isnan(cells[k]) else cells[k]
+        own = slice(starts[i] - origin, starts[i + 1] - origin)
+        row, places = cells[own], columns[own]
+        for k in range(len(row)):
+            cell = 0.0 if np.isnan(row[k]) else row[k]
             fine &= cell >= 0.0
-            total[columns[k]] += w * cell
+            total[np.uint32(places[k])] += w * cell  # unsigned: no test for places counted from the end
     return fine
 
 

@@ -10,7 +10,10 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 CACHED_CELLS = 1 << 16
-"""Cells of a stripe of rows: it is read twice, the second time from the cache (512 KiB)."""
+"""Cells of a stripe of rows: where it has to be read twice, the second time is from the cache (512 KiB)."""
+
+KNOWN_SHARE = 0.25
+"""A mean of this many times a stripe's weight may stand for the stripe's own: half a digit is lost at most."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -28,79 +31,102 @@ def _merge(n: Array, mean: Array, squares: Array, more_n: Array, more_mean: Arra
 
 
 @numba.njit(nogil=True, cache=True)
-def _sum_plain(rows: Array, y: Ints, weight: Array, n: Array, total: Array) -> bool:
-    """Weights and sums of rows without gaps; False if there is one."""
-    n_classes, n_columns = n.shape
-    class_weight = np.zeros(n_classes)
-    for i in range(rows.shape[0]):
-        row, of_class, w = rows[i], total[y[i]], weight[i]
-        class_weight[y[i]] += w
-        for j in range(n_columns):
-            of_class[j] += w * row[j]
-    plain = True
-    for c in range(n_classes):
-        n[c] = class_weight[c]
-        plain &= not np.isnan(total[c]).any()
-    return plain
+def _well_known(n: Array, class_weight: Array) -> bool:
+    """Whether all classes of a stripe have means already that are worth something beside it."""
+    for c in range(n.shape[0]):
+        for j in range(n.shape[1]):
+            if n[c, j] < KNOWN_SHARE * class_weight[c]:
+                return False
+    return True
 
 
 @numba.njit(nogil=True, cache=True)
-def _sum_known(rows: Array, y: Ints, weight: Array, n: Array, total: Array) -> None:
-    """The same for rows with gaps; choosing a term, not skipping it, lets the compiler take many columns at once."""
-    n[:] = 0.0
-    total[:] = 0.0
+def _sum_steps(rows: Array, y: Ints, weight: Array, mean: Array, steps: Array, squares: Array) -> bool:
+    """Weighted deviations from the means so far and their squares; False if a cell is no plain number."""
+    steps[:] = 0.0
+    squares[:] = 0.0
     for i in range(rows.shape[0]):
-        row, known, of_class, w = rows[i], n[y[i]], total[y[i]], weight[i]
+        row, centre, of_class, of_squares, w = rows[i], mean[y[i]], steps[y[i]], squares[y[i]], weight[i]
+        for j in range(row.shape[0]):
+            step = row[j] - centre[j]
+            of_class[j] += w * step
+            of_squares[j] += w * step * step
+    return bool(np.isfinite(steps).all())
+
+
+@numba.njit(nogil=True, cache=True)
+def _move(n: Array, mean: Array, squares: Array, class_weight: Array, steps: Array, more_squares: Array) -> None:
+    """Bring the means to where the deviations from them cancel."""
+    for c in range(n.shape[0]):
+        if class_weight[c] > 0.0:
+            for j in range(n.shape[1]):
+                n[c, j] += class_weight[c]
+                shift = steps[c, j] / n[c, j]
+                mean[c, j] += shift
+                squares[c, j] += more_squares[c, j] - steps[c, j] * shift
+
+
+@numba.njit(nogil=True, cache=True)
+def _average(rows: Array, y: Ints, weight: Array, n: Array, mean: Array) -> bool:
+    """Weight and mean of the known cells of a stripe; False if a mean leaves the floats.
+
+    Choosing a term rather than skipping it lets the compiler take many columns at once.
+    """
+    n[:] = 0.0
+    mean[:] = 0.0
+    for i in range(rows.shape[0]):
+        row, known, total, w = rows[i], n[y[i]], mean[y[i]], weight[i]
         for j in range(row.shape[0]):
             gap = np.isnan(row[j])
             known[j] += 0.0 if gap else w
-            of_class[j] += 0.0 if gap else w * row[j]
+            total[j] += 0.0 if gap else w * row[j]
+    for c in range(n.shape[0]):
+        for j in range(n.shape[1]):
+            if not np.isfinite(mean[c, j]):
+                return False
+            if n[c, j] > 0.0:
+                mean[c, j] /= n[c, j]
+    return True
 
 
 @numba.njit(nogil=True, cache=True)
-def _square(rows: Array, y: Ints, weight: Array, plain: bool, mean: Array, squares: Array) -> None:
-    """Weighted squares of the deviations from the means of the classes."""
+def _square(rows: Array, y: Ints, weight: Array, mean: Array, squares: Array) -> None:
+    """Weighted squares of the deviations of the known cells from the means of their classes."""
+    squares[:] = 0.0
     for i in range(rows.shape[0]):
-        row, centre, of_class, w = rows[i], mean[y[i]], squares[y[i]], weight[i]
-        if plain:
-            for j in range(row.shape[0]):
-                step = row[j] - centre[j]
-                of_class[j] += w * (step * step)
-        else:
-            for j in range(row.shape[0]):
-                gap = np.isnan(row[j])
-                step = row[j] - centre[j]
-                of_class[j] += 0.0 if gap else w * (step * step)
+        row, centre, total, w = rows[i], mean[y[i]], squares[y[i]], weight[i]
+        for j in range(row.shape[0]):
+            gap = np.isnan(row[j])
+            step = row[j] - centre[j]
+            total[j] += 0.0 if gap else w * (step * step)
 
 
 @numba.njit(nogil=True, cache=True)
 def observe_moments(rows: Array, y: Ints, weight: Array, n: Array, mean: Array, squares: Array) -> bool:
     """Add the known cells of `rows` to the moments of their classes; False once a mean leaves the floats.
 
-    A stripe of rows is averaged first and squared around its own class means afterwards, so that
-    data far from zero keep their variance. A NaN is a gap and counts nowhere: a stripe that turns out
-    to hold one is summed again with care.
+    A stripe of rows is averaged first and squared around its own class means afterwards, so that data
+    far from zero keep their variance. Once its classes are well known, it is squared around their means
+    so far instead, in one go. A NaN is a gap and counts nowhere; a stripe with gaps goes the first way.
     """
     n_rows, n_columns = rows.shape
     n_classes = n.shape[0]
     stripe = max(CACHED_CELLS // max(n_columns, 1), n_classes, 16)
+    class_weight = np.zeros(n_classes)
     stripe_n = np.zeros((n_classes, n_columns))
     stripe_mean = np.zeros((n_classes, n_columns))
     stripe_squares = np.zeros((n_classes, n_columns))
     for start in range(0, n_rows, stripe):
         stop = min(start + stripe, n_rows)
         part, of_rows, w = rows[start:stop], y[start:stop], weight[start:stop]
-        stripe_mean[:] = 0.0
-        stripe_squares[:] = 0.0
-        plain = _sum_plain(part, of_rows, w, stripe_n, stripe_mean)
-        if not plain:
-            _sum_known(part, of_rows, w, stripe_n, stripe_mean)
-        for c in range(n_classes):
-            for j in range(n_columns):
-                if not np.isfinite(stripe_mean[c, j]):
-                    return False
-                if stripe_n[c, j] > 0.0:
-                    stripe_mean[c, j] /= stripe_n[c, j]
-        _square(part, of_rows, w, plain, stripe_mean, stripe_squares)
+        class_weight[:] = 0.0
+        for i in range(stop - start):
+            class_weight[of_rows[i]] += w[i]
+        if _well_known(n, class_weight) and _sum_steps(part, of_rows, w, mean, stripe_mean, stripe_squares):
+            _move(n, mean, squares, class_weight, stripe_mean, stripe_squares)
+            continue
+        if not _average(part, of_rows, w, stripe_n, stripe_mean):
+            return False
+        _square(part, of_rows, w, stripe_mean, stripe_squares)
         _merge(n, mean, squares, stripe_n, stripe_mean, stripe_squares)
     return True

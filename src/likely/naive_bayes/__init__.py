@@ -1,0 +1,14 @@
+"""scikit-learn's five naive Bayes classifiers, with its parameters and attributes, on likely's statistics.
+
+Replacing `from sklearn.naive_bayes import …` by `from likely.naive_bayes import …` is all there is to do.
+"""
+
+from __future__ import annotations
+
+from likely.naive_bayes.bernoulli import BernoulliNB
+from likely.naive_bayes.categorical import CategoricalNB
+from likely.naive_bayes.complement import ComplementNB
+from likely.naive_bayes.gaussian import GaussianNB
+from likely.naive_bayes.multinomial import MultinomialNB
+
+__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"]

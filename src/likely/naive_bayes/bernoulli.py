@@ -1,0 +1,139 @@
+"""Bernoulli naive Bayes with scikit-learn's parameters and attributes."""
+
+from __future__ import annotations
+
+from functools import reduce
+from numbers import Real
+from operator import add
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._param_validation import Interval
+
+from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
+from likely.families.linear import DenseWeights
+from likely.families.protocol import Scorer
+from likely.naive_bayes.discrete import DiscreteNB
+from likely.naive_bayes.features import FeatureNB, Rows, floats_of
+from likely.stats import FeatureCounts, Presence
+from likely.stats.protocol import Array
+from likely.threads import row_blocks, side_by_side
+
+Shares = PresenceTable | PresenceWeights
+
+
+class BernoulliNB(FeatureNB):
+    """Present or absent, column by column; absence speaks, too.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        Pseudo count of presence, and of absence, of each column.
+    force_alpha : bool, default=True
+        Take `alpha` as it is; if False, it is at least 1e-10.
+    binarize : float or None, default=0.0
+        A column is present above this threshold; None: the cells are shares of presence already, 0 or 1.
+    fit_prior : bool, default=True
+        Count P(class); if False, all classes are equally probable.
+    class_prior : array-like of shape (n_classes,), default=None
+        P(class), if it is known.
+
+    Attributes
+    ----------
+    class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        Weight and log probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Weight of the rows with each column, and log P(present | class). Written out when asked for.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> clf = BernoulliNB().fit([[2, 0], [1, 0], [0, 3]], ["sea", "sea", "hills"])
+    >>> clf.predict([[1, 0]]), clf.feature_count_.tolist()
+    (array(['sea'], dtype='<U5'), [[0.0, 1.0], [2.0, 0.0]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DiscreteNB._parameter_constraints,
+        "binarize": [None, Interval(Real, 0, None, closed="left")],
+    }
+
+    _beliefs: tuple[Shares, DenseWeights | None]
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _observe(self, rows: Rows, y: NDArray[np.int32], weight: Array | None, n_classes: int) -> FeatureCounts:
+        if self.binarize is None or sparse.issparse(rows):
+            return super()._observe(self._presence(rows), y, weight, n_classes)
+
+        def observe(block: slice) -> FeatureCounts:
+            own = None if weight is None else weight[block]
+            return FeatureCounts.observe(self._presence(rows[block]), y[block], own, n_classes)
+
+        blocks = row_blocks(rows.shape[0], rows.shape[1], fewest=4 * n_classes)
+        return reduce(add, side_by_side(observe, blocks, None))
+
+    def _presence(self, rows: Rows) -> Rows:
+        """Ones where a column is present, zeros where it is not."""
+        if self.binarize is None:
+            return rows
+        if isinstance(rows, np.ndarray):
+            return (rows > self.binarize).astype(np.float64)
+        present = (rows.data > self.binarize).astype(np.float64)
+        return sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
+
+    def _read(self, X: Any, *, reset: bool) -> Rows:
+        rows = super()._read(X, reset=reset)
+        if not isinstance(rows, np.ndarray) and not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return rows
+
+    def _believe(self, weights: Array, counts: FeatureCounts, pseudo: Array) -> tuple[Shares, DenseWeights | None]:
+        no_gaps = FeatureCounts(sparse.csr_array(counts.shape))
+        shares = presence_shares(Presence(counts, no_gaps), weights, pseudo, pseudo)
+        return shares, _as_odds(shares) if isinstance(shares, PresenceTable) else None
+
+    def _log_shares(self, beliefs: tuple[PresenceTable, DenseWeights | None]) -> Array:
+        return beliefs[0].present.T
+
+    def _scorer(self, rows: Rows) -> Scorer:
+        shares, odds = self._beliefs
+
+        def score(block: slice, joint: Array) -> None:
+            present = self._presence(floats_of(rows, block))
+            if odds is not None:
+                odds.add(present, joint)
+            elif isinstance(shares, PresenceWeights):
+                shares.odds.add(present, joint)
+            else:
+                shares.add(present, 0.0, joint)
+
+        return score
+
+
+def _as_odds(shares: PresenceTable) -> DenseWeights | None:
+    """The same as all columns absent, corrected for those present: work for these alone.
+
+    Not for shares of 0 or 1, whose infinite logarithms would cancel to NaN.
+    """
+    odds, bias = shares.present - shares.absent, shares.absent.sum(axis=0)
+    return DenseWeights(odds, bias) if np.isfinite(odds).all() else None

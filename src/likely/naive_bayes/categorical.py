@@ -1,0 +1,176 @@
+"""Categorical naive Bayes with scikit-learn's parameters and attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from likely.errors import DataError, SettingsError
+from likely.families.protocol import Scorer
+from likely.naive_bayes.codes import CodeCounts, Longs, NegativeCode, as_codes, places_among, spread
+from likely.naive_bayes.discrete import DiscreteNB
+from likely.naive_bayes.kernels import add_code_lines
+from likely.numerics import log_of
+from likely.stats.protocol import Array
+
+NEGATIVE = "Negative values in data passed to CategoricalNB (input X)."
+
+
+@dataclass(frozen=True, eq=False)
+class CodeLines:
+    """log P(code | class): a line for every level of every column, and one for its codes that were never counted.
+
+    The last line of all is zero: a code that was never heard of adds nothing.
+    """
+
+    levels: tuple[Longs, ...]
+    size: Longs
+    first: Longs
+    width: Longs
+    lines: Array
+
+    @classmethod
+    def settle(cls, seen: CodeCounts, size: Longs, alpha: float) -> CodeLines:
+        column = np.repeat(np.arange(len(size)), seen.width)
+        counts = np.full((len(column) + len(size), len(seen.counts)), alpha)
+        counts[np.arange(len(column)) + column] += seen.counts.T
+        own = np.repeat(np.arange(len(size)), seen.width + 1)
+        total = (np.add.reduceat(seen.counts, seen.first, axis=1).T + alpha * size[:, None])[own]
+        even = np.broadcast_to(1.0 / size[own, None], total.shape).copy()
+        shares = np.divide(counts, total, out=even, where=total > 0.0)
+        lines = np.vstack([log_of(shares), np.zeros(len(seen.counts))])
+        return cls(seen.levels, size, seen.first + np.arange(len(size)), seen.width, lines)
+
+    @cached_property
+    def by_column(self) -> list[Array]:
+        """One table (classes × codes) per column."""
+        blocks = np.split(self.lines[:-1], self.first[1:])
+        return spread(self.levels, self.size, [block[:-1].T for block in blocks], [block[-1] for block in blocks])
+
+    def add(self, codes: Longs, joint: Array) -> bool:
+        """Add the evidence of some rows; False if a code is negative."""
+        places = places_among(self.levels, codes, self.size)
+        return bool(add_code_lines(places, self.first, self.width, self.size, self.lines, joint))
+
+
+class CategoricalNB(DiscreteNB):
+    """Columns of category codes 0, 1, …, each with its own distribution in each class.
+
+    A category that was never heard of contributes nothing to a prediction.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo count of each category.
+    force_alpha : bool, default=True
+        Take `alpha` as it is; if False, it is at least 1e-10.
+    fit_prior : bool, default=True
+        Count P(class); if False, all classes are equally probable.
+    class_prior : array-like of shape (n_classes,), default=None
+        P(class), if it is known.
+    min_categories : int or array-like of shape (n_features,), default=None
+        Least number of categories of each column.
+
+    Attributes
+    ----------
+    category_count_, feature_log_prob_ : list of n_features arrays of shape (n_classes, n_categories)
+        Weight of each category in each class, and log P(category | class). Written out when asked for.
+    class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        Weight and log probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_categories_ : ndarray of shape (n_features,)
+        Number of categories of each column in all rows seen so far.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> clf = CategoricalNB().fit([[0, 2], [0, 1], [1, 0]], ["dry", "dry", "wet"])
+    >>> clf.predict([[1, 0], [0, 7]]), clf.n_categories_
+    (array(['wet', 'dry'], dtype='<U3'), array([2, 3]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DiscreteNB._parameter_constraints,
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+    }
+
+    _beliefs: CodeLines
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """One table of weights (n_classes × n_categories) per column."""
+        seen: CodeCounts = self._seen[1]
+        return seen.by_column(self.n_categories_)
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """One table of log P(category | class) (n_classes × n_categories) per column."""
+        return self._beliefs.by_column
+
+    def _read(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        return np.asarray(validate_data(self, X, reset=reset))
+
+    def _observe(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> CodeCounts:
+        try:
+            return CodeCounts.observe(rows, y, weight, n_classes)
+        except NegativeCode:
+            raise DataError(NEGATIVE) from None
+
+    def _settle(self, weights: Array, columns: CodeCounts) -> None:
+        size = np.maximum(columns.size, self._least_categories())
+        beliefs = CodeLines.settle(columns, size, float(self._check_alpha()))
+        self.class_count_, self.class_log_prior_ = weights, self._log_prior(weights)
+        self.n_categories_, self._beliefs = size, beliefs
+
+    def _least_categories(self) -> Longs:
+        if self.min_categories is None:
+            return np.ones(1, dtype=np.int64)
+        least = np.asarray(self.min_categories)
+        if not np.issubdtype(least.dtype, np.signedinteger):
+            raise SettingsError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.shape not in ((), (self.n_features_in_,)):
+            raise SettingsError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+        return least.astype(np.int64)
+
+    def _scorer(self, rows: NDArray[Any]) -> Scorer:
+        def score(block: slice, joint: Array) -> None:
+            if not self._beliefs.add(as_codes(rows[block]), joint):
+                raise DataError(NEGATIVE)
+
+        return score
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
+        tags.input_tags.positive_only = True
+        return tags

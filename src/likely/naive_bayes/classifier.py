@@ -1,0 +1,166 @@
+"""Learning and predicting, as all five classifiers do it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+
+from likely.errors import DataError
+from likely.families.protocol import Scorer
+from likely.naive_bayes.labels import agreed_classes, places_among
+from likely.numerics import log_of, most_probable, normalise
+from likely.stats import ClassWeights
+from likely.stats.protocol import Array
+from likely.table import encode_labels
+from likely.threads import row_blocks, side_by_side
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):
+    """What is seen adds up over batches; what is believed is settled from it after each of them.
+
+    `_seen` (class weights and a statistic of the columns) is all that is remembered of the rows.
+    """
+
+    classes_: NDArray[Any]
+    _seen: tuple[Array, Any]
+
+    @abstractmethod
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """The rows of X, checked; `reset` if they are the first ones."""
+
+    @abstractmethod
+    def _observe(self, rows: Any, y: NDArray[np.int32], weight: Array | None, n_classes: int) -> Any:
+        """The statistic of some rows of the classes `y`."""
+
+    @abstractmethod
+    def _settle(self, weights: Array, columns: Any) -> None:
+        """Set what is believed, from the weight of each class and the statistic of the columns."""
+
+    @abstractmethod
+    def _prior(self) -> Array:
+        """P(class)."""
+
+    @abstractmethod
+    def _scorer(self, rows: Any) -> Scorer:
+        """What adds the evidence of a block of rows to their log joint."""
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and their labels, and forget all that was learned before."""
+        self._validate_params()
+        rows = self._read(X, reset=True)
+        labels = encode_labels(y)
+        self._seen = self._count(rows, labels.codes, sample_weight, labels.classes)
+        return self._conclude(labels.classes)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; the first call must name all classes that will ever come."""
+        self._validate_params()
+        known = getattr(self, "classes_", None)
+        rows = self._read(X, reset=known is None)
+        agreed = agreed_classes(known, classes)
+        weights, columns = self._count(rows, places_among(encode_labels(y), agreed), sample_weight, agreed)
+        if known is not None:
+            weights, columns = self._seen[0] + weights, self._seen[1] + columns
+        self._seen = weights, columns
+        return self._conclude(agreed)
+
+    def _count(self, rows: Any, y: NDArray[np.int32], sample_weight: Any, classes: NDArray[Any]) -> tuple[Array, Any]:
+        check_consistent_length(rows, y)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weights = ClassWeights.observe(classes, y, weight).weights
+        if not weights.sum() > 0.0:
+            raise DataError("Sample weights must contain at least one non-zero number.")
+        return weights, self._observe(rows, y, weight, len(classes))
+
+    def _conclude(self, classes: NDArray[Any]) -> Self:
+        """Settle what is believed; where parameters forbid it, no older beliefs stay behind."""
+        self.__dict__.pop("_beliefs", None)
+        self.classes_ = classes
+        self._settle(*self._seen)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_beliefs")
+
+    # Predicting.
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; the first of equals."""
+        rows, prior = self._read_more(X), self._prior()
+        out = np.empty(rows.shape[0], dtype=np.intp)
+
+        def keep(block: slice, joint: Array) -> None:
+            most_probable(joint, prior, out[block])
+
+        self._each_block(rows, keep)
+        return np.asarray(self.classes_[out])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | row), one column per class in the order of `classes_`."""
+        return self._posterior(X, in_logs=False)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | row)."""
+        return self._posterior(X, in_logs=True)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log P(class, row)."""
+        rows = self._read_more(X)
+        out = self._empty(rows)
+
+        def keep(block: slice, joint: Array) -> None:
+            out[block] = joint
+
+        self._each_block(rows, keep)
+        return out
+
+    def _posterior(self, X: Any, *, in_logs: bool) -> Array:
+        rows, prior = self._read_more(X), self._prior()
+        out = self._empty(rows)
+
+        def keep(block: slice, joint: Array) -> None:
+            normalise(joint, prior, in_logs, joint)
+            out[block] = joint
+
+        self._each_block(rows, keep)
+        return out
+
+    def _read_more(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._read(X, reset=False)
+
+    def _empty(self, rows: Any) -> Array:
+        return np.empty((rows.shape[0], len(self.classes_)), dtype=self._precision(rows))
+
+    def _precision(self, rows: Any) -> Any:
+        """The type of the probabilities of these rows."""
+        return np.float64
+
+    def _log_start(self) -> Array:
+        """What the log joint of every row begins with."""
+        return log_of(self._prior())
+
+    def _each_block(self, rows: Any, use: Callable[[slice, Array], None]) -> None:
+        """Hand the log joint of every block of rows to `use`; rows × classes is never there as a whole."""
+        score, start = self._scorer(rows), self._log_start()
+
+        def work(block: slice) -> None:
+            joint = np.tile(start, (block.stop - block.start, 1))
+            score(block, joint)
+            use(block, joint)
+
+        n_rows, n_columns = rows.shape
+        held = rows.nnz // max(n_rows, 1) if sparse.issparse(rows) else n_columns
+        for _ in side_by_side(work, row_blocks(n_rows, held + len(start)), None):
+            pass

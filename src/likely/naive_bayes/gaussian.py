@@ -1,0 +1,160 @@
+"""Gaussian naive Bayes with scikit-learn's parameters and attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Real
+from operator import add
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from likely.errors import SettingsError
+from likely.families.gaussian import LOG_ROOT_TAU
+from likely.families.kernels import PLAIN, add_gaussian
+from likely.families.protocol import Scorer
+from likely.naive_bayes.classifier import NaiveBayes
+from likely.stats import Moments
+from likely.stats.protocol import Array
+from likely.threads import row_blocks, side_by_side
+
+LEAST_DEVIATION = float(np.finfo(np.float64).tiny)
+"""What a constant column without any smoothing gets: the narrowest bell whose height is still a float."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Moments of each class, and of all rows with equal weight: `epsilon_` comes from those."""
+
+    by_class: Moments
+    overall: Moments
+
+    def __add__(self, other: Spread) -> Spread:
+        return Spread(self.by_class + other.by_class, self.overall + other.overall)
+
+
+class GaussianNB(NaiveBayes):
+    """One bell curve per class and column; all variances are widened by a share of the largest one.
+
+    Parameters
+    ----------
+    priors : array-like of shape (n_classes,), default=None
+        P(class); counted if not given.
+    var_smoothing : float, default=1e-9
+        This share of the largest variance of all columns is added to every variance.
+
+    Attributes
+    ----------
+    class_count_, class_prior_ : ndarray of shape (n_classes,)
+        Weight and probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    epsilon_ : float
+        What was added to the variances; taken from all rows seen so far, whatever the batches.
+    theta_, var_ : ndarray of shape (n_classes, n_features)
+        Mean and variance of each column in each class.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> clf = GaussianNB().fit(X, [1, 1, 1, 2, 2, 2])
+    >>> clf.predict([[-0.8, -1]]), clf.theta_[0].tolist()
+    (array([1]), [-2.0, -1.3333333333333333])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "priors": ["array-like", None],
+        "var_smoothing": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def _read(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        rows: NDArray[Any] = validate_data(self, X, reset=reset, ensure_all_finite=False)
+        if reset:
+            self._dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+        return rows
+
+    def _observe(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> Spread:
+        if weight is None:
+            by_class = self._moments(rows, y, None, n_classes)
+            return Spread(by_class, by_class.pooled())
+        overall = self._moments(rows, np.zeros(len(y), dtype=np.int32), None, 1)
+        return Spread(self._moments(rows, y, weight, n_classes), overall)
+
+    def _moments(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> Moments:
+        """Moments of all blocks of rows; without weights they show whether a cell is no number."""
+
+        def observe(block: slice) -> Moments:
+            cells = np.ascontiguousarray(rows[block], dtype=np.float64)
+            if weight is not None:
+                return Moments.observe(cells, y[block], weight[block], n_classes)
+            seen = Moments.observe(cells, y[block], None, n_classes)
+            if not (seen.n.sum(axis=0) == len(cells)).all() or not np.isfinite(seen.root).all():
+                self._refuse_gaps(rows)
+            return seen
+
+        blocks = row_blocks(len(rows), rows.shape[1], fewest=8 * n_classes)
+        return reduce(add, side_by_side(observe, blocks, None))
+
+    def _refuse_gaps(self, rows: NDArray[Any]) -> None:
+        """Say, as scikit-learn does, which of NaN and infinity the counts have shown to be there."""
+        assert_all_finite(rows, input_name="X", estimator_name=type(self).__name__)
+
+    def _settle(self, weights: Array, columns: Spread) -> None:
+        with np.errstate(over="ignore", under="ignore"):
+            largest = columns.overall.deviation(unbiased=False).max()
+            floor = np.sqrt(self.var_smoothing) * largest
+            deviation = np.hypot(columns.by_class.deviation(unbiased=False), floor)
+            prior = self._given_prior(len(weights)) if self.priors is not None else weights / weights.sum()
+            self.class_prior_ = prior.astype(self._dtype)
+            self.class_count_ = weights.astype(self._dtype)
+            self.theta_ = columns.by_class.mean.astype(self._dtype)
+            self.var_ = np.square(deviation).astype(self._dtype)
+            self.epsilon_ = self._dtype.type(self.var_smoothing * np.square(largest))
+        # A variance may leave the floats where its root does not: `_beliefs` keeps the roots.
+        self._beliefs = np.maximum(deviation, LEAST_DEVIATION)
+
+    def _given_prior(self, n_classes: int) -> Array:
+        shares = np.asarray(self.priors, dtype=np.float64)
+        if len(shares) != n_classes:
+            raise SettingsError("Number of priors must match number of classes.")
+        if not np.isclose(shares.sum(), 1.0):
+            raise SettingsError("The sum of the priors should be 1.")
+        if (shares < 0).any():
+            raise SettingsError("Priors must be non-negative.")
+        return shares
+
+    def _prior(self) -> Array:
+        return np.asarray(self.class_prior_, dtype=np.float64)
+
+    def _precision(self, rows: NDArray[Any]) -> Any:
+        own = rows.dtype if rows.dtype.kind == "f" else np.float64
+        return np.result_type(own, self.theta_.dtype)
+
+    def _deviation(self) -> Array:
+        """Roots of `var_`, and those kept apart where it has left the floats."""
+        limits = np.finfo(self.var_.dtype)
+        in_range = (self.var_ >= limits.tiny) & (self.var_ <= limits.max)
+        return np.asarray(np.where(in_range, np.sqrt(self.var_, dtype=np.float64), self._beliefs))
+
+    def _scorer(self, rows: NDArray[Any]) -> Scorer:
+        mean, deviation = np.asarray(self.theta_, dtype=np.float64), self._deviation()
+        precision, log_peak = 1.0 / deviation, -np.log(deviation) - LOG_ROOT_TAU
+
+        def score(block: slice, joint: Array) -> None:
+            cells = np.ascontiguousarray(rows[block], dtype=np.float64)
+            if add_gaussian(cells, mean, precision, log_peak, joint) != PLAIN:
+                self._refuse_gaps(rows[block])
+
+        return score

@@ -1,0 +1,51 @@
+"""The one-pass way through rows whose classes are well known gives what two passes give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from likely.stats import Moments
+
+N_ROWS, N_COLUMNS, N_CLASSES = 30_000, 9, 4
+
+
+def plainly(rows: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Moments:
+    n, mean, root = np.zeros((3, N_CLASSES, N_COLUMNS))
+    for c in range(N_CLASSES):
+        for j in range(N_COLUMNS):
+            mine = (y == c) & ~np.isnan(rows[:, j])
+            x, w = rows[mine, j].astype(np.longdouble), weight[mine].astype(np.longdouble)
+            if w.sum() > 0:
+                n[c, j], mean[c, j] = w.sum(), np.average(x, weights=w)
+                root[c, j] = np.sqrt((w * (x - np.average(x, weights=w)) ** 2).sum())
+    return Moments(n, mean, root)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e8])
+@pytest.mark.parametrize("gaps", [0.0, 1e-5, 0.3])
+@pytest.mark.parametrize("arranged", ["mixed", "sorted", "class by class", "a class comes late"])
+def test_any_arrangement(arranged: str, gaps: float, shift: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, N_CLASSES, N_ROWS).astype(np.int32)
+    # At 1e8 floats stand 1.5e-8 apart, which a spread below one would feel.
+    spread = np.logspace(0 if shift else -3, 3, N_COLUMNS)
+    rows = rng.normal(size=(N_ROWS, N_COLUMNS)) * spread + shift
+    if arranged == "sorted":
+        rows = np.sort(rows, axis=0)
+    elif arranged == "class by class":
+        y = np.sort(y)
+    elif arranged == "a class comes late":
+        y[:-500] = np.minimum(y[:-500], 2)
+    rows[rng.random(rows.shape) < gaps] = np.nan
+    weight = rng.gamma(1.0, size=N_ROWS)
+    seen, expected = Moments.observe(rows, y, weight, N_CLASSES), plainly(rows, y, weight)
+    np.testing.assert_allclose(seen.n, expected.n, rtol=1e-12)
+    np.testing.assert_allclose(seen.mean, expected.mean, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(seen.root, expected.root, rtol=1e-7 if shift else 1e-12)
+
+
+def test_an_infinite_cell_shows() -> None:
+    rows = np.ones((5000, 2))
+    rows[4000, 1] = np.inf
+    assert not np.isfinite(Moments.observe(rows, np.zeros(5000, dtype=np.int32)).root).all()
