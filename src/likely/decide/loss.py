@@ -1,0 +1,229 @@
+"""What every decision costs under every truth."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from likely.decide.reading import Axis, Costs, checked, from_csv, from_frame, from_lines, from_mapping
+from likely.decide.refusal import REFUSED
+from likely.decide.showing import as_html, as_text
+from likely.decide.sides import Side, name_sides
+from likely.errors import SettingsError, listed
+from likely.table import encode_labels, index_levels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+Labels = Sequence[Hashable] | NDArray[Any]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Loss:
+    """Decisions × truths, and perhaps the price of a refusal.
+
+    From a mapping `{decision: {truth: cost}}`, a frame (decisions in its rows, truths in its columns), or an array
+    with `decisions` and `truths` beside it; an array of rows × decisions × truths gives each row its own costs.
+    Decisions need not be classes. A negative cost is a gain.
+
+    >>> Loss({"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}, refuse=0.5)
+    Loss     good  bad
+    grant       0    5
+    deny        1    0
+    REFUSED   0.5  0.5
+    """
+
+    decisions: tuple[Hashable, ...]
+    truths: tuple[Hashable, ...]
+    costs: NDArray[Any]
+    refuse: float | None
+
+    def __init__(
+        self,
+        costs: Any,
+        *,
+        decisions: Labels | None = None,
+        truths: Labels | None = None,
+        refuse: float | None = None,
+    ) -> None:
+        if decisions is not None and truths is not None:
+            read = checked(list(decisions), list(truths), np.asarray(costs))
+        elif decisions is not None or truths is not None or isinstance(costs, np.ndarray):
+            raise SettingsError("An array of costs needs the names of its decisions and of its truths.")
+        elif isinstance(costs, Mapping):
+            read = from_mapping(costs)
+        else:
+            read = from_frame(costs)
+        self._keep(*_without_refusal(read, refuse))
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, truth: Axis = "columns", refuse: float | None = None) -> Self:
+        """A frame with truths in its columns, or with `truth="rows"` in its rows."""
+        return cls._of(from_frame(frame, truth), refuse)
+
+    @classmethod
+    def from_csv(
+        cls, path: str | Path, *, truth: Axis = "columns", separator: str = ",", refuse: float | None = None
+    ) -> Self:
+        """A file with labels in its first line and first column: one line per decision, or with `truth="rows"` per
+        true class."""
+        return cls._of(from_csv(path, truth, separator), refuse)
+
+    @classmethod
+    def zero_one(cls, classes: Labels, *, refuse: float | None = None) -> Self:
+        """Every mistake costs 1: the cheapest decision is the most probable class."""
+        names = checked(list(classes), ["any"], np.zeros((len(classes), 1))).decisions
+        ramp = np.ones(2 * len(names) - 1)
+        ramp[len(names) - 1] = 0.0
+        # Each line is the one above it, moved on by one: a view of one ramp holds any number of classes.
+        return cls._of(Costs(names, names, sliding_window_view(ramp, len(names))[::-1]), refuse)
+
+    @classmethod
+    def binary(
+        cls,
+        false_alarm: float = 1.0,
+        miss: float = 1.0,
+        *,
+        positive: Hashable = None,
+        negative: Hashable = None,
+        refuse: float | None = None,
+    ) -> Self:
+        """Two classes: the price of taking a negative row for a positive one, and of missing a positive one.
+
+        Where they are not named, the positive class is the second one of the classifier, the negative the other.
+        """
+        sides = [Side.NEGATIVE if negative is None else negative, Side.POSITIVE if positive is None else positive]
+        return cls._of(from_lines(sides, sides, [[0.0, miss], [false_alarm, 0.0]]), refuse)
+
+    def refusing(self, price: float | None) -> Self:
+        """The same costs with another price for refusing to decide; None forbids it."""
+        return self._of(Costs(self.decisions, self.truths, self.costs), price)
+
+    def named(self, classes: Labels) -> Self:
+        """The same with the classes of a classifier where `Loss.binary` left them open."""
+        if not any(isinstance(truth, Side) for truth in self.truths):
+            return self
+        names, order = name_sides(self.truths, list(classes))
+        return self._of(Costs(names, names, self.costs[np.ix_(order, order)]), self.refuse)
+
+    @property
+    def options(self) -> tuple[Hashable, ...]:
+        """The decisions, and last the refusal if it has a price: the columns of `risk`."""
+        return self.decisions if self.refuse is None else (*self.decisions, REFUSED)
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows the costs are for; None if they hold for any row."""
+        return len(self.costs) if self.costs.ndim == 3 else None
+
+    def paid(self, decided: Any, truth: Any) -> Array:
+        """What each decision has cost, now that the truth is known; a refusal costs its price."""
+        given, true = encode_labels(decided), encode_labels(truth)
+        loss = self.named(true.classes)
+        if len(given) != len(true) or (loss.n_rows or len(true)) != len(true):
+            raise SettingsError(f"{len(given)} decisions and {len(true)} truths do not belong to the same rows.")
+        chosen = _places("decision", given.classes.tolist(), loss.options)[given.codes]
+        actual = _places("truth", true.classes.tolist(), loss.truths)[true.codes]
+        refused = chosen == len(loss.decisions)
+        rows = (np.arange(len(true)),) if loss.costs.ndim == 3 else ()
+        costs = loss.costs[(*rows, np.where(refused, 0, chosen), actual)].astype(np.float64)
+        return costs if loss.refuse is None else np.where(refused, loss.refuse, costs)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Decisions in rows (the refusal last), truths in columns."""
+        import pandas as pd
+
+        lines = np.asarray(self.costs, dtype=np.float64)
+        if self.refuse is not None:
+            price = np.full((*lines.shape[:-2], 1, lines.shape[-1]), self.refuse)
+            lines = np.concatenate([lines, price], axis=-2)
+        index: Any = pd.Index(self.options, name="decision", dtype=object)
+        if self.n_rows is not None:
+            index = pd.MultiIndex.from_product([range(self.n_rows), self.options], names=["row", "decision"])
+        columns = pd.Index(self.truths, name="truth", dtype=object)
+        return pd.DataFrame(lines.reshape(-1, len(self.truths)), index=index, columns=columns)
+
+    def __repr__(self) -> str:
+        return as_text(self.decisions, self.truths, self.costs, self.refuse)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.decisions, self.truths, self.costs, self.refuse)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        alike = (self.decisions, self.truths, self.refuse) == (other.decisions, other.truths, other.refuse)
+        return alike and np.array_equal(self.costs, other.costs)
+
+    def __hash__(self) -> int:
+        return hash((self.decisions, self.truths, self.refuse))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if moved_on(self.costs):
+            return _unpickled_zero_one, (self.decisions, self.refuse)
+        return _unpickled, (self.decisions, self.truths, np.array(self.costs), self.refuse)
+
+    @classmethod
+    def _of(cls, costs: Costs, refuse: float | None) -> Self:
+        loss = cls.__new__(cls)
+        loss._keep(*_without_refusal(costs, refuse))
+        return loss
+
+    def _keep(self, costs: Costs, refuse: float | None) -> None:
+        cells = costs.cells.view()
+        cells.flags.writeable = False
+        for name, value in (("decisions", costs.decisions), ("truths", costs.truths), ("costs", cells)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "refuse", refuse)
+
+
+def as_loss(given: Any) -> Loss:
+    """A loss, or what one can be made of."""
+    return given if isinstance(given, Loss) else Loss(given)
+
+
+def _without_refusal(costs: Costs, refuse: float | None) -> tuple[Costs, float | None]:
+    """A line that is named REFUSED, as `to_frame` writes it, is the price of refusing."""
+    if refuse is not None and not np.isfinite(refuse):
+        raise SettingsError(f"The price of a refusal is {refuse!r}: give a finite number, or None to forbid refusing.")
+    if REFUSED not in costs.decisions:
+        return costs, None if refuse is None else float(refuse)
+    place = costs.decisions.index(REFUSED)
+    line, price = costs.cells[..., place, :], costs.cells.reshape(-1)[place * len(costs.truths)]
+    if (line != price).any() or (refuse is not None and refuse != price):
+        raise SettingsError("A refusal has one price, whatever the truth is: give it with refuse=….")
+    if len(costs.decisions) == 1:
+        raise SettingsError("A loss needs at least one decision beside the refusal.")
+    others = tuple(decision for decision in costs.decisions if decision is not REFUSED)
+    return Costs(others, costs.truths, np.delete(costs.cells, place, axis=-2)), float(price)
+
+
+def _places(role: str, labels: list[Hashable], known: tuple[Hashable, ...]) -> NDArray[np.int64]:
+    places = index_levels(labels, known)
+    strange = [label for label, place in zip(labels, places, strict=True) if place < 0]
+    if strange:
+        hint = " Give it a price: refusing(price)." if strange == [REFUSED] else ""
+        raise SettingsError(f"The loss does not know the {role} {listed(strange)}; it knows {listed(known)}.{hint}")
+    return places
+
+
+def moved_on(costs: NDArray[Any]) -> bool:
+    """Whether each line of the costs is, in memory, the one above it moved on by one cell, as in `zero_one`."""
+    return costs.ndim == 2 and costs.shape[0] == costs.shape[1] > 1 and costs.strides[0] == -costs.strides[1]
+
+
+def _unpickled(
+    decisions: tuple[Hashable, ...], truths: tuple[Hashable, ...], costs: NDArray[Any], refuse: float | None
+) -> Loss:
+    return Loss._of(Costs(decisions, truths, costs), refuse)
+
+
+def _unpickled_zero_one(classes: tuple[Hashable, ...], refuse: float | None) -> Loss:
+    return Loss.zero_one(classes, refuse=refuse)

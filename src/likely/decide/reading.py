@@ -1,0 +1,150 @@
+"""Costs as people write them down: nested mappings, frames, files, arrays."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SettingsError, listed
+from likely.table import as_table
+from likely.table.levels import is_gap, plain
+
+Array = NDArray[np.float64]
+Axis = Literal["columns", "rows"]
+CHECKED_CELLS = 1 << 22
+
+
+class Costs(NamedTuple):
+    """Decisions, truths, and what each decision costs under each truth."""
+
+    decisions: tuple[Hashable, ...]
+    truths: tuple[Hashable, ...]
+    cells: NDArray[Any]
+
+
+def from_mapping(given: Mapping[Hashable, Any]) -> Costs:
+    """{decision: {truth: cost}}; all decisions know the same truths."""
+    for decision, line in given.items():
+        if not isinstance(line, Mapping):
+            raise SettingsError(
+                f"The decision {decision!r} has {line!r} in place of its costs: "
+                "give a mapping of truths to costs, as in {'grant': {'good': 0, 'bad': 5}}."
+            )
+    truths = tuple(dict.fromkeys(truth for line in given.values() for truth in line))
+    for decision, line in given.items():
+        lacking = [truth for truth in truths if truth not in line]
+        if lacking:
+            raise SettingsError(f"The decision {decision!r} has no cost for the truth {listed(lacking)}.")
+    cells = [[line[truth] for truth in truths] for line in given.values()]
+    return from_lines(tuple(given), truths, cells)
+
+
+def from_frame(frame: Any, truth: Axis = "columns") -> Costs:
+    """A pandas frame labelled by its index, or any table whose first column holds the labels."""
+    if hasattr(frame, "iloc") and not _labels_first(frame):
+        lines, columns = frame.index.tolist(), frame.columns.tolist()
+        cells = frame.to_numpy().tolist()
+    else:
+        table = as_table(frame)
+        first = table.codes(table.names[0])
+        lines = [first.levels[code] if code >= 0 else None for code in first.codes]
+        columns = list(table.names[1:])
+        cells = np.column_stack([table.numbers(name) for name in columns]).tolist() if columns else []
+    return _turned(lines, columns, cells, truth)
+
+
+def from_csv(path: str | Path, truth: Axis = "columns", separator: str = ",") -> Costs:
+    """A text file with labels in the first line and the first column."""
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file, delimiter=separator) if any(cell.strip() for cell in line)]
+    if len(lines) < 2 or len(lines[0]) < 2:
+        raise SettingsError(f"{path} holds no table of costs: labels belong in its first line and first column.")
+    for number, line in enumerate(lines[1:], 2):
+        if len(line) != len(lines[0]):
+            raise SettingsError(f"Line {number} of {path} has {len(line)} cells, but the first has {len(lines[0])}.")
+    columns = [cell.strip() for cell in lines[0][1:]]
+    return _turned([line[0].strip() for line in lines[1:]], columns, [line[1:] for line in lines[1:]], truth)
+
+
+def from_lines(decisions: Sequence[Any], truths: Sequence[Any], cells: Sequence[Sequence[Any]]) -> Costs:
+    """Cells of any type, one line per decision; what is no number is an error naming its place."""
+    costs = np.empty((len(decisions), len(truths)))
+    for d, line in enumerate(cells):
+        for k, cell in enumerate(line):
+            try:
+                costs[d, k] = np.nan if is_gap(cell) else float(cell)
+            except (TypeError, ValueError):
+                raise SettingsError(
+                    f"The cost of the decision {decisions[d]!r} under the truth {truths[k]!r} is {cell!r}, "
+                    "which is no number."
+                ) from None
+    return checked(decisions, truths, costs)
+
+
+def checked(decisions: Sequence[Any], truths: Sequence[Any], cells: NDArray[Any]) -> Costs:
+    """Labels that are distinct and costs that are finite, of the right shape."""
+    costs = Costs(_labels("decision", decisions), _labels("truth", truths), np.asarray(cells))
+    shape = len(costs.decisions), len(costs.truths)
+    if costs.cells.ndim not in (2, 3) or costs.cells.shape[-2:] != shape:
+        raise SettingsError(
+            f"Costs of the shape {costs.cells.shape} do not fit {shape[0]} decisions × {shape[1]} truths "
+            "(or rows × decisions × truths)."
+        )
+    if costs.cells.dtype.kind not in "biuf":
+        raise SettingsError(f"Costs are numbers, not {costs.cells.dtype}.")
+    _refuse_unknown_costs(costs)
+    # Few costs are copied, so that they stay; those of a million rows are only looked at.
+    return costs if costs.cells.ndim == 3 else costs._replace(cells=costs.cells.astype(np.float64))
+
+
+def _labels(role: str, given: Sequence[Any]) -> tuple[Hashable, ...]:
+    labels = tuple(plain(label) for label in given)
+    if not labels:
+        raise SettingsError(f"A loss needs at least one {role}.")
+    if any(label is None for label in labels):
+        raise SettingsError(f"The {role} number {labels.index(None) + 1} of a loss has no name.")
+    twice = [label for label in dict.fromkeys(labels) if labels.count(label) > 1] if _repeated(labels) else []
+    if twice:
+        raise SettingsError(f"A loss names the {role} {listed(twice)} twice.")
+    return labels
+
+
+def _repeated(labels: tuple[Hashable, ...]) -> bool:
+    return len(set(labels)) < len(labels)
+
+
+def _refuse_unknown_costs(costs: Costs) -> None:
+    """A piece at a time: the costs of a million rows need no second array beside them."""
+    size = max(CHECKED_CELLS // max(costs.cells[:1].size, 1), 1)
+    for start in range(0, len(costs.cells), size):
+        piece = costs.cells[start : start + size]
+        bad = np.argwhere(~np.isfinite(piece))
+        if len(bad):
+            *row, d, k = (int(place) for place in bad[0])
+            decision = d if row else d + start
+            where = f" in row {row[0] + start}" if row else ""
+            raise SettingsError(
+                f"The cost of the decision {costs.decisions[decision]!r} under the truth {costs.truths[k]!r}{where} "
+                f"is {piece[tuple(bad[0])]}: every cost is a finite number (less than 0 for a gain)."
+            )
+
+
+def _turned(lines: Sequence[Any], columns: Sequence[Any], cells: Sequence[Sequence[Any]], truth: Axis) -> Costs:
+    """Decisions in lines, whichever way the table was written."""
+    if truth == "columns":
+        return from_lines(lines, columns, cells)
+    if truth == "rows":
+        return from_lines(columns, lines, list(zip(*cells, strict=True)))
+    raise SettingsError(f"truth is {truth!r}, but it is 'columns' or 'rows': where the true classes stand.")
+
+
+def _labels_first(frame: Any) -> bool:
+    """Whether the labels of a pandas frame stand in its first column: its index only counts the lines."""
+    counted = frame.index.tolist() == list(range(len(frame)))
+    first = frame.iloc[:, 0] if frame.shape[1] else None
+    return counted and first is not None and first.dtype.kind not in "biuf"

@@ -1,0 +1,189 @@
+"""Losses: how they are written down, what is refused, how they show themselves."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from likely import REFUSED, Loss, SettingsError
+
+CREDIT = {"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}
+COSTS = [[0.0, 5.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        Loss(CREDIT),
+        Loss(pd.DataFrame(COSTS, index=["grant", "deny"], columns=["good", "bad"])),
+        Loss(pd.DataFrame({"decision": ["grant", "deny"], "good": [0, 1], "bad": [5, 0]})),
+        Loss(pl.DataFrame({"decision": ["grant", "deny"], "good": [0, 1], "bad": [5, 0]})),
+        Loss(COSTS, decisions=["grant", "deny"], truths=["good", "bad"]),
+        Loss.from_frame(pd.DataFrame(CREDIT), truth="rows"),
+        Loss.from_frame(pd.DataFrame(CREDIT).T),
+        Loss(Loss(CREDIT).to_frame()),
+    ],
+    ids=["mapping", "frame", "labels first", "polars", "array", "truths in rows", "truths in columns", "round trip"],
+)
+def test_all_ways_to_write_it_down_agree(loss: Loss) -> None:
+    assert loss == Loss(CREDIT)
+    assert loss.decisions == ("grant", "deny")
+    assert loss.truths == ("good", "bad")
+    np.testing.assert_array_equal(loss.costs, COSTS)
+
+
+def test_files_say_where_the_truth_stands(tmp_path: Path) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text("true\\predicted,good,bad\ngood,0,1\nbad,5,0\n\n")
+    by_truth = Loss.from_csv(file, truth="rows")
+    assert by_truth == Loss({"good": {"good": 0, "bad": 5}, "bad": {"good": 1, "bad": 0}})
+    assert Loss.from_csv(file) == Loss({"good": {"good": 0, "bad": 1}, "bad": {"good": 5, "bad": 0}})
+    file.write_text(";good;bad\ngrant;0;5\n")
+    assert Loss.from_csv(file, separator=";", refuse=2).options == ("grant", REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no table of costs"),
+        ("x,good\n", "no table of costs"),
+        ("x,good,bad\ngrant,0\n", "Line 2 .* has 2 cells"),
+        ("x,good,bad\ngrant,0,much\n", "'grant' under the truth 'bad' is 'much'"),
+        ("x,good,bad\ngrant,0,\n", "'grant' under the truth 'bad'"),
+        ("x,good,good\ngrant,0,1\n", "truth 'good' twice"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text(text)
+    with pytest.raises(SettingsError, match=message):
+        Loss.from_csv(file)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Loss({"grant": {"good": 0, "bad": 5}, "deny": {"good": 1}}), "'deny' has no cost for the truth 'bad'"),
+        (lambda: Loss({"grant": {"good": float("nan")}}), "'grant' under the truth 'good' is nan"),
+        (lambda: Loss({"grant": {"good": float("inf")}}), "'grant' under the truth 'good' is inf"),
+        (lambda: Loss({"grant": {"good": None}}), "'grant' under the truth 'good' is nan"),
+        (lambda: Loss({"grant": {"good": "dear"}}), "'dear', which is no number"),
+        (lambda: Loss({"grant": 3}), "'grant' has 3 in place of its costs"),
+        (lambda: Loss({}), "at least one decision"),
+        (lambda: Loss({"grant": {}}), "at least one truth"),
+        (lambda: Loss(np.zeros((2, 2))), "names of its decisions"),
+        (lambda: Loss(np.zeros((2, 3)), decisions="ab", truths="xy"), r"shape \(2, 3\) do not fit 2 decisions × 2"),
+        (lambda: Loss(np.full((1, 1), "x"), decisions="a", truths="x"), "Costs are numbers"),
+        (lambda: Loss(np.zeros((2, 1)), decisions=["a", "a"], truths="x"), "decision 'a' twice"),
+        (lambda: Loss(np.zeros((1, 1)), decisions=[None], truths="x"), "decision number 1 of a loss has no name"),
+        (lambda: Loss(CREDIT, refuse=float("nan")), "price of a refusal is nan"),
+        (lambda: Loss({**CREDIT, REFUSED: {"good": 1, "bad": 2}}), "one price"),
+        (lambda: Loss({REFUSED: {"good": 1, "bad": 1}}), "beside the refusal"),
+        (lambda: Loss.from_frame(pd.DataFrame(CREDIT), truth="lines"), "'columns' or 'rows'"),  # type: ignore[arg-type]
+        (lambda: Loss.zero_one([]), "at least one decision"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(make: Any, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        make()
+
+
+def test_a_bad_cost_of_one_row_is_named_with_its_row() -> None:
+    costs = np.zeros((5, 2, 2))
+    costs[3, 1, 0] = np.nan
+    with pytest.raises(SettingsError, match="'deny' under the truth 'good' in row 3 is nan"):
+        Loss(costs, decisions=["grant", "deny"], truths=["good", "bad"])
+
+
+def test_gains_are_negative_costs() -> None:
+    assert Loss({"sell": {"up": -3, "down": 2}}).costs.min() == -3
+
+
+def test_it_cannot_be_changed() -> None:
+    costs = np.array(COSTS)
+    loss = Loss(costs, decisions=["grant", "deny"], truths=["good", "bad"])
+    costs[:] = 9
+    np.testing.assert_array_equal(loss.costs, COSTS)
+    with pytest.raises(ValueError, match="read-only"):
+        loss.costs[0, 0] = 1
+    with pytest.raises(AttributeError):
+        loss.refuse = 1.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("loss", [Loss(CREDIT, refuse=0.2), Loss.zero_one(range(4)), Loss.binary(1, 5)], ids=str)
+def test_copies_are_equal(loss: Loss) -> None:
+    copy = pickle.loads(pickle.dumps(loss))  # noqa: S301
+    assert copy == loss
+    assert hash(copy) == hash(loss)
+    assert loss != loss.refusing(17)
+    assert loss != 3
+
+
+def test_zero_one_of_many_classes_needs_no_room() -> None:
+    loss = Loss.zero_one(range(100_000))
+    assert loss.costs[7, 7] == 0.0
+    assert loss.costs[7, 8] == loss.costs[99_999, 0] == 1.0
+    assert len(pickle.dumps(loss)) < 2_000_000
+    np.testing.assert_array_equal(Loss.zero_one("abc").costs, 1.0 - np.eye(3))
+    np.testing.assert_array_equal(Loss.zero_one(["only"]).costs, [[0.0]])
+
+
+def test_binary_names_its_classes_late() -> None:
+    loss = Loss.binary(false_alarm=1, miss=5)
+    assert loss.named(["bad", "good"]) == Loss({"bad": {"bad": 0, "good": 5}, "good": {"bad": 1, "good": 0}})
+    bad = Loss({"bad": {"bad": 0, "good": 1}, "good": {"bad": 5, "good": 0}})
+    assert Loss.binary(1, 5, positive="bad").named(["bad", "good"]) == bad
+    assert Loss.binary(1, 5, negative="good").named(["bad", "good"]) == bad
+    both = Loss.binary(1, 5, positive="bad", negative="good")
+    assert both.named(["whatever"]) is both
+    assert both.truths == ("good", "bad")
+    for classes in (["a"], ["a", "b", "c"]):
+        with pytest.raises(SettingsError, match="two classes"):
+            loss.named(classes)
+    with pytest.raises(SettingsError, match="'ugly', but the classes are 'bad', 'good'"):
+        Loss.binary(positive="ugly").named(["bad", "good"])
+
+
+def test_a_refusal_has_its_line() -> None:
+    loss = Loss(CREDIT).refusing(0.5)
+    assert loss.options == ("grant", "deny", REFUSED)
+    assert loss.refusing(None) == Loss(CREDIT)
+    frame = loss.to_frame()
+    assert frame.loc[REFUSED].tolist() == [0.5, 0.5]
+    assert Loss(frame) == loss
+    assert "REFUSED   0.5  0.5" in repr(loss)
+    assert "<td>5</td>" in loss._repr_html_()
+    assert "refused" in loss._repr_html_()
+
+
+def test_large_losses_show_their_beginning() -> None:
+    text = repr(Loss.zero_one([f"class {k}" for k in range(30)]))
+    assert "… 22 more" in text
+    assert len(text.splitlines()) == 10
+    by_row = Loss(np.zeros((1000, 2, 2)), decisions="ab", truths="xy", refuse=1)
+    assert repr(by_row).startswith("Loss of 1,000 rows, each with its own 2 decisions × 2 truths")
+    assert by_row._repr_html_().startswith("<pre>")
+    assert by_row.to_frame().shape == (3000, 2)
+
+
+def test_what_was_paid() -> None:
+    loss = Loss(CREDIT, refuse=0.5)
+    decided = np.array(["grant", "grant", "deny", "deny", REFUSED], dtype=object)
+    assert loss.paid(decided, ["good", "bad", "good", "bad", "bad"]).tolist() == [0, 5, 1, 0, 0.5]
+    assert Loss.binary(1, 5).paid([True, False], [False, True]).tolist() == [1, 5]
+    by_row = Loss(np.arange(8).reshape(2, 2, 2), decisions="ab", truths="xy")
+    assert by_row.paid(["b", "a"], ["x", "y"]).tolist() == [2, 5]
+    with pytest.raises(SettingsError, match=r"decision REFUSED.*Give it a price"):
+        Loss(CREDIT).paid(decided[-1:], ["good"])
+    with pytest.raises(SettingsError, match="truth 'ugly'"):
+        loss.paid(["grant"], ["ugly"])
+    with pytest.raises(SettingsError, match="same rows"):
+        loss.paid(["grant"], ["good", "bad"])
+    with pytest.raises(SettingsError, match="same rows"):
+        by_row.paid(["a"], ["x"])
