@@ -1,0 +1,12 @@
+"""Why a classifier says what it says: row by row, column by column, and as a whole."""
+
+from __future__ import annotations
+
+from likely.explain.contrast import Contrast
+from likely.explain.explanation import Explanation
+from likely.explain.measuring import next_measurement
+from likely.explain.nomogram import Nomogram
+from likely.explain.outcomes import Outcomes, outcomes_of
+from likely.explain.ranking import rank
+
+__all__ = ["Contrast", "Explanation", "Nomogram", "Outcomes", "next_measurement", "outcomes_of", "rank"]

@@ -1,0 +1,158 @@
+"""Why a row got its posterior: a prior and one contribution per column, which add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.bayes import Model
+from likely.errors import SettingsError
+from likely.explain.board import SHOWN_ROWS, Board, Line, condense
+from likely.explain.contrast import Contrast
+from likely.explain.factors import Status, factors_of
+from likely.explain.page import explanation_page
+from likely.explain.sides import sides_of
+from likely.explain.text import blackboard, written_cell
+from likely.numerics import log_of, normalise
+from likely.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from likely.plots import Picture
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """log prior + contributions = log joint; normalised, the posterior.
+
+    `contributions` is rows × columns × classes, in nats; a gap or a value never seen contributes nothing
+    (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns that
+    speak together, as those of a covariance matrix do, are one entry of `columns` and make one contribution.
+    """
+
+    classes: NDArray[Any]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[object, ...], ...]
+    prior: Array
+    contributions: Array
+    statuses: tuple[tuple[Status, ...], ...] = ()
+
+    @classmethod
+    def of(cls, model: Model, table: Table) -> Explanation:
+        """Ask every belief about every one of its columns alone."""
+        factors = factors_of(model, table)
+        shape = table.n_rows, len(factors), len(model.classes)
+        contributions = np.zeros(shape)
+        for place, factor in enumerate(factors):
+            contributions[:, place] = factor.evidence
+        cells = tuple(zip(*(factor.cells for factor in factors), strict=True)) or ((),) * table.n_rows
+        statuses = tuple(zip(*(factor.status for factor in factors), strict=True)) or ((),) * table.n_rows
+        columns = tuple(factor.label for factor in factors)
+        return cls(model.classes, columns, cells, model.prior, contributions, statuses)
+
+    def __len__(self) -> int:
+        """How many rows are explained."""
+        return len(self.contributions)
+
+    @property
+    def joint(self) -> Array:
+        """Log joint of each row and class."""
+        return np.asarray(log_of(self.prior) + self.contributions.sum(axis=1))
+
+    @property
+    def posterior(self) -> Array:
+        """P(class | row)."""
+        joint = self.joint
+        out = np.empty_like(joint)
+        normalise(joint, self.prior, False, out)
+        return out
+
+    def status(self, row: int, place: int) -> Status:
+        """What a cell is: known, a gap, never seen, outside the family's range."""
+        if self.statuses:
+            return self.statuses[row][place]
+        return "gap" if self.cells[row][place] is None else "known"
+
+    @property
+    def notes(self) -> list[tuple[int, str, object, Status]]:
+        """Row, column, value and status of every cell that is not simply known."""
+        return [
+            (row, name, self.cells[row][place], self.status(row, place))
+            for row in range(len(self))
+            for place, name in enumerate(self.columns)
+            if self.status(row, place) != "known"
+        ]
+
+    def contrast(self, target: Any, against: Any = None) -> Contrast:
+        """One class against another, against several, or (None) against all the rest, in log-odds that add up."""
+        wanted = target if against is None else (target, against)
+        return Contrast.of(self, *sides_of(wanted, self.classes))
+
+    def board(self, row: int = 0, columns: int | None = None, classes: int | None = None) -> Board:
+        """One row, ready to be shown: the strongest columns and most probable classes, the others taken together."""
+        self._refuse_row(row)
+        lines = [Line("prior", "prior", "known", np.asarray(log_of(self.prior)))]
+        for place, name in enumerate(self.columns):
+            status = self.status(row, place)
+            label = written_cell(name, self.cells[row][place], status)
+            lines.append(Line(name, label, status, self.contributions[row, place]))
+        labels = [str(label) for label in self.classes.tolist()]
+        return condense(Board(labels, lines, self.joint[row], self.posterior[row]), columns, classes)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per row and factor: the factor, its value and status, and log P of it under each class."""
+        import pandas as pd
+
+        lines: list[tuple[object, ...]] = []
+        joint, posterior = self.joint, self.posterior
+        for row in range(len(self)):
+            lines.append((row, "prior", "", "", *log_of(self.prior)))
+            for place, name in enumerate(self.columns):
+                cell = self.cells[row][place], self.status(row, place)
+                lines.append((row, name, *cell, *self.contributions[row, place]))
+            lines.append((row, "log joint", "", "", *joint[row]))
+            lines.append((row, "posterior", "", "", *posterior[row]))
+        return pd.DataFrame(lines, columns=["row", "factor", "value", "status", *self.classes.tolist()])
+
+    def blackboard(self, row: int | None = None, *, logs: bool = True) -> str:
+        """Rows as worked examples: every factor as a probability (or density) and as its logarithm."""
+        rows = range(min(len(self), SHOWN_ROWS)) if row is None else [row]
+        shown = [blackboard(self.board(k), logs=logs) for k in rows]
+        more = len(self) - len(shown) if row is None else 0
+        return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
+
+    @overload
+    def plot(self, kind: Literal["bars"] = "bars", *, row: int = 0) -> Picture: ...
+
+    @overload
+    def plot(self, kind: Literal["odds"], *, row: int = 0, contrast: Any = None) -> Picture: ...
+
+    def plot(self, kind: str = "bars", *, row: int = 0, contrast: Any = None) -> Picture:
+        """A picture of one row: "bars" (prior × contributions = posterior) or "odds" (one class against others).
+
+        Without a `contrast` the most probable class of the row stands against the rest.
+        """
+        from likely.plots.factors import bars, odds
+
+        if kind == "bars":
+            return bars(self, row)
+        if kind == "odds":
+            best = self.classes[int(self.posterior[row].argmax())]
+            return odds(Contrast.of(self, *sides_of(best if contrast is None else contrast, self.classes)), row)
+        raise SettingsError(f"There is no plot {kind!r} of an explanation; there are 'bars' and 'odds'.")
+
+    def __str__(self) -> str:
+        return self.blackboard(logs=False)
+
+    def _repr_html_(self) -> str:
+        return explanation_page([self.board(row) for row in range(min(len(self), SHOWN_ROWS))], len(self))
+
+    def _refuse_row(self, row: int) -> None:
+        if not -len(self) <= row < len(self):
+            raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")

@@ -1,0 +1,162 @@
+"""A classifier on one sheet: points for every value of every column, and a scale from points to probability."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.bayes import Model
+from likely.errors import SettingsError, listed, missing_columns
+from likely.explain.factors import beliefs_about, evidence, speaks_together
+from likely.explain.outcomes import COARSE, outcomes_of
+from likely.explain.sides import sides_of
+from likely.numerics import log_of
+from likely.table import as_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from likely.plots import Picture
+
+Array = NDArray[np.float64]
+
+MASS = 0.99
+"""Of each class's values, what a scale for numbers covers."""
+
+CURVE = 61
+"""Values at which a scale for numbers is drawn."""
+
+OCCURRENCES = (0.0, 1.0, 2.0, 3.0)
+"""What a scale shows of a column that counts words."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """Points of some values of a column, as values × rivals; the values of a numeric scale are ascending floats."""
+
+    column: str
+    values: Sequence[Hashable] | Array
+    points: Array
+
+    @property
+    def is_numeric(self) -> bool:
+        return isinstance(self.values, np.ndarray)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are counts: there is nothing between two of them."""
+        return self.is_numeric and bool((np.asarray(self.values) % 1.0 == 0.0).all())
+
+    def spread(self, rivals: NDArray[np.intp] | None = None) -> float:
+        """How much the column can change the log-odds against some rivals; infinitely if it can rule one out."""
+        points = self.points if rivals is None else self.points[:, rivals]
+        if np.isinf(points).any():
+            return np.inf
+        return float((points.max(axis=0) - points.min(axis=0)).max()) if points.size else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nomogram:
+    """Points are log-odds of `target` against each rival, in nats.
+
+    Read the points of each cell, add them to `start`, and turn the total into a probability: with one rival it
+    is 1 / (1 + e^−total); with several, each total gives the odds of its rival, e^−total, and the probability is
+    1 / (1 + their sum). That is `predict_proba`, whatever the number of classes.
+    """
+
+    model: Model
+    target: Any
+    rivals: tuple[Any, ...]
+    start: Array
+    scales: tuple[Scale, ...]
+    places: tuple[int, NDArray[np.intp]]
+
+    @classmethod
+    def of(cls, model: Model, target: Any = None) -> Nomogram:
+        """A class (or a pair, as in a contrast); of two classes the second if none is named."""
+        tied = [belief for belief in model.beliefs if speaks_together(belief)]
+        if tied:
+            raise SettingsError(
+                f"A nomogram adds points column by column, but {listed(tied[0].columns)} speak together: "
+                "use the naive classifier for one."
+            )
+        labels = model.classes.tolist()
+        if target is None and len(labels) != 2:
+            raise SettingsError(f"Say which class the nomogram is for: target is one of {listed(labels)}.")
+        place, rivals = sides_of(labels[1] if target is None else target, model.classes)
+        log_prior = log_of(model.prior)
+        start = _less(log_prior[place], log_prior[rivals])
+        scales = tuple(_scale(model, name, place, rivals) for name in model.columns)
+        return cls(model, labels[place], tuple(labels[k] for k in rivals), start, scales, (place, rivals))
+
+    def points(self, column: str, value: object) -> Array:
+        """Points of one cell against each rival; None is a gap, any other value may be one never seen."""
+        if column not in self.model.columns:
+            raise missing_columns([column], self.model.columns)
+        return np.asarray(_points(self.model, column, [value], *self.places)[0])
+
+    def total(self, row: Mapping[str, object]) -> Array:
+        """Start plus the points of all cells; a column that is left out is a gap."""
+        strange = [name for name in row if name not in self.model.columns]
+        if strange:
+            raise missing_columns(strange, self.model.columns)
+        return np.asarray(self.start + sum(self.points(name, row.get(name)) for name in self.model.columns))
+
+    def probability(self, total: Array | float) -> float:
+        """From a total (one number for each rival) to P(target)."""
+        with np.errstate(over="ignore"):
+            return float(1.0 / (1.0 + np.exp(-np.atleast_1d(total)).sum()))
+
+    def to_frame(self) -> pd.DataFrame:
+        """All numbers of the sheet: column, value, and the points against each rival."""
+        import pandas as pd
+
+        lines: list[tuple[object, ...]] = [("start", "", *self.start)]
+        for scale in self.scales:
+            lines += [(scale.column, value, *points) for value, points in zip(scale.values, scale.points, strict=True)]
+        return pd.DataFrame(lines, columns=["column", "value", *(f"against {rival}" for rival in self.rivals)])
+
+    def plot(self, row: Mapping[str, object] | None = None) -> Picture:
+        """The sheet as a picture, with the points of one row marked if one is given."""
+        from likely.plots.nomogram import nomogram
+
+        return nomogram(self, row)
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html(index=False, escape=True))
+
+
+def _scale(model: Model, column: str, target: int, rivals: NDArray[np.intp]) -> Scale:
+    found = [outcomes_of(belief, column, len(model.classes), COARSE) for belief in model.beliefs]
+    outcomes = next((each for each in found if each is not None), None)
+    if outcomes is None:
+        values: Sequence[Hashable] | Array = np.array(OCCURRENCES)
+    elif not outcomes.is_numeric:
+        values = outcomes.values
+    elif len(outcomes.values) <= 2:
+        values = np.asarray(outcomes.values)
+    else:
+        low, high = outcomes.central(model.prior, MASS)
+        values = np.linspace(low, high, CURVE) if high > low else np.array([low])
+        if outcomes.density is None:
+            values = np.unique(np.round(values))
+    return Scale(column, values, _points(model, column, values, target, rivals))
+
+
+def _points(
+    model: Model, column: str, values: Sequence[object] | Array, target: int, rivals: NDArray[np.intp]
+) -> Array:
+    cells = as_table({column: values if isinstance(values, np.ndarray) else list(values)})
+    logs = evidence(beliefs_about(model, column), cells, len(model.classes))
+    return _less(logs[:, [target]], logs[:, rivals])
+
+
+def _less(own: Array, theirs: Array) -> Array:
+    """own − theirs, where two impossible things leave the odds as they were."""
+    own, theirs = np.broadcast_arrays(own, theirs)
+    both = np.isneginf(own) & np.isneginf(theirs)
+    return np.subtract(own, theirs, out=np.zeros(own.shape), where=~both)

@@ -1,0 +1,12 @@
+"""Pictures: each is a function that returns a `Picture`, which shows and saves itself. Needs the extra `plot`."""
+
+from __future__ import annotations
+
+from likely.plots.conditionals import conditionals
+from likely.plots.factors import bars, odds
+from likely.plots.nomogram import nomogram
+from likely.plots.picture import Picture
+from likely.plots.ranking import ranking
+from likely.plots.regions import regions
+
+__all__ = ["Picture", "bars", "conditionals", "nomogram", "odds", "ranking", "regions"]
