@@ -1,0 +1,1 @@
+"""Compiled loops over bytes and ids: no Python object per document or token, no lock held."""

@@ -1,0 +1,107 @@
+"""What is done to words: on the vocabulary, each distinct word once, never on the tokens of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from likely.errors import SettingsError, listed
+from likely.text.documents import Block
+from likely.text.parts import Numbers
+from likely.text.recipe import Recipe
+from likely.text.words import Words
+
+NUMBER = "<number>"
+GUESS = "auto"
+_SAMPLE_BYTES = 1 << 16
+
+# Codes of the languages for which PyStemmer has a stemmer, under its own names.
+STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
+    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil",
+    "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+
+
+def changed_words(words: Words, recipe: Recipe) -> tuple[Words, Numbers]:
+    """The words that remain, and where each word went: −1 if it is left out.
+
+    >>> words, new = changed_words(Words.of(["the", "year", "2004", "1999"]), Recipe(numbers=True, stop_words={"the"}))
+    >>> words.to_list(), new.tolist()
+    (['year', '<number>'], [-1, 0, 1, 1])
+    """
+    stopped = Words.of(sorted(recipe.stop_words)).find(words) >= 0
+    kept = np.flatnonzero(~stopped)
+    new = np.full(len(words), -1, dtype=np.int32)
+    if not (recipe.numbers or recipe.reduce):
+        new[kept] = np.arange(len(kept), dtype=np.int32)
+        return words.take(kept), new
+    names = words.take(kept).to_list()
+    if recipe.reduce:
+        names = _reduced(names, recipe)
+    if recipe.numbers:
+        names = [NUMBER if name.isdecimal() else name for name in names]
+    places: dict[str, int] = {}
+    new[kept] = [places.setdefault(name, len(places)) for name in names]
+    return Words.of(places), new
+
+
+def with_language(recipe: Recipe, blocks: Sequence[Block]) -> Recipe:
+    """The recipe with its language guessed from the texts, if it is to be guessed."""
+    return replace(recipe, language=guess_language(blocks)) if recipe.language == GUESS else recipe
+
+
+def guess_language(blocks: Sequence[Block]) -> str:
+    """The code of the language that most of the texts seem to be in (py3langid)."""
+    share = _SAMPLE_BYTES // max(len(blocks), 1) + 1
+    sample = b"".join(block.data[:share].tobytes() for block in blocks)[:_SAMPLE_BYTES]
+    language, _ = _extra("py3langid", "Guessing a language").classify(sample.decode("utf-8", "ignore"))
+    return str(language)
+
+
+def _reduced(names: list[str], recipe: Recipe) -> list[str]:
+    if recipe.language is None or recipe.language == GUESS:
+        raise SettingsError("The language has to be known before words are reduced; see `with_language`.")
+    if recipe.reduce == "stem":
+        return [stem or name for stem, name in zip(_stems(recipe.language)(names), names, strict=True)]
+    lemmas = _lemmas(recipe.language)
+    found = [lemmas(name) or name for name in names]
+    # German nouns come back with a capital.
+    return [lemma.lower() for lemma in found] if recipe.lowercase else found
+
+
+def _stems(language: str) -> Callable[[list[str]], list[str]]:
+    stemmer = _extra("Stemmer", "Stemming")
+    name = STEMMERS.get(language, language)
+    if name not in stemmer.algorithms():
+        raise SettingsError(f"There is no stemmer for {language!r}, only for {listed(sorted(STEMMERS))}.")
+    stems: Callable[[list[str]], list[str]] = stemmer.Stemmer(name).stemWords
+    return stems
+
+
+def _lemmas(language: str) -> Callable[[str], str]:
+    simplemma = _extra("simplemma", "Finding lemmas")
+    code = next((code for code, name in STEMMERS.items() if name == language), language)
+
+    def lemma(word: str) -> str:
+        return str(simplemma.lemmatize(word, lang=code))
+
+    try:
+        lemma("a")
+    except ValueError:
+        raise SettingsError(f"simplemma has no lemmas for {language!r}; use a stemmer or another language.") from None
+    return lemma
+
+
+def _extra(module: str, purpose: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise SettingsError(f"{purpose} needs {module}: install the extra with `pip install 'likely[text]'`.") from None
