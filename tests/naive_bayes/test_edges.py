@@ -13,7 +13,8 @@ import sklearn.naive_bayes as theirs
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from likely.errors import LikelyError
+from likely import Loss
+from likely.errors import LikelyError, SettingsError
 from likely.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 CLASSES = (GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB)
@@ -308,3 +309,17 @@ def test_columns_are_known_by_name(cls: Any) -> None:
         clf.predict(X)
     with pytest.raises(ValueError, match=f"X has 2 features, but {cls.__name__} is expecting 3 features"):
         cls().fit(X, Y).predict(X[:, :2])
+
+
+@pytest.mark.parametrize("make", [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB])
+def test_all_of_them_decide_by_cost(make: Any) -> None:
+    X, y = [[0, 3], [1, 2], [3, 0], [2, 1]], ["ham", "ham", "spam", "spam"]
+    clf = make().fit(X, y)
+    assert clf.decide(X, Loss.zero_one(clf.classes_)).tolist() == clf.predict(X).tolist()
+    assert set(clf.decide(X, Loss.binary(false_alarm=1e9, miss=1))) == {"ham"}
+    assert clf.risk(X, Loss.zero_one(clf.classes_)).shape == (4, 2)
+    if make is ComplementNB:
+        with pytest.raises(SettingsError, match="density"):
+            clf.novelty(X)
+    else:
+        clf.novelty(X)

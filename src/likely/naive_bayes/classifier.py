@@ -12,7 +12,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
+from likely.decide import Joint, Scores
 from likely.errors import DataError
+from likely.estimators.deciding import Decider
 from likely.families.protocol import Scorer
 from likely.naive_bayes.labels import agreed_classes, places_among
 from likely.numerics import log_of, most_probable, normalise
@@ -22,7 +24,7 @@ from likely.table import encode_labels
 from likely.threads import row_blocks, side_by_side
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
     """What is seen adds up over batches; what is believed is settled from it after each of them.
 
     `_seen` (class weights and a statistic of the columns) is all that is remembered of the rows.
@@ -135,6 +137,19 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         self._each_block(rows, keep)
         return out
+
+    # Deciding.
+
+    def _scores(self, X: Any) -> Scores:
+        rows, prior = self._read_more(X), self._prior()
+
+        def each_block(use: Callable[[slice, Joint], None]) -> None:
+            self._each_block(rows, lambda block, joint: use(block, Joint(joint, prior)))
+
+        return Scores(rows.shape[0], each_block)
+
+    def _prior_shares(self) -> Array:
+        return self._prior()
 
     def _read_more(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
 
+from likely.errors import SettingsError
 from likely.families.complement import LEAST_PSEUDO, complement_weights
 from likely.families.linear import DenseWeights, Weights
 from likely.naive_bayes.discrete import DiscreteNB
@@ -83,6 +85,11 @@ class ComplementNB(FeatureNB):
 
     def _log_start(self) -> Array:
         return self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
+
+    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+        raise SettingsError(
+            "ComplementNB weighs words by the other classes, so it has no density and finds nothing novel."
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
