@@ -1,0 +1,184 @@
+"""Beliefs about a text column: the families of counts, over words that are found when a text is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
+from likely.families.complement import LEAST_PSEUDO, complement_weights
+from likely.families.linear import Weights
+from likely.families.multinomial import multinomial_weights
+from likely.families.protocol import Array, Reads, Scorer, Settings
+from likely.stats import FeatureCounts, Presence, TokenCounts
+from likely.stats.sums import rows_of
+from likely.table import Table
+from likely.text.counting import count_rows
+from likely.text.recipe import Recipe
+from likely.text.words import Words
+
+
+class Token(NamedTuple):
+    """One word of a text: what it weighs there, and what it adds to the log joint of each class."""
+
+    word: str
+    weight: float
+    evidence: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """Finds the known words of texts; `factor` weighs them (None: each counts as it is)."""
+
+    recipe: Recipe
+    words: Words
+    factor: Array | None
+
+    @classmethod
+    def of(cls, seen: TokenCounts, settings: Settings) -> Reader:
+        return cls(seen.recipe, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
+
+    def rows(self, table: Table, column: str) -> sparse.csr_array:
+        """Documents × known words; a gap is an empty document."""
+        counted = count_rows(table.strings(column), self.recipe, words=self.words).to_csr()
+        cells = counted.data.astype(np.float64)
+        if self.factor is not None:
+            cells *= self.factor[counted.indices]
+        return sparse.csr_array((cells, counted.indices, counted.indptr), shape=counted.shape)
+
+    def weighed(self, counts: FeatureCounts) -> FeatureCounts:
+        """Counts as `rows` would weigh them."""
+        if self.factor is None:
+            return counts
+        return FeatureCounts(counts.table * self.factor[None, :])
+
+
+def inverse_frequency(seen: TokenCounts) -> Array:
+    """log((1 + texts) / (1 + texts with the word)) + 1: rare words weigh more. It follows from the counts alone."""
+    return np.asarray(np.log((1.0 + seen.texts.sum()) / (1.0 + seen.documents.column_sums())) + 1.0)
+
+
+def _pseudo(columns: tuple[str, ...], seen: TokenCounts, settings: Settings) -> Array:
+    return settings.smoothing_of(columns[0]).pseudo_counts(seen.words.to_list())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedWords:
+    """A weight per word and class: the evidence of a text is their sum over its words."""
+
+    columns: tuple[str, ...]
+    reader: Reader
+    weights: Weights
+
+    def bind(self, table: Table) -> Scorer:
+        rows = self.reader.rows(table, self.columns[0])
+
+        def score(block: slice, joint: Array) -> None:
+            self.weights.add(rows_of(rows, block), joint)
+
+        return score
+
+    def tokens(self, table: Table) -> list[list[Token]]:
+        """For each text its known words and what each adds."""
+        rows = self.reader.rows(table, self.columns[0])
+        return _tokens(rows, self.reader.words, lambda place: self.weights.only(place).lines[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextMultinomial(WeighedWords):
+    """log P(word | class) for every word of a text."""
+
+    name: ClassVar[str] = "text multinomial"
+    statistic: ClassVar[str] = "tokens"
+    reads: ClassVar[Reads] = "text"
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextMultinomial:
+        reader = Reader.of(seen, settings)
+        return cls(columns, reader, multinomial_weights(reader.weighed(seen.counts), _pseudo(columns, seen, settings)))
+
+    def only(self, column: str) -> TextMultinomial:
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextComplement(WeighedWords):
+    """−log P(word | any other class) for every word of a text."""
+
+    name: ClassVar[str] = "text complement"
+    statistic: ClassVar[str] = "tokens"
+    reads: ClassVar[Reads] = "text"
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextComplement:
+        reader = Reader.of(seen, settings)
+        pseudo = np.maximum(_pseudo(columns, seen, settings), LEAST_PSEUDO)
+        return cls(columns, reader, complement_weights(reader.weighed(seen.counts), pseudo, norm=settings.normalise))
+
+    def only(self, column: str) -> TextComplement:
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextBernoulli:
+    """Each known word is in the text or not; absence speaks, too. A text without a known word says nothing."""
+
+    name: ClassVar[str] = "text bernoulli"
+    statistic: ClassVar[str] = "tokens"
+    reads: ClassVar[Reads] = "text"
+
+    columns: tuple[str, ...]
+    reader: Reader
+    shares: PresenceTable | PresenceWeights
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextBernoulli:
+        yes, no = settings.smoothing_of(columns[0]).pseudo_counts((True, False))
+        size = len(seen.words)
+        presence = Presence(seen.documents, FeatureCounts.empty(*seen.documents.shape))
+        shares = presence_shares(presence, seen.texts, np.full(size, yes), np.full(size, no))
+        return cls(columns, Reader(seen.recipe, seen.words, None), shares)
+
+    def bind(self, table: Table) -> Scorer:
+        rows = self.reader.rows(table, self.columns[0])
+        speaks = np.diff(rows.indptr) > 0
+
+        def score(block: slice, joint: Array) -> None:
+            evidence = np.zeros_like(joint)
+            self.shares.add(rows_of(rows, block), 0.0, evidence)
+            joint += np.where(speaks[block, None], evidence, 0.0)
+
+        return score
+
+    def tokens(self, table: Table) -> list[list[Token]]:
+        """For each text its known words and what the presence of each adds; absences are left out."""
+        rows = self.reader.rows(table, self.columns[0])
+        return _tokens(rows, self.reader.words, lambda place: self.shares.only(place).present[0])
+
+    def only(self, column: str) -> TextBernoulli:
+        return self
+
+
+def _tokens(rows: sparse.csr_array, words: Words, line_of: Callable[[int], Array]) -> list[list[Token]]:
+    """The words of each row, with cell × line as their evidence."""
+    found = []
+    for row in range(rows.shape[0]):
+        held = slice(rows.indptr[row], rows.indptr[row + 1])
+        places: NDArray[np.int32] = rows.indices[held]
+        spelled, cells = words.take(places).to_list(), rows.data[held].tolist()
+        triples = zip(spelled, cells, places.tolist(), strict=True)
+        found.append([Token(word, cell, cell * line_of(place)) for word, cell, place in triples])
+    return found
+
+
+TEXT_FAMILIES: dict[str, type[TextMultinomial] | type[TextComplement] | type[TextBernoulli]] = {
+    "multinomial": TextMultinomial,
+    "complement": TextComplement,
+    "bernoulli": TextBernoulli,
+}
+"""What families of counts are called for text columns, too."""

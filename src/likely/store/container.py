@@ -1,0 +1,128 @@
+"""The bytes of a model file: a fixed head, a JSON document, arrays; and a digest over all of it.
+
+    8 bytes   magic
+    4 bytes   format version            (little endian, as all numbers)
+    4 bytes   reserved, zero
+    8 bytes   length of the document
+    8 bytes   length of the arrays
+    32 bytes  SHA-256 of the 32 bytes before it, the document and the arrays
+    …         the document: JSON, UTF-8
+    …         the arrays: safetensors
+
+Nothing is allocated by a number in the file before it has been compared with the file's own size, and nothing is parsed
+before the digest agrees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import ModelFileError
+
+MAGIC = b"likely\r\n"
+FORMAT = 1
+HEAD = struct.Struct("<8sIIQQ")
+DIGEST = hashlib.sha256().digest_size
+START = HEAD.size + DIGEST
+
+MOST_DOCUMENT = 1 << 28
+"""Bytes of JSON that are read at most: far above any real model, far below what would hurt."""
+
+MOST_DIGITS = 400
+"""Digits of a whole number in the document."""
+
+DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """A document and its arrays as the bytes of a file."""
+    from safetensors.numpy import save
+
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
+    body = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    head = HEAD.pack(MAGIC, FORMAT, 0, len(text), len(body))
+    digest = hashlib.sha256(head + text + body).digest()
+    return b"".join([head, digest, text, body])
+
+
+def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The document and the arrays of a file, or a `ModelFileError` that says what is wrong with it."""
+    view = memoryview(content)
+    if len(view) < START:
+        raise ModelFileError("it is too short to be a model")
+    magic, version, reserved, document_size, arrays_size = HEAD.unpack(view[: HEAD.size])
+    if magic != MAGIC:
+        raise ModelFileError("it does not begin like a model file")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"it has format {version}, and this version of likely reads up to {FORMAT}: upgrade likely"
+        )
+    if START + document_size + arrays_size != len(view) or document_size > MOST_DOCUMENT or reserved:
+        raise ModelFileError("its length is not what its head says: it was cut off or changed")
+    middle = START + document_size
+    digest = hashlib.sha256(view[: HEAD.size])
+    digest.update(view[START:])
+    if digest.digest() != bytes(view[HEAD.size : START]):
+        raise ModelFileError("its content does not agree with its checksum: it was damaged or changed")
+    return _document(bytes(view[START:middle])), _arrays(bytes(view[middle:]))
+
+
+def _document(text: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=_no_double_keys,
+            parse_constant=_no_constant,
+            parse_int=_bounded_int,
+        )
+    except ModelFileError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its document cannot be read ({type(error).__name__})") from None
+    if not isinstance(document, dict):
+        raise ModelFileError("its document is no object")
+    return document
+
+
+def _arrays(body: bytes) -> dict[str, NDArray[Any]]:
+    from safetensors import SafetensorError, deserialize
+
+    try:
+        found = deserialize(body)
+    except (SafetensorError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"its arrays cannot be read ({error})") from None
+    arrays = {}
+    for name, info in found:
+        if info["dtype"] not in DTYPES:
+            raise ModelFileError(f"its array {name!r} has the type {info['dtype']}, which no model has")
+        try:
+            arrays[name] = np.frombuffer(info["data"], dtype=DTYPES[info["dtype"]]).reshape(info["shape"])
+        except ValueError as error:
+            raise ModelFileError(f"its array {name!r} cannot be read ({error})") from None
+    return arrays
+
+
+def _no_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ModelFileError("its document names a key twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ModelFileError(f"its document holds {name}, which is no JSON number")
+
+
+def _bounded_int(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ModelFileError(f"its document holds a number of {len(digits)} digits")
+    return int(digits)

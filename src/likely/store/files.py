@@ -1,0 +1,150 @@
+"""A model file: what is written of a fitted classifier, and what is read back of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from likely.bayes import Model
+from likely.errors import LikelyError, ModelFileError
+from likely.schema import Schema
+from likely.stats import Summary
+from likely.store.atomic import write_whole
+from likely.store.container import pack, unpack
+from likely.store.parameters import check_parameters, write_parameters
+from likely.store.plain import from_plain, to_plain
+from likely.store.statistics import Reader, Writer
+from likely.store.summaries import read_names, read_summary, read_width, write_names, write_summary
+from likely.version import __version__
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a model comes from: names without folders, the time, and the version that wrote it."""
+
+    sources: tuple[str, ...] = ()
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    version: str = __version__
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """Everything that a classifier is made of, and no code."""
+
+    kind: str
+    settings: Mapping[str, Any]
+    schema: Schema
+    named: bool
+    families: Mapping[str, str]
+    summary: Summary
+    provenance: Provenance = field(default_factory=Provenance)
+
+
+def write(saved: Saved, model: Model, path: str | os.PathLike[str]) -> None:
+    """Write the file whole or not at all; the settled numbers of `model` go along."""
+    writer = Writer()
+    document = {
+        "kind": saved.kind,
+        "likely": saved.provenance.version,
+        "created": saved.provenance.created,
+        "sources": [Path(source).name for source in saved.provenance.sources],
+        "rows": saved.summary.n_rows,
+        "settings": {name: _write_setting(value) for name, value in saved.settings.items()},
+        "schema": saved.schema.to_dict(),
+        "named": saved.named,
+        "families": _write_families(saved.families),
+        "summary": write_summary(saved.summary, writer),
+        "parameters": write_parameters(model, writer),
+    }
+    write_whole(Path(path), pack(document, writer.arrays))
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A file that was read and is sound in itself; `check` compares it with the model settled from it."""
+
+    saved: Saved
+    parameters: Any
+    reader: Reader
+
+    def check(self, model: Model) -> None:
+        """Refuse a file whose settled numbers do not follow from its counts."""
+        check_parameters(self.parameters, model, self.reader)
+
+
+def read(path: str | os.PathLike[str]) -> Found:
+    """What the file holds, or a `ModelFileError` that says what is wrong with it."""
+    document, arrays = unpack(_content(path))
+    reader = Reader(arrays)
+    try:
+        saved = Saved(
+            kind=str(document["kind"]),
+            settings={name: _read_setting(value, reader) for name, value in document["settings"].items()},
+            schema=_read_schema(document["schema"], reader),
+            named=bool(document["named"]),
+            families=_read_families(document["families"], reader),
+            summary=read_summary(document["summary"], reader),
+            provenance=Provenance(
+                tuple(map(str, document["sources"])), str(document["created"]), str(document["likely"])
+            ),
+        )
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError("its document is not one of a model") from error
+    if saved.summary.n_rows != document["rows"]:
+        raise ModelFileError("its row count does not agree with its classes")
+    if not set(saved.families) <= set(saved.schema.features):
+        raise ModelFileError("it has families for columns that are not in its schema")
+    return Found(saved, document.get("parameters"), reader)
+
+
+def refusal(path: str | os.PathLike[str], error: LikelyError) -> ModelFileError:
+    """The error that a user sees: which file, and what is wrong with it."""
+    return ModelFileError(f"{os.fspath(path)!r} cannot be loaded: {error}.")
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a regular file; devices and pipes could go on for ever, so none is waited for."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ModelFileError("it is no regular file")
+    with os.fdopen(handle, "rb") as file:
+        return file.read()
+
+
+def _read_schema(data: Any, reader: Reader) -> Schema:
+    if "many" in data:
+        read_width(data["many"], reader)
+    return Schema.from_dict(data)
+
+
+def _write_setting(value: Any) -> Any:
+    return {"schema": value.to_dict()} if isinstance(value, Schema) else to_plain(value)
+
+
+def _read_setting(value: Any, reader: Reader) -> Any:
+    if isinstance(value, dict) and set(value) == {"schema"}:
+        return _read_schema(value["schema"], reader)
+    return from_plain(value)
+
+
+def _write_families(families: Mapping[str, str]) -> Any:
+    names = write_names(tuple(families))
+    different = set(families.values())
+    return {"columns": names, "of": different.pop() if len(different) == 1 else list(families.values())}
+
+
+def _read_families(data: Any, reader: Reader) -> dict[str, str]:
+    names = read_names(data["columns"], reader)
+    of = data["of"]
+    families = [of] * len(names) if isinstance(of, str) else of
+    if len(families) != len(names) or not all(isinstance(family, str) for family in families):
+        raise ModelFileError("its families do not fit its columns")
+    return dict(zip(names, families, strict=True))

@@ -1,0 +1,94 @@
+"""A summary as a part of the document, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import ModelFileError
+from likely.stats import ClassWeights, Part, Summary
+from likely.store.plain import from_plain, to_plain
+from likely.store.statistics import Reader, Writer, read_statistic, write_statistic
+from likely.table import Numbered
+
+LABEL_TYPES = {"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}
+
+
+def write_summary(summary: Summary, writer: Writer) -> dict[str, Any]:
+    """Class weights and all parts."""
+    classes = summary.classes
+    return {
+        "labels": write_labels(classes.labels),
+        "weights": writer.put(classes.weights),
+        "rows": writer.put(classes.rows),
+        "parts": [
+            {"kind": part.kind, "columns": write_names(part.columns), **write_statistic(seen, writer)}
+            for part, seen in summary.parts.items()
+        ],
+    }
+
+
+def read_summary(data: Any, reader: Reader) -> Summary:
+    """The summary that `write_summary` wrote, every size checked."""
+    labels = read_labels(data["labels"])
+    rows = reader.get(data["rows"], (len(labels),), np.int64)
+    if (rows < 0).any():
+        raise ModelFileError("it counts fewer than no rows")
+    classes = ClassWeights(labels, reader.counts(data["weights"], (len(labels),)), rows)
+    parts = {}
+    for entry in data["parts"]:
+        columns = read_names(entry["columns"], reader)
+        part = Part(str(entry["kind"]), columns)
+        parts[part] = read_statistic(entry, reader, len(labels), len(columns))
+    if len(parts) != len(data["parts"]):
+        raise ModelFileError("it describes a column twice")
+    return Summary(classes, parts)
+
+
+def write_labels(labels: NDArray[Any]) -> dict[str, Any]:
+    """Labels with the type of their array, so that predictions come back as they went in."""
+    return {"type": labels.dtype.kind, "of": [to_plain(label) for label in labels.tolist()]}
+
+
+def read_labels(data: Any) -> NDArray[Any]:
+    """The labels that `write_labels` wrote."""
+    values = [from_plain(value) for value in data["of"]]
+    kind = data["type"]
+    labels: NDArray[Any]
+    if kind in LABEL_TYPES:
+        labels = np.array(values, dtype=LABEL_TYPES[kind])
+    elif kind == "U":
+        labels = np.array(values, dtype=str)
+    else:
+        labels = np.empty(len(values), dtype=object)
+        labels[:] = values
+    if labels.shape != (len(values),) or labels.tolist() != values or len(set(values)) != len(values):
+        raise ModelFileError("its class labels do not fit their type, or one stands there twice")
+    return labels
+
+
+def write_names(names: tuple[str, ...]) -> Any:
+    """Names of columns; those of an array in short, because a sparse matrix may have a million."""
+    return len(names) if names == tuple(Numbered(len(names))) else list(names)
+
+
+FREE_COLUMNS = 1 << 17
+
+
+def read_width(data: Any, reader: Reader) -> int:
+    """A number of columns. A million of them must be backed by arrays: a few bytes cannot ask for much memory."""
+    most = max(FREE_COLUMNS, sum(array.size for array in reader.arrays.values()))
+    if not isinstance(data, int) or isinstance(data, bool) or not 0 <= data <= most:
+        raise ModelFileError(f"it claims to have {str(data)[:20]} columns")
+    return data
+
+
+def read_names(data: Any, reader: Reader) -> tuple[str, ...]:
+    """The names that `write_names` wrote."""
+    if not isinstance(data, list):
+        return tuple(Numbered(read_width(data, reader)))
+    if all(isinstance(name, str) for name in data) and len(set(data)) == len(data):
+        return tuple(data)
+    raise ModelFileError("its column names cannot be read")
