@@ -1,0 +1,240 @@
+"""Weight, mean and scatter matrix of numeric columns in each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import NotMergeable
+from likely.stats.kernels.scatter import centre, centre_known, sort_by_class
+from likely.stats.moments import Moments
+from likely.stats.protocol import NEVER_SEEN, NOISE, Array, Index, Statistic, leave, pad, take_rows
+
+CHUNK_CELLS = 1 << 16
+"""Cells that are centred at a time: they are multiplied while they are still in the cache (512 KiB)."""
+
+HUGE = 1e100
+"""A spread that shrinks by more than this when rows leave was all theirs; the square of it is still a float."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Of each pair of columns: the weight of the rows that know both, and the first one's mean in these rows.
+
+    `n[c, i, j]` and `mean[c, i, j]`; only needed once a gap was seen.
+    """
+
+    n: Array
+    mean: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    """Moments of each column in each class, and how each pair of columns moves together.
+
+    `cross[c, i, j]` is the centred sum of products of two columns, divided by both roots of `moments`: without
+    gaps their correlation. So neither 1e154 nor 1e-170 leaves the floats. A row with gaps counts in every
+    pair of columns that it knows.
+
+    >>> rows = np.array([[1.0, 5.0], [3.0, 1.0], [5.0, 3.0]])
+    >>> seen = Scatter.observe(rows, np.array([0, 0, 0], dtype=np.int32))
+    >>> seen.moments.mean.tolist(), seen.covariance(unbiased=True).round(9).tolist()
+    ([[3.0, 3.0]], [[[4.0, -2.0], [-2.0, 4.0]]])
+    """
+
+    moments: Moments
+    cross: Array
+    pairs: Pairs | None = None
+
+    @classmethod
+    def empty(cls, n_classes: int = 0, n_columns: int = 0) -> Scatter:
+        return cls(Moments.empty(n_classes, n_columns), np.zeros((n_classes, n_columns, n_columns)))
+
+    @classmethod
+    def observe(
+        cls, rows: Array, y: NDArray[np.int32], weight: Array | None = None, n_classes: int | None = None
+    ) -> Scatter:
+        """Count the known cells and pairs of `rows` (finite, or NaN for a gap) for the classes `y`."""
+        if weight is None:
+            weight = np.ones(len(rows))
+        moments = Moments.observe(rows, y, weight, n_classes)
+        if not np.isfinite(moments.root).all():  # an infinite cell: the root says so
+            return cls(moments, np.zeros((*moments.root.shape, rows.shape[1])))
+        whole = _cross_products(rows, y, weight, moments)
+        if whole is None:
+            return _observe_pairs(rows, y, weight, moments)
+        return cls(moments, _with_diagonal(whole, moments))
+
+    @property
+    def pair_n(self) -> Array:
+        """Weight of the rows that know both columns of a pair (classes × columns × columns, or × 1)."""
+        return self.moments.n[:, :, None] if self.pairs is None else self.pairs.n
+
+    @property
+    def pair_mean(self) -> Array:
+        """Mean of the first column of a pair in the rows that know both."""
+        return self.moments.mean[:, :, None] if self.pairs is None else self.pairs.mean
+
+    def __add__(self, other: Scatter) -> Scatter:
+        a, b = self._matched(other)
+        moments = a.moments + b.moments
+        n = a.pair_n + b.pair_n
+        share = np.divide(b.pair_n, n, out=np.zeros_like(n), where=n > 0)
+        gap = b.pair_mean - a.pair_mean
+        scale = _not_zero(moments.root)
+        lever = gap / scale[:, :, None] * np.sqrt(a.pair_n * share)
+        cross = (
+            a.cross * _outer(a.moments.root / scale) + b.cross * _outer(b.moments.root / scale) + lever * _turned(lever)
+        )
+        return _joined(moments, cross, a, b, n, a.pair_mean + gap * share)
+
+    def __sub__(self, other: Scatter) -> Scatter:
+        a, b = self._matched(other)
+        moments = a.moments - b.moments
+        n = leave(a.pair_n, b.pair_n)
+        left = n > 0.0
+        back = np.divide(b.pair_n, n, out=np.zeros_like(n), where=left)
+        step = a.pair_mean - b.pair_mean
+        scale = np.where(a.moments.root > 0.0, a.moments.root, np.inf)  # a constant column moves with none
+        lever = step / scale[:, :, None] * np.sqrt(a.pair_n * back)
+        rest = np.where(left, a.cross - b.cross * _outer(b.moments.root / scale) - lever * _turned(lever), 0.0)
+        reach = NOISE * (1.0 + (np.abs(a.moments.mean) + np.abs(b.moments.mean)) / scale)
+        spread = np.sqrt(np.square(moments.root / scale) + reach)
+        if (np.abs(rest) > _outer(spread) + reach[:, :, None] + reach[:, None, :]).any():
+            raise NotMergeable(NEVER_SEEN)  # no rows vary together more than they vary
+        with np.errstate(over="ignore"):
+            grown = np.minimum(scale / _not_zero(moments.root), HUGE)
+        cross = np.clip(rest * _outer(np.where(moments.root > 0.0, grown, 0.0)), -1.0, 1.0)
+        return _joined(moments, cross, a, b, n, np.where(left, a.pair_mean + step * back, 0.0))
+
+    def take_classes(self, source: Index) -> Scatter:
+        pairs = self.pairs
+        if pairs is not None:
+            pairs = Pairs(take_rows(pairs.n, source), take_rows(pairs.mean, source))
+        return Scatter(self.moments.take_classes(source), take_rows(self.cross, source), pairs)
+
+    def select(self, columns: Index) -> Scatter:
+        pairs, both = self.pairs, np.ix_(np.arange(len(self.cross)), columns, columns)
+        if pairs is not None:
+            pairs = Pairs(pairs.n[both], pairs.mean[both])
+        return Scatter(self.moments.select(columns), self.cross[both], pairs)
+
+    def covariance(self, *, unbiased: bool) -> Array:
+        """Covariance of each pair of columns in each class; zero where there is nothing to estimate it from."""
+        rows = np.maximum(self.pair_n - 1.0, 0.0) if unbiased else self.pair_n
+        root = self.moments.root
+        share = np.divide(self.cross, rows, out=np.zeros_like(self.cross), where=rows > 0)
+        return root[:, :, None] * share * root[:, None, :]
+
+    def with_pairs(self) -> Scatter:
+        """The same, with weight and mean written out for each pair."""
+        if self.pairs is not None:
+            return self
+        shape = self.cross.shape
+        return Scatter(
+            self.moments,
+            self.cross,
+            Pairs(np.broadcast_to(self.pair_n, shape).copy(), np.broadcast_to(self.pair_mean, shape).copy()),
+        )
+
+    def _matched(self, other: Scatter) -> tuple[Scatter, Scatter]:
+        """Both with the same classes and columns; pairs are written out in both or in none."""
+        n_classes, n_columns = (int(k) for k in np.maximum(self.moments.n.shape, other.moments.n.shape))
+        a, b = self, other
+        wider = self.cross.shape[1] != other.cross.shape[1]  # the other side has a gap in every row there
+        if wider or self.pairs is not None or other.pairs is not None:
+            a, b = self.with_pairs(), other.with_pairs()
+        return a._padded(n_classes, n_columns), b._padded(n_classes, n_columns)
+
+    def _padded(self, n_classes: int, n_columns: int) -> Scatter:
+        whole, pairs = (n_classes, n_columns, n_columns), self.pairs
+        if self.cross.shape == whole:
+            return self
+        moments = Moments(*(pad(t, *whole[:2]) for t in (self.moments.n, self.moments.mean, self.moments.root)))
+        if pairs is not None:
+            pairs = Pairs(pad(pairs.n, *whole), pad(pairs.mean, *whole))
+        return Scatter(moments, pad(self.cross, *whole), pairs)
+
+
+def moments_of(seen: Statistic) -> Moments | None:
+    """The moments of single columns, where a statistic holds them."""
+    if isinstance(seen, Scatter):
+        return seen.moments
+    return seen if isinstance(seen, Moments) else None
+
+
+def _cross_products(rows: Array, y: NDArray[np.int32], weight: Array, moments: Moments) -> Array | None:
+    """Σ weight · (xᵢ − meanᵢ)(xⱼ − meanⱼ) in units of the roots; None if there is a gap."""
+    n_classes, n_columns = moments.n.shape
+    cross = np.zeros((n_classes, n_columns, n_columns))
+    order, starts = sort_by_class(y, n_classes)
+    scale = _not_zero(moments.root)
+    size = max(CHUNK_CELLS // max(n_columns, 1), 16)
+    centred = np.empty((min(size, len(rows)), n_columns))
+    for c in np.flatnonzero(np.diff(starts)):
+        for start in range(starts[c], starts[c + 1], size):
+            some = order[start : min(start + size, starts[c + 1])]
+            chunk = centred[: len(some)]
+            if not centre(rows, some, moments.mean[c], scale[c], weight, chunk):
+                return None
+            cross[c] += chunk.T @ chunk
+    return cross
+
+
+def _observe_pairs(rows: Array, y: NDArray[np.int32], weight: Array, moments: Moments) -> Scatter:
+    """The same for rows with gaps: weights, sums and products of each pair of columns over the rows that know both."""
+    n_classes, n_columns = moments.n.shape
+    n, sums, cross = np.zeros((3, n_classes, n_columns, n_columns))
+    order, starts = sort_by_class(y, n_classes)
+    scale = _not_zero(moments.root)
+    size = max(CHUNK_CELLS // max(n_columns, 1), 16)
+    centred, known = np.empty((2, min(size, len(rows)), n_columns))
+    for c in np.flatnonzero(np.diff(starts)):
+        for start in range(starts[c], starts[c + 1], size):
+            some = order[start : min(start + size, starts[c + 1])]
+            of_rows, here = centred[: len(some)], known[: len(some)]
+            centre_known(rows, some, moments.mean[c], scale[c], of_rows, here)
+            weighted = weight[some, None] * of_rows
+            n[c] += (weight[some, None] * here).T @ here
+            sums[c] += weighted.T @ here
+            cross[c] += weighted.T @ of_rows
+    step = np.divide(sums, n, out=np.zeros_like(n), where=n > 0)
+    mean = np.where(n > 0, moments.mean[:, :, None] + step * scale[:, :, None], 0.0)
+    cross -= step * _turned(step) * n
+    return _tidied(moments, cross, n, mean)
+
+
+def _joined(moments: Moments, cross: Array, a: Scatter, b: Scatter, n: Array, mean: Array) -> Scatter:
+    if a.pairs is None and b.pairs is None:
+        return Scatter(moments, _with_diagonal(cross, moments))
+    return _tidied(moments, cross, n, mean)
+
+
+def _tidied(moments: Moments, cross: Array, n: Array, mean: Array) -> Scatter:
+    """What single columns know is said once; pairs are left out where no row has some columns without the others."""
+    diagonal = np.arange(n.shape[1])
+    n[:, diagonal, diagonal], mean[:, diagonal, diagonal] = moments.n, moments.mean
+    cross = np.clip((cross + _turned(cross)) / 2.0, -1.0, 1.0)
+    complete = bool((n == moments.n[:, :, None]).all())
+    return Scatter(moments, _with_diagonal(cross, moments), None if complete else Pairs(n, mean))
+
+
+def _with_diagonal(cross: Array, moments: Moments) -> Array:
+    """A column moves together with itself, exactly; a constant one with none."""
+    diagonal = np.arange(cross.shape[1])
+    cross[:, diagonal, diagonal] = moments.root > 0.0
+    return cross
+
+
+def _outer(factors: Array) -> Array:
+    return factors[:, :, None] * factors[:, None, :]
+
+
+def _turned(table: Array) -> Array:
+    return table.swapaxes(1, 2)
+
+
+def _not_zero(root: Array) -> Array:
+    return np.where(root > 0.0, root, 1.0)
