@@ -1,0 +1,118 @@
+"""Leave-one-out: every row judged by the model that has not seen it, without learning anything twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.bayes import evidence_for
+from likely.engines.memory import READINGS, Rows
+from likely.errors import DataError, SettingsError
+from likely.families import Family, Scorer, Settings
+from likely.families.gap import GapFactor
+from likely.families.left_out import less
+from likely.families.protocol import LeavesOneOut, LeftOut
+from likely.numerics import log_of, normalise, sums_of_others
+from likely.plan import Task
+from likely.priors import class_prior
+from likely.stats import Statistic, Summary, moments_of
+from likely.threads import row_blocks, side_by_side
+
+Array = NDArray[np.float64]
+
+
+class LeavingOut:
+    """The summary of all rows, from which each row in turn is taken out: one counting pass, one scoring pass."""
+
+    def __init__(self, task: Task, summary: Summary, priors: Any, settings: Settings) -> None:
+        if summary.n_rows < 2:
+            raise DataError("Leaving one row out of one leaves nothing to learn from; two rows are the least.")
+        rows = task.rows
+        self.classes, self.settings, self.summary = rows.classes, settings, summary
+        self.rows = LeftOut(rows.table, rows.y, rows.weight, summary.classes.weights)
+        self.assigned, self.recipes = task.assigned, rows.recipes
+        self.counted = _is_counted(priors)
+        self.smoothed = isinstance(priors, str) and priors == "smoothed"
+        self.others = sums_of_others(summary.classes.weights)
+        self.prior = class_prior(priors, summary.classes)
+
+    def each_block(self, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
+        """Hand P(class | row) of every block of rows to `use`; a class without another row gets 0."""
+        scorers = [
+            scorer
+            for family, columns, seen in evidence_for(self.assigned, self.summary)
+            for scorer in self._scorers(family, columns, seen)
+        ]
+
+        nothing = np.full(len(self.classes), np.nan)  # marks rows that are impossible; each has its own prior
+
+        def judge(block: slice) -> None:
+            y, weight = self.rows.y[block], self.rows.weight[block]
+            joint = self._log_priors(y, weight)
+            for add_evidence in scorers:
+                add_evidence(block, joint)
+            alone = np.flatnonzero(self.summary.classes.rows[y] == 1)
+            joint[alone, y[alone]] = -np.inf
+            normalise(joint, nothing, False, joint)
+            impossible = np.flatnonzero(np.isnan(joint[:, 0]))
+            joint[impossible] = np.exp(self._log_priors(y[impossible], weight[impossible]))
+            use(block, joint)
+
+        width = len(self.classes) + len(self.assigned)
+        for _ in side_by_side(judge, row_blocks(self.rows.table.n_rows, width), n_jobs):
+            pass
+
+    def _log_priors(self, y: NDArray[np.int32], weight: Array) -> Array:
+        """log P(class) without each of some rows, given their classes and weights; −inf for a class that is gone."""
+        alone, here = self.summary.classes.rows[y] == 1, np.arange(len(y))
+        if not (self.counted or self.smoothed):
+            lines, left = np.tile(log_of(self.prior), (len(y), 1)), sums_of_others(self.prior)[y[alone]]
+            if not (left > 0.0).all():
+                raise SettingsError("priors gives everything to a class that has one row, so it cannot be left out.")
+            lines[here[alone], y[alone]] = -np.inf
+            lines[alone] -= np.log(left)[:, None]
+            return lines
+        weights, more = self.rows.classes, 1.0 if self.smoothed else 0.0
+        own = np.where(alone, 0.0, less(weights[y], weight) + more)
+        total = self.others[y] + more * (len(weights) - 1) + own
+        if not (total > 0.0).all():
+            raise DataError("All rows but one have weight zero, so that one cannot be left out.")
+        lines = np.tile(log_of(weights + more), (len(y), 1))
+        lines[here, y] = log_of(own)
+        lines -= np.log(total)[:, None]
+        return lines
+
+    def _scorers(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> list[Scorer]:
+        if hasattr(family, "leave_one_out"):
+            closed_form = cast(LeavesOneOut, family)
+            scorers = [closed_form.leave_one_out(columns, seen, self.rows, self.settings)]
+        else:
+            scorers = [self._one_by_one(family, columns, seen)]
+        moments = moments_of(seen)
+        if self.settings.missing == "value" and moments is not None:
+            scorers.append(GapFactor.leave_one_out(columns, moments, self.rows, self.settings))
+        return scorers
+
+    def _one_by_one(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> Scorer:
+        """For a family that has no closed form: total − row, settled anew for every row."""
+        table, y, weight = self.rows.table, self.rows.y, self.rows.weight
+
+        def score(block: slice, joint: Array) -> None:
+            for row, line in zip(range(block.start, block.stop), joint, strict=True):
+                alone = table.slice(row, row + 1)
+                own = slice(row, row + 1)
+                left_out = Rows(alone, self.classes, y[own], weight[own], 1, self.recipes)
+                counted = READINGS[family.statistic](left_out, columns)
+                weights = self.rows.classes.copy()
+                weights[y[row]] -= weight[row]
+                belief = family.settle(columns, seen - counted, np.maximum(weights, 0.0), self.settings)
+                belief.bind(alone)(slice(0, 1), line[None])
+
+        return score
+
+
+def _is_counted(priors: Any) -> bool:
+    return priors is None or (isinstance(priors, str) and priors == "counted")
