@@ -18,15 +18,27 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from benchmarks import cases_naive_bayes, cases_peers, cases_tables  # noqa: E402
+from benchmarks import (  # noqa: E402
+    cases_evaluation,
+    cases_files,
+    cases_full_bayes,
+    cases_naive_bayes,
+    cases_peers,
+    cases_tables,
+    cases_text,
+)
 from benchmarks.measure import Result, measure  # noqa: E402
 
 GROUPS = {
     "gaussian": cases_naive_bayes.gaussian,
     "categorical": cases_naive_bayes.categorical,
     "multinomial": cases_naive_bayes.multinomial,
+    "full-bayes": cases_full_bayes.full_bayes,
+    "evaluation": cases_evaluation.evaluation,
+    "text": cases_text.text,
     "mixed": cases_tables.mixed,
     "processes": cases_tables.processes,
+    "files": cases_files.files,
     "peers": cases_peers.peers,
 }
 START, END = "<!-- benchmarks: start -->", "<!-- benchmarks: end -->"

@@ -154,7 +154,8 @@ def test_wrong_wishes() -> None:
 
 
 def test_small_matrix_is_read_whole() -> None:
-    X = np.array([[1.0, 0.5, np.nan, 3.0], [2.0, np.nan, np.nan, 3.0], [1.0, 0.25, np.nan, 3.0], [1.0, 0.1, np.nan, 3.0]])
+    rows = [[1.0, 0.5, np.nan, 3.0], [2.0, np.nan, np.nan, 3.0], [1.0, 0.25, np.nan, 3.0], [1.0, 0.1, np.nan, 3.0]]
+    X = np.array(rows)
     schema = Schema.infer(X)
     assert schema.kinds == {"x0": "numeric", "x1": "numeric", "x2": "ignored", "x3": "numeric"}
     assert [column.gaps for column in schema] == [0, 1, 4, 0]
@@ -261,6 +262,5 @@ def test_no_schema() -> None:
     with pytest.raises(SchemaError, match="no schema"):
         Schema.from_dict({"columns": [{"name": "a"}]})
     with pytest.raises(SchemaError, match="cannot be 'odd'"):
-        Schema.from_dict(
-            {"columns": [{"name": "a", "kind": "odd", "storage": "float"}], "target": None, "weight": None}
-        )
+        odd = {"name": "a", "kind": "odd", "storage": "float", "levels": None, "gaps": None, "why": ""}
+        Schema.from_dict({"columns": [odd], "target": None, "weight": None})

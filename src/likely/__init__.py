@@ -11,41 +11,73 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from likely.version import __version__
+
 if TYPE_CHECKING:
     from likely.api import train
-    from likely.errors import DataError, LikelyError, NotMergeable, SchemaError, SettingsError
-    from likely.estimators import BayesClassifier
+    from likely.decide import REFUSED, Loss
+    from likely.errors import (
+        DataError,
+        FileError,
+        LikelyError,
+        ModelFileError,
+        NotMergeable,
+        SchemaError,
+        SettingsError,
+    )
+    from likely.estimators import BayesClassifier, FullBayesClassifier
+    from likely.estimators.saving import load
+    from likely.evaluation import Report, evaluate
     from likely.families.smoothing import Laplace, MEstimate
+    from likely.files import open_table
     from likely.rule import bayes_rule
     from likely.schema import Schema
 
-__version__ = "0.1.0"
 
 _HOME = {
     "BayesClassifier": "likely.estimators",
     "DataError": "likely.errors",
+    "FileError": "likely.errors",
+    "FullBayesClassifier": "likely.estimators",
     "Laplace": "likely.families.smoothing",
     "LikelyError": "likely.errors",
+    "Loss": "likely.decide",
     "MEstimate": "likely.families.smoothing",
+    "ModelFileError": "likely.errors",
     "NotMergeable": "likely.errors",
+    "REFUSED": "likely.decide",
+    "Report": "likely.evaluation",
     "Schema": "likely.schema",
     "SchemaError": "likely.errors",
     "SettingsError": "likely.errors",
     "bayes_rule": "likely.rule",
+    "evaluate": "likely.evaluation",
+    "load": "likely.estimators.saving",
+    "open_table": "likely.files",
     "train": "likely.api",
 }
 
 __all__ = [
+    "REFUSED",
     "BayesClassifier",
     "DataError",
+    "FileError",
+    "FullBayesClassifier",
     "Laplace",
     "LikelyError",
+    "Loss",
     "MEstimate",
+    "ModelFileError",
     "NotMergeable",
+    "Report",
     "Schema",
     "SchemaError",
     "SettingsError",
+    "__version__",
     "bayes_rule",
+    "evaluate",
+    "load",
+    "open_table",
     "train",
 ]
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.blas import one_thread_each
 from likely.errors import SettingsError, listed
 from likely.families import Family, Settings, family_named
 from likely.families.gap import GapFactor
 from likely.numerics import log_of, most_probable, normalise
 from likely.priors import class_prior
-from likely.stats import Moments, Statistic, Summary
+from likely.stats import Moments, Statistic, Summary, moments_of
+from likely.stats.protocol import NOISE
+from likely.stats.summary import BY_COLUMN
 from likely.table import Table
 from likely.threads import FEWEST_ROWS, row_blocks, side_by_side
 
@@ -34,13 +38,10 @@ class Model:
     @classmethod
     def settle(cls, summary: Summary, assigned: Mapping[str, str], priors: Any, settings: Settings) -> Model:
         """From what was seen to what is believed: no rows needed."""
-        columns_of: dict[str, list[str]] = {}
-        for name, family in assigned.items():
-            columns_of.setdefault(family, []).append(name)
         beliefs = [
             belief
-            for family, columns in columns_of.items()
-            for belief in _settle_family(family_named(family), tuple(columns), summary, settings)
+            for family, columns, seen in evidence_for(assigned, summary)
+            for belief in _settle_family(family, columns, seen, summary.classes.weights, settings)
         ]
         prior = class_prior(priors, summary.classes) if len(summary.classes) else np.zeros(0)
         return cls(summary.classes.labels, tuple(assigned), prior, tuple(beliefs))
@@ -88,24 +89,42 @@ class Model:
             use(block, joint)
 
         width = len(self.classes) + sum(len(belief.columns) for belief in self.beliefs)
-        for _ in side_by_side(score, row_blocks(table.n_rows, width), n_jobs):
-            pass
+        blocks = row_blocks(table.n_rows, width)
+        with one_thread_each() if len(blocks) > 1 else nullcontext():
+            for _ in side_by_side(score, blocks, n_jobs):
+                pass
+
+
+def evidence_for(
+    assigned: Mapping[str, str], summary: Summary
+) -> Iterator[tuple[type[Family], tuple[str, ...], Statistic]]:
+    """The families in use, the columns that each believes something about at once, and what was seen of these."""
+    columns_of: dict[str, list[str]] = {}
+    for name, family in assigned.items():
+        columns_of.setdefault(family, []).append(name)
+    for name, columns in columns_of.items():
+        family_type = family_named(name)
+        groups = [(column,) for column in columns] if family_type.statistic in BY_COLUMN else [tuple(columns)]
+        for group in groups:
+            yield family_type, group, _seen(summary, family_type, group)
 
 
 def _settle_family(
-    family: type[Family], columns: tuple[str, ...], summary: Summary, settings: Settings
+    family: type[Family], columns: tuple[str, ...], seen: Statistic, weights: Array, settings: Settings
 ) -> list[Belief]:
-    weights = summary.classes.weights
-    if family.statistic == "values":
-        return [family.settle((name,), _seen(summary, family, (name,)), weights, settings) for name in columns]
-    seen = _seen(summary, family, columns)
     beliefs: list[Belief] = [family.settle(columns, seen, weights, settings)]
-    if settings.missing == "value" and isinstance(seen, Moments):
-        with_gaps = np.flatnonzero((weights[:, None] - seen.n > 1e-9 * weights[:, None]).any(axis=0))
+    moments = moments_of(seen)
+    if settings.missing == "value" and moments is not None:
+        with_gaps = columns_with_gaps(moments, weights)
         if len(with_gaps):
             names = tuple(columns[position] for position in with_gaps)
-            beliefs.append(GapFactor.settle(names, seen.select(with_gaps).n, weights, settings))
+            beliefs.append(GapFactor.settle(names, moments.select(with_gaps).n, weights, settings))
     return beliefs
+
+
+def columns_with_gaps(seen: Moments, weights: Array) -> NDArray[np.intp]:
+    """Places of the columns that have a gap in some class."""
+    return np.flatnonzero((weights[:, None] - seen.n > NOISE * weights[:, None]).any(axis=0))
 
 
 def _seen(summary: Summary, family: type[Family], columns: tuple[str, ...]) -> Statistic:

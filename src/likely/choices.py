@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal, TypedDict, TypeVar
 
 from likely.errors import SettingsError, listed
+from likely.families.protocol import Covariance
 from likely.families.smoothing import Smoothing
 from likely.schema import Schema
+from likely.text.recipe import Recipe
 
 Missing = Literal["ignore", "value"]
 Unseen = Literal["ignore", "smooth"]
 Variance = Literal["unbiased", "ml"]
+Weighting = Literal["counts", "tf-idf"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "missing": ("ignore", "value"),
     "unseen": ("ignore", "smooth"),
     "variance": ("unbiased", "ml"),
+    "weighting": ("counts", "tf-idf"),
+    "covariance": ("full", "pooled", "diagonal", "shrunk"),
 }
 """Settings that are one of a few words."""
 
@@ -31,13 +37,23 @@ class Changes(TypedDict, total=False):
     unseen: Unseen
     variance: Variance
     variance_floor: float
+    weighting: Weighting
+    normalise: bool
     n_jobs: int | None
+
+
+class FullChanges(Changes, total=False):
+    """The same for full Bayes."""
+
+    covariance: Covariance
+    shrinkage: float | Literal["auto"]
 
 
 class Choices(Changes, total=False):
     """All settings of a classifier for tables."""
 
     schema: Schema | Mapping[str, str] | None
+    text: Recipe | Mapping[str, Recipe] | None
 
 
 Word = TypeVar("Word", bound=str)
@@ -48,6 +64,15 @@ def checked(name: str, given: Word) -> Word:
     if given not in CHOICES[name]:
         raise SettingsError(f"{name} is {given!r}, but it is one of {listed(CHOICES[name])}.")
     return given
+
+
+def share_or_auto(name: str, given: Any) -> float | Literal["auto"]:
+    """A setting that is a number in [0, 1], or "auto"."""
+    if isinstance(given, str) and given == "auto":
+        return "auto"
+    if isinstance(given, Real) and 0.0 <= float(given) <= 1.0:
+        return float(given)
+    raise SettingsError(f"{name} is {given!r}, but it is 'auto' or a number from 0 to 1.")
 
 
 def not_negative(name: str, given: float) -> float:

@@ -41,6 +41,22 @@ class NotMergeable(LikelyError, ValueError):
     """Two summaries cannot be added, or one holds less than is to be taken out of it."""
 
 
+class ModelFileError(LikelyError, ValueError):
+    """A file is no model, is damaged, or is not to be trusted."""
+
+
+class MissingExtra(LikelyError, ImportError):
+    """Something needs a library that comes with an extra of the package."""
+
+
+class FileError(LikelyError, ValueError):
+    """A file cannot be read as a table without guessing."""
+
+
+class NoSuchFile(FileError, FileNotFoundError):
+    """There is no file of that name, or none that matches the pattern."""
+
+
 def listed(names: Sequence[object]) -> str:
     """A few names in quotes, and how many more there are."""
     shown = ", ".join(repr(name) for name in names[:SHOWN_NAMES])

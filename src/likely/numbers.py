@@ -42,6 +42,12 @@ class Numbers:
             gathered[:, position] = column[block]
         return gathered
 
+    def column(self, place: int) -> Array:
+        """All rows of one column."""
+        if isinstance(self.source, np.ndarray):
+            return np.ascontiguousarray(self.source[:, place], dtype=np.float64)
+        return np.ascontiguousarray(self.source[place])
+
     def refuse_infinite(self, block: slice) -> None:
         """Raise for the first infinite cell of a block, if there is one."""
         rows = self.rows(block)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
+from likely.engines.memory import Rows
 from likely.errors import BadCell, SettingsError, did_you_mean, listed
-from likely.families import family_named
+from likely.families import TEXT_FAMILIES, family_named
 from likely.schema import Schema
-from likely.stats import Part
+from likely.stats import Part, Summary
+from likely.stats.summary import BY_COLUMN
 from likely.table import Table
 
 SPARSE_FAMILIES = ("multinomial", "complement", "bernoulli")
@@ -17,28 +20,32 @@ SPARSE_FAMILIES = ("multinomial", "complement", "bernoulli")
 Families = str | Mapping[str, str] | None
 
 
-def kinds_for(families: Families, names: tuple[str, ...]) -> dict[str, str]:
-    """How columns must be read because their family was given."""
+def kinds_for(families: Families, names: tuple[str, ...], texts: frozenset[str] = frozenset()) -> dict[str, str]:
+    """How columns must be read because their family was given; `texts` are columns of strings."""
     if families is None:
         return {}
     if isinstance(families, str):
-        return dict.fromkeys(names, family_named(families).reads)
+        return {name: _kind_for(families, name in texts) for name in names}
     if not isinstance(families, Mapping):
         raise SettingsError(f"families is {families!r}, but it is a name or a mapping of column names to names.")
     strange = [name for name in families if name not in set(names)]
     if strange:
         hint = did_you_mean(str(strange[0]), names)
         raise SettingsError(f"families names {listed(strange)}, which is no column of the table.{hint}")
-    return {name: family_named(family).reads for name, family in families.items()}
+    return {name: _kind_for(family, name in texts) for name, family in families.items()}
+
+
+def _kind_for(family: str, is_text: bool) -> str:
+    return "text" if is_text and family in TEXT_FAMILIES else family_named(family).reads
 
 
 def assign(schema: Schema, families: Families, usual: Mapping[str, str], *, is_sparse: bool) -> dict[str, str]:
     """The family of every column that is learned from."""
     if is_sparse:
-        family = families if families is not None else SPARSE_FAMILIES[0]
+        family = families if families is not None else usual.get("sparse", SPARSE_FAMILIES[0])
         if family not in SPARSE_FAMILIES:
             raise SettingsError(
-                f"families is {families!r}, but a sparse matrix takes one family for all columns: "
+                f"families is {family!r}, but a sparse matrix takes one family for all columns: "
                 f"{listed(SPARSE_FAMILIES)}. Pass a dense array for any other."
             )
         return dict.fromkeys(schema.features, str(family))
@@ -48,19 +55,25 @@ def assign(schema: Schema, families: Families, usual: Mapping[str, str], *, is_s
     for name in schema.features:
         kind = schema.kinds[name]
         if kind in usual:
-            assigned[name] = given.get(name) or named or usual[kind]
+            assigned[name] = _named_for(kind, given.get(name) or named or usual[kind])
     return assigned
+
+
+def _named_for(kind: str, family: str) -> str:
+    """The name of a family as it is registered: a family of counts has another one where it counts words."""
+    return TEXT_FAMILIES[family].name if kind == "text" and family in TEXT_FAMILIES else family
 
 
 def reassign(assigned: Mapping[str, str], families: Families, usual: Mapping[str, str]) -> dict[str, str]:
     """Other families for columns that have been counted already."""
     names = tuple(assigned)
-    reads = kinds_for(families, names)
+    kinds_for(families, names)
     kept = {name: family_named(family).reads for name, family in assigned.items()}
     if families is None:
         return {name: usual[kept[name]] for name in names}
-    given = dict.fromkeys(names, families) if isinstance(families, str) else families
-    differing = [name for name in given if reads[name] != kept[name]]
+    wanted = dict.fromkeys(names, families) if isinstance(families, str) else families
+    given = {name: _named_for(kept[name], family) for name, family in wanted.items()}
+    differing = [name for name, family in given.items() if family_named(family).reads != kept[name]]
     if differing:
         raise SettingsError(f"The family of {listed(differing)} reads its values in another way: fit again for that.")
     return {**assigned, **given}
@@ -73,11 +86,25 @@ def plan(assigned: Mapping[str, str]) -> tuple[Part, ...]:
         groups.setdefault(family_named(family).statistic, []).append(name)
     parts = []
     for kind, columns in groups.items():
-        if kind == "values":
+        if kind in BY_COLUMN:
             parts += [Part(kind, (name,)) for name in columns]
         else:
             parts.append(Part(kind, tuple(columns)))
     return tuple(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """Rows that are to be learned: what their columns are, which family each has, whether they have weights."""
+
+    rows: Rows
+    schema: Schema
+    assigned: Mapping[str, str]
+    weighted: bool
+
+    def count(self) -> Summary:
+        """One pass over the rows."""
+        return self.rows.summarise(plan(self.assigned))
 
 
 def refuse_negative_counts(table: Table, assigned: Mapping[str, str]) -> None:

@@ -35,6 +35,19 @@ def class_prior(given: Any, classes: ClassWeights) -> Array:
     return np.asarray(shares / shares.sum())
 
 
+def remaining_priors(given: Any, classes: NDArray[Any], left: NDArray[Any]) -> Any:
+    """The same wish where only some of the classes are left: shares that were given are scaled to sum to one."""
+    if given is None or isinstance(given, str) or len(left) == len(classes):
+        return given
+    labels, kept = classes.tolist(), left.tolist()
+    shares = dict(given) if isinstance(given, Mapping) else dict(zip(labels, np.asarray(given).tolist(), strict=True))
+    total = sum(shares[label] for label in kept if label in shares)
+    if not total > 0.0:
+        raise SettingsError(f"priors leaves nothing for {listed(kept)}, the only classes that are left to learn.")
+    gone = set(labels) - set(kept)
+    return {label: share / total for label, share in shares.items() if label not in gone}
+
+
 def _by_class(given: Mapping[Any, float], classes: ClassWeights) -> Array:
     labels = classes.labels.tolist()
     lacking, strange = [label for label in labels if label not in given], [k for k in given if k not in labels]

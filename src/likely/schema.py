@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 from likely.errors import SchemaError, did_you_mean, missing_columns
-from likely.table import Numbered, Table, as_table
+from likely.table import Numbered, Storage, Table, as_table
 from likely.table.columns import Column, Kind, ManyColumns
 from likely.table.guessing import SAMPLE, guess_column, guess_matrix, sparse_pattern
 from likely.threads import side_by_side
@@ -171,22 +171,21 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in plain JSON types."""
-        return {
-            "columns": [asdict(column) for column in self.columns],
-            "target": self.target,
-            "weight": self.weight,
-        }
+        roles = {"target": self.target, "weight": self.weight}
+        if isinstance(self.columns, ManyColumns):
+            changed = {str(place): asdict(column) for place, column in self.columns.changed.items()}
+            return {"many": len(self), "like": asdict(self.columns.pattern), "changed": changed, **roles}
+        return {"columns": [asdict(column) for column in self.columns], **roles}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:
         """The schema that `to_dict` wrote."""
         try:
-            columns = tuple(
-                Column(c["name"], as_kind(c["kind"], c["name"]), c["storage"], c["levels"], c["gaps"], c["why"])
-                for c in data["columns"]
-            )
-            return cls(columns, data["target"], data["weight"])
-        except (KeyError, TypeError) as error:
+            roles = data["target"], data["weight"]
+            if not all(role is None or isinstance(role, str) for role in roles):
+                raise TypeError("target or weight")
+            return cls(_columns_from(data), *roles)
+        except (KeyError, TypeError, AttributeError) as error:
             raise SchemaError(f"This is no schema: {error} is missing or of the wrong type.") from None
 
     def __str__(self) -> str:
@@ -218,6 +217,22 @@ class Schema:
         foot = f"<p>… and {more} more columns</p>" if more > 0 else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         return f"<p>{escape(self._title())}</p>{table}{foot}"
+
+
+def _columns_from(data: Mapping[str, Any]) -> Sequence[Column]:
+    """The columns that `to_dict` wrote, one by one or in short."""
+    if "many" not in data:
+        return tuple(_column_from(column) for column in data["columns"])
+    changed = {int(place): _column_from(column) for place, column in data["changed"].items()}
+    return ManyColumns(data["many"], _column_from(data["like"]), changed)
+
+
+def _column_from(data: Mapping[str, Any]) -> Column:
+    name, storage, levels, gaps, why = (data[key] for key in ("name", "storage", "levels", "gaps", "why"))
+    words = isinstance(name, str) and isinstance(why, str) and storage in get_args(Storage)
+    if not words or not all(number is None or type(number) is int for number in (levels, gaps)):
+        raise TypeError(f"column {name!r}")
+    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, why)
 
 
 def as_kind(kind: object, name: str) -> Kind:

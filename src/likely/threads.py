@@ -19,7 +19,7 @@ MOST_ROWS = 1 << 16
 FEWEST_ROWS = 1 << 10
 
 
-def row_blocks(n_rows: int, cells_per_row: int, fewest: int = FEWEST_ROWS) -> list[slice]:
+def row_blocks(n_rows: int, cells_per_row: int, fewest: int = 0) -> list[slice]:
     """Cut rows into blocks of about equal work."""
     size = max(min(BLOCK_CELLS // max(cells_per_row, 1), MOST_ROWS), fewest, FEWEST_ROWS)
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
@@ -28,10 +28,10 @@ def row_blocks(n_rows: int, cells_per_row: int, fewest: int = FEWEST_ROWS) -> li
 def n_threads(n_jobs: int | None) -> int:
     """How many threads to use: `n_jobs`, else the variable LIKELY_THREADS, else all cores given to us."""
     wanted = n_jobs if n_jobs is not None else int(os.environ.get("LIKELY_THREADS", "0"))
+    if not isinstance(wanted, int) or wanted < -1:  # type: ignore[redundant-expr]
+        raise SettingsError(f"n_jobs is {wanted!r}, but it is a number of threads; leave it out to use all cores.")
     if wanted > 0:
         return wanted
-    if wanted < -1:
-        raise SettingsError(f"n_jobs is {wanted}, but it is a number of threads; leave it out to use all cores.")
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -204,3 +204,11 @@ def test_a_text_has_no_nomogram() -> None:
     clf = BayesClassifier().fit(DWARFS["text"], DWARFS["label"])
     with pytest.raises(SettingsError, match="no scale"):
         clf.nomogram()
+
+
+def test_folds_are_read_by_the_same_recipe() -> None:
+    texts, y = corpus()
+    report = likely.evaluate(BayesClassifier(text=Recipe(ngram_range=(1, 2))), texts, y, cv=5)
+    peer = likely.evaluate(make_pipeline(CountVectorizer(ngram_range=(1, 2)), MultinomialNB()), texts, y, cv=5)
+    assert report.log_loss == approx(peer.log_loss, rel=1e-9)
+    assert likely.evaluate(BayesClassifier(), texts[:40], y[:40], cv="loo").accuracy > 0.4

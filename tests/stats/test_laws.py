@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from likely.engines.memory import Rows as Counter
-from likely.stats import ClassWeights, FeatureCounts, Moments, Part, Presence, Summary, ValueCounts, features
+from likely.stats import (
+    ClassWeights,
+    FeatureCounts,
+    Moments,
+    Part,
+    Presence,
+    Scatter,
+    Summary,
+    TokenCounts,
+    ValueCounts,
+    features,
+)
 from likely.table import as_table, encode_labels
 from tests.stats.laws import LAWS, Make, Rows, Same
 
@@ -100,6 +111,43 @@ def number_rows(scale: float, offset: float = 0.0) -> st.SearchStrategy[Rows]:
     return st.lists(st.tuples(classes, cells, weights), max_size=12)
 
 
+# Scatter
+
+
+def scatter(rows: Rows) -> Scatter:
+    cells = np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, WIDTH)
+    return Scatter.observe(cells, codes_of(rows), weights_of(rows))
+
+
+def same_scatter(scale: float, offset: float = 0.0) -> Same:
+    noise = 1e-12 + 100 * np.finfo(float).eps * abs(offset) / scale
+
+    def products(seen: Scatter) -> np.ndarray:
+        root = seen.moments.root / scale
+        return root[:, :, None] * seen.cross * root[:, None, :]
+
+    def same(a: Scatter, b: Scatter) -> None:
+        same_moments(scale, offset)(a.moments, b.moments)
+        n_classes = max(len(a.cross), len(b.cross))
+        a, b = (seen.with_pairs().take_classes(_first(n_classes, len(seen.cross))) for seen in (a, b))
+        assert a.pairs is not None
+        assert b.pairs is not None
+        np.testing.assert_allclose(a.pairs.n, b.pairs.n, rtol=1e-9, atol=1e-9)
+        known = a.pairs.n > 1e-9
+        np.testing.assert_allclose(a.pairs.mean[known] / scale, b.pairs.mean[known] / scale, rtol=1e-9, atol=noise)
+        np.testing.assert_allclose(products(a), products(b), rtol=1e-9, atol=noise)
+
+    return same
+
+
+def _first(n_classes: int, known: int) -> np.ndarray:
+    return np.where(np.arange(n_classes) < known, np.arange(n_classes), -1)
+
+
+def complete_rows(scale: float, offset: float = 0.0) -> st.SearchStrategy[Rows]:
+    return number_rows(scale, offset).map(lambda rows: [row for row in rows if not np.isnan(row[1]).any()])
+
+
 # FeatureCounts and Presence
 
 
@@ -129,6 +177,28 @@ counts = st.one_of(st.integers(0, 5).map(float), st.just(float("nan")))
 count_rows = st.lists(st.tuples(classes, st.lists(counts, min_size=WIDTH, max_size=WIDTH), weights), max_size=12)
 
 
+# TokenCounts
+
+
+def token_counts(rows: Rows) -> TokenCounts:
+    texts = [row[1] for row in rows]
+    known = np.array([text is not None for text in texts], dtype=bool)
+    return TokenCounts.observe(texts, codes_of(rows), weights_of(rows), known=known)
+
+
+def same_token_counts(a: TokenCounts, b: TokenCounts) -> None:
+    assert a.words.to_list() == b.words.to_list()
+    same_feature_counts(a.counts, b.counts)
+    same_feature_counts(a.documents, b.documents)
+    same_table(a.texts[:, None], b.texts[:, None])
+
+
+texts = st.one_of(
+    st.none(), st.lists(st.sampled_from(["to", "be", "or", "not", "Über", "naïve"]), max_size=4).map(" ".join)
+)
+text_rows = st.lists(st.tuples(classes, texts, weights), max_size=8)
+
+
 # Summary: all of them together, with labels
 
 
@@ -138,6 +208,7 @@ PLAN = (
     Part("log moments", ("income",)),
     Part("counts", ("clicks",)),
     Part("presence", ("flag",)),
+    Part("scatter", ("size", "age")),
 )
 
 
@@ -165,6 +236,7 @@ def same_summary(a: Summary, b: Summary) -> None:
         same_moments(1e3),
         same_feature_counts,
         same_presence,
+        same_scatter(1e3),
     ]
     for part, same in zip(PLAN, comparers, strict=True):
         same(a.parts[part], b.parts[part])
@@ -189,10 +261,17 @@ STATISTICS: dict[str, tuple[Make, Same, st.SearchStrategy[Rows]]] = {
     "moments at 1e8": (moments, same_moments(1.0, 1e8), number_rows(1.0, 1e8)),
     "moments of 1e154": (moments, same_moments(1e154), number_rows(1e154)),
     "moments of 1e-170": (moments, same_moments(1e-170), number_rows(1e-170)),
+    "scatter": (scatter, same_scatter(1.0), number_rows(1.0)),
+    "scatter without gaps": (scatter, same_scatter(1.0), complete_rows(1.0)),
+    "scatter at 1e8": (scatter, same_scatter(1.0, 1e8), number_rows(1.0, 1e8)),
+    "scatter of 1e154": (scatter, same_scatter(1e154), number_rows(1e154)),
+    "scatter of 1e-170": (scatter, same_scatter(1e-170), number_rows(1e-170)),
     "dense feature counts": (feature_counts(False), same_feature_counts, count_rows),
     "sparse feature counts": (feature_counts(True), same_feature_counts, count_rows),
     "dense presence": (presence(False), same_presence, count_rows),
     "sparse presence": (presence(True), same_presence, count_rows),
+    "token counts": (token_counts, same_token_counts, text_rows),
+    "sparse token counts": (token_counts, same_token_counts, text_rows),
     "summary": (summary, same_summary, mixed_rows),
 }
 

@@ -17,8 +17,8 @@ from likely.table import as_table
 
 @pytest.mark.parametrize(
     "X",
-    [np.arange(3), [1, 2, 3], ["a", "b"], pd.Series([1, 2]), pd.Index([1]), pl.Series([1]), pa.array([1]), [],
-     pa.chunked_array([[1, 2]]), pa.array(["a", None])],
+    [np.arange(3), [1, 2, 3], pd.Series([1, 2]), pd.Index([1]), pl.Series([1]), pa.array([1]), [],
+     pa.chunked_array([[1, 2]])],
 )  # fmt: skip
 def test_one_dimension_is_refused(X: Any) -> None:
     with pytest.raises(ValueError, match=r"(?s)Expected 2D array, got 1D array instead.*Reshape your data") as caught:
@@ -87,3 +87,13 @@ def test_complex_numbers_are_refused(X: Any) -> None:
         as_table(X)
     with pytest.raises(ValueError, match="Complex data not supported"):
         as_table({"a": [1j, 2]}).storage("a")
+
+
+@pytest.mark.parametrize(
+    "X", [["a", "b"], ["a", None], np.array(["a", "b"]), pd.Series(["a", "b"]), pa.array(["a", None])]
+)
+def test_one_dimension_of_strings_is_a_text_column(X: Any) -> None:
+    table = as_table(X)
+    assert table.is_text
+    assert list(table.names) == ["text"]
+    assert table.n_rows == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from operator import add
 from typing import Any
@@ -10,21 +10,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.blas import one_thread_each
 from likely.errors import BadCell
 from likely.numbers import Numbers, counts_of
-from likely.stats import ClassWeights, FeatureCounts, Moments, Part, Presence, Statistic, Summary, ValueCounts
+from likely.stats import (
+    ClassWeights,
+    FeatureCounts,
+    Moments,
+    Part,
+    Presence,
+    Scatter,
+    Statistic,
+    Summary,
+    TokenCounts,
+    ValueCounts,
+)
 from likely.stats.protocol import Array
 from likely.table import Table
+from likely.text.recipe import Recipe
 from likely.threads import row_blocks, side_by_side
+
+USUAL_RECIPE = Recipe(normalize="NFC")
+"""How texts are read unless the user says otherwise: composed and decomposed accents are one spelling."""
 
 
 class Rows:
-    """A table with its class codes and weights: what there is to be counted."""
+    """A table with its class codes and weights: what there is to be counted. Texts are read by `recipes`."""
 
     def __init__(
-        self, table: Table, classes: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_jobs: int | None
+        self,
+        table: Table,
+        classes: NDArray[Any],
+        y: NDArray[np.int32],
+        weight: Array | None,
+        n_jobs: int | None,
+        recipes: Mapping[str, Recipe] | None = None,
     ) -> None:
         self.table, self.classes, self.y, self.n_jobs = table, classes, y, n_jobs
+        self.recipes = recipes or {}
         self.weight = np.ones(len(y)) if weight is None else weight
 
     def summarise(self, plan: Sequence[Part]) -> Summary:
@@ -62,6 +85,22 @@ def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
     return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Moments.empty(n_classes, len(columns)))
 
 
+def _scatter(rows: Rows, columns: tuple[str, ...]) -> Scatter:
+    numbers = Numbers.of(rows.table, columns)
+    n_classes = len(rows.classes)
+
+    def observe(block: slice) -> Scatter:
+        seen = Scatter.observe(numbers.rows(block), rows.y[block], rows.weight[block], n_classes)
+        if not np.isfinite(seen.moments.root).all():
+            numbers.refuse_infinite(block)
+        return seen
+
+    # The matrices of a block should not be larger than its rows; otherwise the blocks are those of moments.
+    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=n_classes * max(len(columns), 8))
+    with one_thread_each():
+        return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Scatter.empty(n_classes, len(columns)))
+
+
 def _logs(cells: Array, columns: tuple[str, ...], first_row: int) -> Array:
     places = np.argwhere(cells <= 0.0)
     if len(places):
@@ -80,10 +119,20 @@ def _features(rows: Rows, columns: tuple[str, ...], *, statistic: type[FeatureCo
         raise bad.named(columns) from None
 
 
+def _token_counts(rows: Rows, columns: tuple[str, ...]) -> TokenCounts:
+    (name,) = columns
+    texts = rows.table.strings(name)
+    known = texts.is_valid().to_numpy() if texts.null_count else None
+    recipe = rows.recipes.get(name, USUAL_RECIPE)
+    return TokenCounts.observe(texts, rows.y, rows.weight, len(rows.classes), recipe, known, rows.n_jobs)
+
+
 READINGS: dict[str, Callable[[Rows, tuple[str, ...]], Statistic]] = {
     "values": _value_counts,
+    "tokens": _token_counts,
     "moments": partial(_moments, of_logs=False),
     "log moments": partial(_moments, of_logs=True),
+    "scatter": _scatter,
     "counts": partial(_features, statistic=FeatureCounts),
     "presence": partial(_features, statistic=Presence),
 }

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from likely.estimators.bayes import BayesClassifier
+from likely.estimators.full import FullBayesClassifier
 
-__all__ = ["BayesClassifier"]
+__all__ = ["BayesClassifier", "FullBayesClassifier"]

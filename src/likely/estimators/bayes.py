@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Self, Unpack
 
-from likely.choices import Changes, Missing, Unseen, Variance, checked, not_negative
+from likely.choices import Changes, Missing, Unseen, Variance, Weighting, checked, not_negative
 from likely.estimators.learning import Learner
 from likely.estimators.predicting import Predictor
+from likely.estimators.showing import Shown
+from likely.estimators.weighing import ModelDecider
 from likely.families import Settings, smoothing_by_column
 
 
-class BayesClassifier(Learner, Predictor):
+class BayesClassifier(Shown, Learner, Predictor, ModelDecider):
     """Naive Bayes for tables as they are: numbers, categories, gaps, values never seen, labels of any type.
 
     Parameters
@@ -21,10 +23,13 @@ class BayesClassifier(Learner, Predictor):
         or shares in the order of the classes.
     families : None (Gaussian for numbers, categorical for the rest), one name for all columns, or a mapping.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
+    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
     missing : "ignore" (a gap says nothing) or "value" (that a cell is empty is evidence, too).
     unseen : "ignore" (a category never seen says nothing) or "smooth" (it gets the smoothed share of a new value).
     variance : "unbiased" (divide by n − 1) or "ml" (by n).
     variance_floor : least variance of a class, relative to the variance of the whole column.
+    weighting : "counts", or "tf-idf": words of a text weigh more the fewer texts have them.
+    normalise : with the family "complement" for a text, scale the weights of each class to the same sum.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
     >>> clf = BayesClassifier().fit({"sky": ["grey", "grey", "blue"], "wind": [7.0, 8.0, 2.0]}, ["wet", "wet", "dry"])
@@ -39,20 +44,26 @@ class BayesClassifier(Learner, Predictor):
         priors: Any = None,
         families: Any = None,
         schema: Any = None,
+        text: Any = None,
         missing: Missing = "ignore",
         unseen: Unseen = "ignore",
         variance: Variance = "unbiased",
         variance_floor: float = 1e-9,
+        weighting: Weighting = "counts",
+        normalise: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.smoothing = smoothing
         self.priors = priors
         self.families = families
         self.schema = schema
+        self.text = text
         self.missing = missing
         self.unseen = unseen
         self.variance = variance
         self.variance_floor = variance_floor
+        self.weighting = weighting
+        self.normalise = normalise
         self.n_jobs = n_jobs
 
     def resettle(self, **changes: Unpack[Changes]) -> Self:
@@ -71,4 +82,6 @@ class BayesClassifier(Learner, Predictor):
             unseen=checked("unseen", self.unseen),
             unbiased=checked("variance", self.variance) == "unbiased",
             variance_floor=not_negative("variance_floor", self.variance_floor),
+            weighting=checked("weighting", self.weighting),
+            normalise=bool(self.normalise),
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Self, cast
 
 import numpy as np
@@ -16,10 +17,16 @@ from likely.bayes import Model
 from likely.engines.memory import Rows
 from likely.errors import DataError, LikelyError, NotMergeable, SettingsError, listed
 from likely.families import Settings
-from likely.plan import assign, kinds_for, plan, reassign, refuse_negative_counts
+from likely.leaving import LeavingOut
+from likely.plan import Task, assign, kinds_for, reassign, refuse_negative_counts
+from likely.priors import remaining_priors
+from likely.recipes import recipes_for, recipes_in, strings_in
 from likely.schema import Schema
-from likely.stats import Moments, Summary
+from likely.stats import Summary, moments_of
+from likely.stats.protocol import Array
 from likely.table import Table, as_table, encode_column, encode_labels
+from likely.text.recipe import Recipe
+from likely.threads import n_threads
 from likely.weights import row_weights
 
 
@@ -32,6 +39,7 @@ class Learner(ClassifierMixin, BaseEstimator):
     priors: Any
     families: Any
     schema: Any
+    text: Any
     n_jobs: int | None
 
     summary_: Summary
@@ -46,22 +54,43 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _usual_families(self) -> Mapping[str, str]:
         """The family of each kind of column, unless the user names another."""
-        return {"numeric": "gaussian", "nominal": "categorical"}
+        return {"numeric": "gaussian", "nominal": "categorical", "text": "text multinomial"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        task = self.task(X, y, sample_weight)
+        return self._remember(task, task.count())
+
+    def task(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
+        """What `fit` would count: the rows, what their columns are taken for, and the family of each."""
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
         schema = _infer(table, target, self.schema, self.families)
         assigned = assign(schema, self.families, self._usual_families(), is_sparse=table.sparse is not None)
-        summary = self._count(table, schema, assigned, y, sample_weight)
-        self.schema_ = schema if sample_weight is not None or schema.weight else _with_gaps(schema, summary)
-        self.n_features_in_ = len(schema)
-        if table.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        return self._task(table, schema, assigned, y, sample_weight, recipes_for(table, assigned, self.text))
+
+    def learned(self, task: Task, summary: Summary) -> Self:
+        """Another classifier with these parameters, as if it had counted `summary` from some rows of the task.
+
+        Shares that were given for classes which the summary lacks go to the other classes.
+        """
+        other = type(self)(**self.get_params(deep=False))
+        other.priors = remaining_priors(self.priors, task.rows.classes, summary.classes.labels)
+        return other._remember(task, summary)
+
+    def leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None:
+        """Hand P(class | row) of every block of rows to `use`, each row judged by a model without that row."""
+        settings = self._settings(tuple(task.assigned))
+        LeavingOut(task, task.count(), self.priors, settings).each_block(use, self.n_jobs)
+
+    def _remember(self, task: Task, summary: Summary) -> Self:
+        self.schema_ = task.schema if task.weighted else _with_gaps(task.schema, summary)
+        self.n_features_in_ = len(task.schema)
+        if task.rows.table.named:
+            self.feature_names_in_ = np.array(task.schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return self._settle(summary, assigned)
+        return self._settle(summary, task.assigned)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; new classes and categories are welcome.
@@ -116,11 +145,17 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _count_more(self, X: Any, y: Any, sample_weight: Any) -> Summary:
         table = self.schema_.align(as_table(X), type(self).__name__)
-        return self._count(table, self.schema_, self.families_, y, sample_weight)
+        return self._task(table, self.schema_, self.families_, y, sample_weight, recipes_in(self.summary_)).count()
 
-    def _count(
-        self, table: Table, schema: Schema, assigned: Mapping[str, str], y: Any, sample_weight: Any
-    ) -> Summary:
+    def _task(
+        self,
+        table: Table,
+        schema: Schema,
+        assigned: Mapping[str, str],
+        y: Any,
+        sample_weight: Any,
+        recipes: Mapping[str, Recipe],
+    ) -> Task:
         named = isinstance(y, str) and y in table
         labels = encode_column(table.cells(y)) if named else encode_labels(y)
         if len(labels) != table.n_rows:
@@ -130,9 +165,21 @@ class Learner(ClassifierMixin, BaseEstimator):
             )
         weight = row_weights(sample_weight, table, schema.weight)
         refuse_negative_counts(table, assigned)
-        return Rows(table, labels.classes, labels.codes, weight, self.n_jobs).summarise(plan(assigned))
+        rows = Rows(table, labels.classes, labels.codes, weight, self.n_jobs, recipes)
+        return Task(rows, schema, assigned, weight is not None)
+
+    def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
+        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
+        from likely.estimators.saving import save
+
+        save(self, path, sources)
+
+    def restore(self, summary: Summary, families: Mapping[str, str]) -> Self:
+        """Take on a summary that was counted elsewhere, under the schema that the classifier has."""
+        return self._settle(summary, families)
 
     def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
+        n_threads(self.n_jobs)  # refuses what is no number of threads
         model = Model.settle(summary, assigned, self.priors, self._settings(tuple(assigned)))
         self.summary_, self.families_, self.model_ = summary, dict(assigned), model
         self.classes_ = summary.classes.labels
@@ -158,9 +205,10 @@ def _infer(table: Table, target: str | None, given: Any, families: Any) -> Schem
     """The schema as guessed, as the families need it, and above all as the user gave it."""
     if isinstance(given, Schema):
         return Schema.infer(table, target or given.target, given.weight, overrides=given)
-    overrides = dict(given or {})
+    overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
     roles = {target, *(name for name, kind in overrides.items() if kind in ("weight", "target", "ignored"))}
-    wanted = kinds_for(families, tuple(name for name in table.names if name not in roles))
+    free = tuple(name for name in table.names if name not in roles)
+    wanted = kinds_for(families, free, strings_in(table, families))
     return Schema.infer(table, target, overrides={**wanted, **overrides})
 
 
@@ -168,7 +216,8 @@ def _with_gaps(schema: Schema, summary: Summary) -> Schema:
     """The gaps of a large matrix, which was not read twice to count them: rows less known cells."""
     known: dict[str, float] = {}
     for part, seen in summary.parts.items():
-        if isinstance(seen, Moments):
-            known |= zip(part.columns, seen.n.sum(axis=0), strict=True)
+        moments = moments_of(seen)
+        if moments is not None:
+            known |= zip(part.columns, moments.n.sum(axis=0), strict=True)
     unknown = [name for name in known if schema[name].gaps is None]
     return schema.with_gaps({name: summary.n_rows - round(known[name]) for name in unknown}) if unknown else schema

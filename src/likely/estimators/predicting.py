@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.bayes import Model
-from likely.explanation import Explanation
+from likely.estimators.explaining import Explaining
 from likely.families.categorical import Categorical
 from likely.table import Table, index_levels
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class Predictor:
+class Predictor(Explaining):
     """What a learner with a settled model can say about rows."""
 
     model_: Model
@@ -47,11 +47,6 @@ class Predictor:
         """log P(class, row): the logarithms of prior and factors, added up."""
         table = self._read(X)
         return self.model_.log_joint(table, self.n_jobs)
-
-    def explain(self, X: Any) -> Explanation:
-        """Prior and one contribution per column for each row: they sum to `predict_joint_log_proba`."""
-        table = self._read(X)
-        return Explanation.of(self.model_, table)
 
     def unseen_values(self, X: Any) -> pd.DataFrame:
         """The cells whose category was never learned: row, column, value."""

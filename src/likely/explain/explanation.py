@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from likely.explain.factors import Status, factors_of
 from likely.explain.page import explanation_page
 from likely.explain.sides import sides_of
 from likely.explain.text import blackboard, written_cell
+from likely.families.texts import TextBernoulli, Token, WeighedWords
 from likely.numerics import log_of, normalise
 from likely.table import Table
 
@@ -42,6 +44,7 @@ class Explanation:
     prior: Array
     contributions: Array
     statuses: tuple[tuple[Status, ...], ...] = ()
+    words: Mapping[str, Sequence[Sequence[Token]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Model, table: Table) -> Explanation:
@@ -54,7 +57,12 @@ class Explanation:
         cells = tuple(zip(*(factor.cells for factor in factors), strict=True)) or ((),) * table.n_rows
         statuses = tuple(zip(*(factor.status for factor in factors), strict=True)) or ((),) * table.n_rows
         columns = tuple(factor.label for factor in factors)
-        return cls(model.classes, columns, cells, model.prior, contributions, statuses)
+        words = {
+            belief.columns[0]: belief.tokens(table)
+            for belief in model.beliefs
+            if isinstance(belief, WeighedWords | TextBernoulli)
+        }
+        return cls(model.classes, columns, cells, model.prior, contributions, statuses, words)
 
     def __len__(self) -> int:
         """How many rows are explained."""
@@ -119,6 +127,24 @@ class Explanation:
             lines.append((row, "log joint", "", "", *joint[row]))
             lines.append((row, "posterior", "", "", *posterior[row]))
         return pd.DataFrame(lines, columns=["row", "factor", "value", "status", *self.classes.tolist()])
+
+    def tokens(self, row: int = 0) -> pd.DataFrame:
+        """The known words of a row's texts, the most telling first: column, word, weight, log P under each class.
+
+        `ratio` is the log-likelihood ratio of the row's most probable class to the next one: above zero the word
+        spoke for it, below zero against it.
+        """
+        import pandas as pd
+
+        self._refuse_row(row)
+        best, next_best = [*np.argsort(-self.posterior[row], kind="stable"), 0][:2]
+        lines = [
+            (column, token.word, token.weight, token.evidence[best] - token.evidence[next_best], *token.evidence)
+            for column, texts in self.words.items()
+            for token in texts[row]
+        ]
+        lines.sort(key=lambda line: -abs(line[3]))
+        return pd.DataFrame(lines, columns=["column", "word", "weight", "ratio", *self.classes.tolist()])
 
     def blackboard(self, row: int | None = None, *, logs: bool = True) -> str:
         """Rows as worked examples: every factor as a probability (or density) and as its logarithm."""

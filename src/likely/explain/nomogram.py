@@ -84,6 +84,9 @@ class Nomogram:
                 f"A nomogram adds points column by column, but {listed(tied[0].columns)} speak together: "
                 "use the naive classifier for one."
             )
+        texts = [belief.columns[0] for belief in model.beliefs if belief.columns and hasattr(belief, "tokens")]
+        if texts:
+            raise SettingsError(f"A text has no scale of values, so a nomogram cannot show {listed(texts)}.")
         labels = model.classes.tolist()
         if target is None and len(labels) != 2:
             raise SettingsError(f"Say which class the nomogram is for: target is one of {listed(labels)}.")

@@ -9,12 +9,27 @@ from likely.families.complement import Complement
 from likely.families.gaussian import Gaussian
 from likely.families.lognormal import LogNormal
 from likely.families.multinomial import Multinomial
+from likely.families.multivariate import MultivariateGaussian
 from likely.families.poisson import Poisson
 from likely.families.protocol import Family, Scorer, Settings
 from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_by_column
+from likely.families.texts import TEXT_FAMILIES, TextBernoulli, TextComplement, TextMultinomial
 
 FAMILIES: dict[str, type[Family]] = {
-    family.name: family for family in (Bernoulli, Categorical, Complement, Gaussian, LogNormal, Multinomial, Poisson)
+    family.name: family
+    for family in (
+        Bernoulli,
+        Categorical,
+        Complement,
+        Gaussian,
+        LogNormal,
+        Multinomial,
+        MultivariateGaussian,
+        Poisson,
+        TextBernoulli,
+        TextComplement,
+        TextMultinomial,
+    )
 }
 """All families by name. A new one is a file and its place in this line."""
 
@@ -22,13 +37,14 @@ FAMILIES: dict[str, type[Family]] = {
 def family_named(name: str) -> type[Family]:
     """The family of that name, or an error that lists them."""
     if name not in FAMILIES:
-        known = ", ".join(FAMILIES)
+        known = ", ".join(name for name, family in FAMILIES.items() if family.reads != "text")
         raise SettingsError(f"There is no family {name!r}; there are {known}.{did_you_mean(str(name), list(FAMILIES))}")
     return FAMILIES[name]
 
 
 __all__ = [
     "FAMILIES",
+    "TEXT_FAMILIES",
     "Bernoulli",
     "Categorical",
     "Complement",
@@ -38,10 +54,14 @@ __all__ = [
     "LogNormal",
     "MEstimate",
     "Multinomial",
+    "MultivariateGaussian",
     "Poisson",
     "Scorer",
     "Settings",
     "Smoothing",
+    "TextBernoulli",
+    "TextComplement",
+    "TextMultinomial",
     "family_named",
     "smoothing_by_column",
 ]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.families.kernels import add_presence
-from likely.families.linear import SparseWeights, cells_of, weights_where_seen
-from likely.families.protocol import Array, Scorer, Settings
+from likely.families.kernels import add_presence, add_sparse_lines
+from likely.families.left_out import less, own_presence, own_presence_sparsely
+from likely.families.linear import SparseWeights, lines_where_seen, own_counts
+from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
 from likely.numbers import Numbers, counts_of
 from likely.numerics import log_of
 from likely.stats import Presence
-from likely.stats.protocol import Matrix
+from likely.stats.protocol import Index, Matrix
+from likely.stats.sums import csr_arrays, rows_of
 from likely.table import Table
 
 DENSE_ROWS = 256
@@ -32,9 +36,19 @@ class PresenceTable:
         if not sparse.issparse(rows):
             add_presence(rows, threshold, self.present, self.absent, joint)
             return
+        if not np.isnan(rows.data).any() and self._is_finite():
+            present = (rows.data > threshold).astype(np.float64)
+            held = sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
+            joint += self.absent.sum(axis=0)
+            add_sparse_lines(*csr_arrays(held), self.present - self.absent, joint)
+            return
         for start in range(0, rows.shape[0], DENSE_ROWS):
             few = slice(start, start + DENSE_ROWS)
             add_presence(rows[few].toarray(), threshold, self.present, self.absent, joint[few])
+
+    def _is_finite(self) -> bool:
+        """Whether no share is 0 or 1: then a column's absence can be taken back where it is present."""
+        return bool(np.isfinite(self.present).all() and np.isfinite(self.absent).all())
 
     def only(self, column: int) -> PresenceTable:
         return PresenceTable(self.present[[column]], self.absent[[column]])
@@ -44,13 +58,15 @@ class PresenceTable:
 class PresenceWeights:
     """The same for wide sparse rows: all columns absent, corrected for those that are present.
 
-    `absent` (classes × columns) corrects `absent_unseen`, the log share of absence where a class never
-    met a column; `odds` weighs presence against absence.
+    `odds` weighs presence against absence; `counts` (classes × columns) and pseudo counts say what
+    absence alone is worth.
     """
 
     odds: SparseWeights
-    absent: sparse.csr_array
-    absent_unseen: Array
+    counts: sparse.csr_array
+    weights: Array
+    yes: float
+    no: float
 
     def add(self, rows: Matrix, threshold: float, joint: Array) -> None:
         held = sparse.csr_array(rows)
@@ -58,7 +74,8 @@ class PresenceWeights:
         self.odds.add(sparse.csr_array((present, held.indices, held.indptr), shape=held.shape), joint)
 
     def only(self, column: int) -> PresenceTable:
-        absent = (self.absent[:, [column]].toarray()[:, 0] + self.absent_unseen)[None]
+        rest = np.maximum(self.weights - self.counts[:, [column]].toarray()[:, 0], 0.0) + self.no
+        absent = (np.log(rest) - np.log(self.weights + self.yes + self.no))[None]
         return PresenceTable(absent + self.odds.only(column).lines, absent)
 
 
@@ -68,7 +85,7 @@ class Bernoulli:
 
     name: ClassVar[str] = "bernoulli"
     statistic: ClassVar[str] = "presence"
-    reads: ClassVar[Literal["numeric", "nominal"]] = "numeric"
+    reads: ClassVar[Reads] = "numeric"
 
     columns: tuple[str, ...]
     shares: PresenceTable | PresenceWeights
@@ -83,8 +100,24 @@ class Bernoulli:
         source = counts_of(table, self.columns)
 
         def score(block: slice, joint: Array) -> None:
-            rows = source.rows(block) if isinstance(source, Numbers) else source[block]
+            rows = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block)
             self.shares.add(rows, self.threshold, joint)
+
+        return score
+
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Presence, rows: LeftOut, settings: Settings) -> Scorer:
+        """Only the row's own class knows less without it."""
+        belief = cls.settle(columns, seen, rows.classes, settings)
+        pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns])
+        source, own = counts_of(rows.table, columns), _own_presence(belief, seen, rows, pseudo)
+
+        def score(block: slice, joint: Array) -> None:
+            held = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block)
+            evidence = np.zeros_like(joint)
+            belief.shares.add(held, belief.threshold, evidence)
+            evidence[np.arange(len(joint)), rows.y[block]] = own(block, held)
+            joint += evidence
 
         return score
 
@@ -107,15 +140,47 @@ def presence_shares(seen: Presence, weights: Array, yes: Array, no: Array) -> Pr
     return PresenceTable(np.ascontiguousarray(log_of(share).T), np.ascontiguousarray(log_of(rest).T))
 
 
+def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Array) -> Callable[[slice, Matrix], Array]:
+    """What the own class of each row of a block says about it, without that row."""
+    counts, threshold = seen.present.table, belief.threshold
+
+    def in_full(block: slice, held: Matrix) -> Array:
+        y, weight, out = rows.y[block], rows.weight[block], np.empty(held.shape[0])
+        for start in range(0, len(out), DENSE_ROWS):
+            few = slice(start, start + DENSE_ROWS)
+            cells = held[few].toarray() if sparse.issparse(held) else held[few]
+            own_presence(cells, threshold, y[few], weight[few], present, known, pseudo[:, 0], pseudo[:, 1], out[few])
+        return out
+
+    def sparsely(block: slice, held: Matrix) -> Array:
+        y, weight, out = rows.y[block], rows.weight[block], np.empty(held.shape[0])
+        is_present = (held.data > threshold).astype(np.float64)
+        starts, _, cells = csr_arrays(sparse.csr_array(counts))
+        own, classes, n = own_counts(counts, held, y), rows.classes, len(pseudo)
+        held_starts = held.indptr.astype(np.int64)
+        own_presence_sparsely(
+            held_starts, is_present, y, weight, own, starts, cells, classes, n, pseudo[0, 0], pseudo[0, 1], out
+        )
+        return out
+
+    if isinstance(belief.shares, PresenceWeights):
+        return sparsely
+    present, known = seen.present.dense(), less(rows.classes[:, None], seen.gaps.dense())
+    return in_full
+
+
 def _sparse_shares(counts: sparse.csr_array, weights: Array, yes: float, no: float) -> PresenceWeights:
     n_columns = counts.shape[1]
-    label, _, count = cells_of(counts)
     absent_unseen = np.log(weights + no) - np.log(weights + yes + no)
     present_unseen = np.log(yes) - np.log(weights + yes + no)
-    less_absent = np.log(np.maximum(weights[label] - count, 0.0) + no) - np.log(weights[label] + no)
-    bias = n_columns * absent_unseen + np.bincount(label, less_absent, len(weights))
+    bias = n_columns * absent_unseen
+
+    def correct(label: NDArray[np.int32], _: Index, count: Array) -> Array:
+        less_absent = np.log(np.maximum(weights[label] - count, 0.0) + no) - np.log(weights[label] + no)
+        np.add(bias, np.bincount(label, less_absent, len(weights)), out=bias)
+        return np.asarray(np.log1p(count / yes) - less_absent)
+
+    lines = lines_where_seen(counts, correct)
     flat = np.zeros(len(weights)), np.zeros(n_columns)
-    correction = np.log1p(count / yes) - less_absent
-    odds = weights_where_seen(counts, correction, bias, present_unseen - absent_unseen, *flat)
-    absent = sparse.csr_array((less_absent, counts.indices, counts.indptr), shape=counts.shape)
-    return PresenceWeights(odds, absent, absent_unseen)
+    odds = SparseWeights(lines, bias, present_unseen - absent_unseen, *flat)
+    return PresenceWeights(odds, counts, weights, yes, no)

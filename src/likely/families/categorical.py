@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likely.families.kernels import add_rows_of_table
-from likely.families.protocol import Array, Scorer, Settings
+from likely.families.left_out import add_lines_but_own, less
+from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
+from likely.families.smoothing import totals_without_one
 from likely.numerics import log_of
 from likely.stats import ValueCounts
 from likely.table import Table
 from likely.table.levels import index_levels
+
+Places = NDArray[Any]
 
 GAP, UNSEEN, FIRST = 0, 1, 2
 """Lines of the table before those of the values."""
@@ -28,7 +33,7 @@ class Categorical:
 
     name: ClassVar[str] = "categorical"
     statistic: ClassVar[str] = "values"
-    reads: ClassVar[Literal["numeric", "nominal"]] = "nominal"
+    reads: ClassVar[Reads] = "nominal"
 
     columns: tuple[str, ...]
     values: tuple[Hashable, ...]
@@ -36,21 +41,59 @@ class Categorical:
 
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings) -> Categorical:
-        gaps = np.maximum(weights - seen.counts.sum(axis=1), 0.0)
-        counts, keys = seen.counts, list(seen.values)
-        gap_counts = settings.missing == "value" and gaps.sum() > 0.0
-        if gap_counts:
-            counts, keys = np.column_stack([counts, gaps]), [*keys, None]
-        if settings.unseen == "smooth":
-            counts, keys = np.column_stack([counts, np.zeros(len(weights))]), [*keys, OTHER]
+        keys, counts = _keys(seen, weights, settings)
         log_share = _log_shares(counts, settings.smoothing_of(columns[0]).pseudo_counts(keys))
         table = np.zeros((FIRST + len(seen.values), len(weights)))
         table[FIRST:] = log_share[: len(seen.values)]
-        if gap_counts:
+        if None in keys:
             table[GAP] = log_share[len(seen.values)]
         if settings.unseen == "smooth":
             table[UNSEEN] = log_share[-1]
         return cls(columns, seen.values, table)
+
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: ValueCounts, rows: LeftOut, settings: Settings) -> Scorer:
+        """Only the row's own class changes, unless nobody else has the row's value: then that was never seen."""
+        column, belief = rows.table.codes(columns[0]), cls.settle(columns, seen, rows.classes, settings)
+        smoothing = settings.smoothing_of(columns[0])
+        keys, counts = _keys(seen, rows.classes, settings)
+        pseudo, total, everywhere = smoothing.pseudo_counts(keys), counts.sum(axis=1), counts.sum(axis=0)
+        known, gap = index_levels(column.levels, seen.values), len(seen.values) if None in keys else -1
+        # A gap has the code −1 and so the last entry. A key of −1: the row changes nothing that its cell is judged by.
+        key_of, line_of = np.append(known, gap), np.append(np.where(known < 0, UNSEEN, known + FIRST), GAP)
+
+        def look_up(codes: Places, y: Places, weight: Array) -> tuple[Places, Array]:
+            """The line of the table for each row, or −1 if its value is gone, and what its own class says."""
+            key, line = key_of[codes], line_of[codes]
+            own, rest = np.zeros(len(y)), less(total[y], weight) + pseudo.sum()
+            if keys:
+                own = np.full(len(y), 1.0 / len(keys))
+                np.divide(less(counts[y, key], weight) + pseudo[key], rest, out=own, where=rest > 0.0)
+                line = np.where((key >= 0) & (less(everywhere[key], weight) == 0.0), -1, line)
+            return line, np.where(key < 0, belief.table[line, y], log_of(own))
+
+        if rows.one_weight is not None:
+            code, label = np.indices((len(line_of), len(rows.classes))).reshape(2, -1)
+            lines, owns = look_up(code, label, np.full(len(code), rows.one_weight))
+            line_by_code, own_by_code = lines.reshape(len(line_of), -1)[:, 0], owns.reshape(len(line_of), -1)
+
+        def score(block: slice, joint: Array) -> None:
+            codes, y, weight = column.codes[block], rows.y[block], rows.weight[block]
+            if rows.one_weight is not None:
+                line, own = line_by_code[codes], own_by_code[codes, y]
+            else:
+                line, own = look_up(codes, y, weight)
+            add_lines_but_own(line, belief.table, y, own, joint)
+            if settings.unseen == "smooth":
+                lone = np.flatnonzero((line < 0) & (codes >= 0))
+                left = np.tile(total, (len(lone), 1))
+                left[np.arange(len(lone)), y[lone]] = less(total[y[lone]], weight[lone])
+                rest = left + totals_without_one(smoothing, keys)[key_of[codes[lone]], None]
+                share = np.full(rest.shape, 1.0 / max(len(keys) - 1, 1))
+                np.divide(smoothing.pseudo_counts(keys[1:])[-1], rest, out=share, where=rest > 0.0)
+                joint[lone] += log_of(share)
+
+        return score
 
     def bind(self, table: Table) -> Scorer:
         column = table.codes(self.columns[0])
@@ -64,6 +107,17 @@ class Categorical:
 
     def only(self, column: str) -> Categorical:
         return self
+
+
+def _keys(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list[Hashable], Array]:
+    """All that a cell can be (a value, perhaps a gap, perhaps something never seen) and the counts of each."""
+    counts, keys = seen.counts, list(seen.values)
+    gaps = less(weights, seen.counts.sum(axis=1))
+    if settings.missing == "value" and gaps.any():
+        counts, keys = np.column_stack([counts, gaps]), [*keys, None]
+    if settings.unseen == "smooth":
+        counts, keys = np.column_stack([counts, np.zeros(len(weights))]), [*keys, OTHER]
+    return keys, counts
 
 
 def _log_shares(counts: Array, pseudo: Array) -> Array:

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.families.protocol import Array, Scorer, Settings
+from likely.families.left_out import less
+from likely.families.protocol import Array, LeftOut, Scorer, Settings
 from likely.numbers import Numbers
 from likely.numerics import log_of
+from likely.stats import Moments
+from likely.stats.protocol import leave
 from likely.table import Table
 
 
@@ -29,6 +32,31 @@ class GapFactor:
         share_gap = np.where(total > 0.0, (gaps + pseudo[0]) / safe, 0.5)
         share_known = np.where(total > 0.0, (known + pseudo[1]) / safe, 0.5)
         return cls(columns, log_of(share_gap), log_of(share_known))
+
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+        """The same for every row without that row; a column whose only gap it is says nothing any more."""
+        numbers, factor = Numbers.of(rows.table, columns), cls.settle(columns, seen.n, rows.classes, settings)
+        pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T
+        gaps = leave(np.broadcast_to(rows.classes[:, None], seen.n.shape), seen.n)
+        all_gaps = gaps.sum(axis=0)
+
+        def score(block: slice, joint: Array) -> None:
+            cells, y, weight = np.isnan(numbers.rows(block)), rows.y[block], rows.weight[block]
+            here = np.arange(len(y))
+            for column in np.flatnonzero(all_gaps):
+                gap = cells[:, column]
+                evidence = np.where(gap[:, None], factor.gap[:, column], factor.known[:, column])
+                own_gaps = less(gaps[y, column], np.where(gap, weight, 0.0))
+                own_known = less(seen.n[y, column], np.where(gap, 0.0, weight))
+                total = own_gaps + own_known + pseudo[:, column].sum()
+                own = np.where(gap, own_gaps + pseudo[0, column], own_known + pseudo[1, column])
+                share = np.divide(own, total, out=np.full(len(y), 0.5), where=total > 0.0)
+                evidence[here, y] = log_of(share)
+                only = gap & (less(np.full(len(y), all_gaps[column]), weight) == 0.0)
+                joint += np.where(only[:, None], 0.0, evidence)
+
+        return score
 
     def bind(self, table: Table) -> Scorer:
         numbers = Numbers.of(table, self.columns)

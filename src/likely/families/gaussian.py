@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from likely.families.kernels import INFINITE, add_gaussian
-from likely.families.protocol import Array, Scorer, Settings
+from likely.families.left_out_bells import add_gaussian_without, own_gaussian
+from likely.families.own_moments import OwnMoments
+from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
 from likely.numbers import Numbers
 from likely.stats import Moments
+from likely.stats.protocol import NOISE, Index
 from likely.table import Table
 
 LOG_ROOT_TAU = 0.5 * np.log(2.0 * np.pi)
+MANY_TIMES = 1e150
+"""A ratio of deviations whose square is still a float."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +31,7 @@ class Gaussian:
 
     name: ClassVar[str] = "gaussian"
     statistic: ClassVar[str] = "moments"
-    reads: ClassVar[Literal["numeric", "nominal"]] = "numeric"
+    reads: ClassVar[Reads] = "numeric"
 
     columns: tuple[str, ...]
     mean: Array
@@ -41,6 +47,55 @@ class Gaussian:
         mean = np.where(nothing, pooled.mean, seen.mean)
         deviation = np.where(nothing, whole, deviation)
         return cls(columns, mean, np.where(whole > 0.0, deviation, np.inf))
+
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+        numbers = Numbers.of(rows.table, columns)
+        belief = cls.settle(columns, seen, rows.classes, settings)
+        return belief.without_own(OwnMoments(seen, rows, numbers.column), numbers.rows, settings)
+
+    def without_own(self, own: OwnMoments, cells: Callable[[slice], Array], settings: Settings) -> Scorer:
+        """Judge each row without it. Most columns need no more than a correction for the row's own class; those in
+        which some class is near the floor, or has a single row, are settled anew, cell by cell."""
+        rows, seen, unbiased = own.rows, own.seen, settings.unbiased
+        whole, deviation = seen.pooled().deviation(unbiased=False), seen.deviation(unbiased=unbiased)
+        times = np.divide(whole, deviation, out=np.full_like(deviation, np.inf), where=deviation > 0.0)
+        # Twice: without a row the whole deviation may grow, by √2 at most if that row has less than half the weight.
+        near = 2.0 * settings.variance_floor * np.minimum(times, MANY_TIMES) ** 2
+        heavy = rows.weight.max(initial=0.0) > 0.5 * seen.n.sum(axis=0)
+        is_bound = ((seen.n <= 1.0 + NOISE) | (near >= 1.0)).any(axis=0) | heavy
+        plain, bound = np.flatnonzero(~is_bound), np.flatnonzero(is_bound)
+        # NumPy may pick columns into another order of memory, in which the loops are slow.
+        known, mean, width, near = (
+            np.ascontiguousarray(x[:, plain]) for x in (seen.n, self.mean, self.deviation, near)
+        )
+        belief = Gaussian(self.columns, mean, width)
+        settled = mean, 1.0 / width, -np.log(width) - LOG_ROOT_TAU, near
+
+        def settle_again(numbers: Index, part: Array, places: Index, joint: Array) -> None:
+            scaled, moments = own.scaled(part, places), own.without(numbers, part, places)
+            floor = float(np.sqrt(settings.variance_floor))
+            add_gaussian_without(scaled, rows.y[numbers], *own.all(places), moments, unbiased, floor, joint)
+
+        def score(block: slice, joint: Array) -> None:
+            part, y, here = cells(block), rows.y[block], np.arange(block.stop - block.start)
+            if len(plain):
+                few = part if len(bound) == 0 else np.ascontiguousarray(part[:, plain])
+                evidence, corrected, careful = np.zeros_like(joint), np.empty(len(y)), np.zeros(len(y), dtype=np.bool_)
+                belief.add_density(few, evidence)
+                own_gaussian(few, y, rows.weight[block], known, *settled, unbiased, corrected, careful)
+                evidence[here, y] = corrected
+                again = np.flatnonzero(careful)
+                if len(again):
+                    evidence[again] = 0.0
+                    few_joint = np.zeros((len(again), joint.shape[1]))
+                    settle_again(again + block.start, few[again], plain, few_joint)
+                    evidence[again] = few_joint
+                joint += evidence
+            if len(bound):
+                settle_again(here + block.start, np.ascontiguousarray(part[:, bound]), bound, joint)
+
+        return score
 
     def add_density(self, rows: Array, joint: Array) -> bool:
         """Add the log densities of some rows; False if a cell is infinite."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from likely.families.gaussian import Gaussian
-from likely.families.protocol import Array, Scorer, Settings
+from likely.families.own_moments import OwnMoments
+from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
 from likely.numbers import Numbers
 from likely.stats import Moments
 from likely.table import Table
@@ -20,7 +21,7 @@ class LogNormal:
 
     name: ClassVar[str] = "lognormal"
     statistic: ClassVar[str] = "log moments"
-    reads: ClassVar[Literal["numeric", "nominal"]] = "numeric"
+    reads: ClassVar[Reads] = "numeric"
 
     of_logs: Gaussian
 
@@ -31,6 +32,19 @@ class LogNormal:
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings) -> LogNormal:
         return cls(Gaussian.settle(columns, seen, weights, settings))
+
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+        """A Gaussian of the logarithms; the factor 1 / x is the same for all classes, but is part of the joint."""
+        numbers, belief = Numbers.of(rows.table, columns), Gaussian.settle(columns, seen, rows.classes, settings)
+        own = OwnMoments(seen, rows, lambda place: np.log(numbers.column(place)))
+        of_logs = belief.without_own(own, lambda block: np.log(numbers.rows(block)), settings)
+
+        def score(block: slice, joint: Array) -> None:
+            of_logs(block, joint)
+            joint -= np.nansum(np.log(numbers.rows(block)), axis=1, keepdims=True)
+
+        return score
 
     def bind(self, table: Table) -> Scorer:
         numbers = Numbers.of(table, self.columns)

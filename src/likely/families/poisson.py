@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from likely.families.protocol import Array, Scorer, Settings
+from likely.families.own_moments import OwnMoments
+from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
 from likely.numbers import Numbers
+from likely.numerics import sums_of_others
 from likely.stats import Moments
 from likely.table import Table
 
@@ -24,7 +26,7 @@ class Poisson:
 
     name: ClassVar[str] = "poisson"
     statistic: ClassVar[str] = "moments"
-    reads: ClassVar[Literal["numeric", "nominal"]] = "numeric"
+    reads: ClassVar[Reads] = "numeric"
 
     columns: tuple[str, ...]
     rate: Array
@@ -38,6 +40,33 @@ class Poisson:
         rate = np.divide(total, rows, out=np.broadcast_to(overall, rows.shape).copy(), where=rows > 0.0)
         return cls(columns, np.maximum(rate, 0.0))
 
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+        """Without a row the overall mean changes as well, and with smoothing the rate of every class."""
+        numbers, everywhere = Numbers.of(rows.table, columns), np.arange(len(columns))
+        own = OwnMoments(seen, rows, numbers.column)
+        extra = np.array([settings.smoothing_of(name).pseudo_rows for name in columns])
+        total = seen.n * seen.mean
+        other_rows, other_total = sums_of_others(seen.n), sums_of_others(total)
+
+        def score(block: slice, joint: Array) -> None:
+            cells, y, here = numbers.rows(block), rows.y[block], np.arange(block.stop - block.start)
+            left_rows, left_mean, _ = own.without(here + block.start, cells, everywhere)
+            for column, count in enumerate(cells.T):
+                n, events = np.tile(seen.n[:, column], (len(y), 1)), np.tile(total[:, column], (len(y), 1))
+                n[here, y] = left_rows[:, column]
+                events[here, y] = left_rows[:, column] * left_mean[:, column]
+                all_rows = other_rows[y, column] + n[here, y]
+                all_events = other_total[y, column] + events[here, y]
+                overall = np.divide(all_events, all_rows, out=np.zeros(len(y)), where=all_rows > 0.0)[:, None]
+                more = extra[column]
+                rate = np.tile(overall, len(seen.n))
+                np.divide(events + more * overall, n + more, out=rate, where=n + more > 0.0)
+                known = ~np.isnan(count)
+                joint[known] += log_poisson(count[known, None], np.maximum(rate[known], 0.0))
+
+        return score
+
     def bind(self, table: Table) -> Scorer:
         numbers = Numbers.of(table, self.columns)
 
@@ -48,9 +77,14 @@ class Poisson:
                 count = cells[:, column]
                 inside = count >= 0.0
                 known = count[inside, None]
-                joint[inside] += xlogy(known, rate) - rate - gammaln(known + 1.0)
+                joint[inside] += log_poisson(known, rate)
 
         return score
 
     def only(self, column: str) -> Poisson:
         return Poisson((column,), self.rate[:, [self.columns.index(column)]])
+
+
+def log_poisson(count: Array, rate: Array) -> Array:
+    """log P(count | rate); nothing has probability zero but events at rate zero."""
+    return np.asarray(xlogy(count, rate) - rate - gammaln(count + 1.0))

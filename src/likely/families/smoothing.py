@@ -68,6 +68,13 @@ class MEstimate:
 Smoothing = Laplace | MEstimate
 
 
+def totals_without_one(smoothing: Smoothing, values: Sequence[Hashable]) -> Array:
+    """All pseudo-counts together if one of the values did not exist: one total for each value."""
+    pseudo, fewer = smoothing.pseudo_counts(values), smoothing.pseudo_counts(values[1:])
+    # Either every value has its own pseudo-count, whatever others there are, or all have the same.
+    return pseudo.sum() - pseudo if np.array_equal(fewer, pseudo[1:]) else np.full(len(values), fewer.sum())
+
+
 def smoothing_by_column(given: object, columns: Sequence[str]) -> dict[str, Smoothing]:
     """One smoothing per column, from a number, a smoothing, or a mapping of column names to either."""
     if not isinstance(given, Mapping):

@@ -88,7 +88,7 @@ class ComplementNB(FeatureNB):
 
     def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
         raise SettingsError(
-            "ComplementNB weighs words by the other classes, so it has no density and finds nothing novel."
+            "ComplementNB weighs words by the other classes and so has no density to find novelty by."
         )
 
     def __sklearn_tags__(self) -> Tags:

@@ -6,7 +6,21 @@ from likely.stats.classes import ClassWeights
 from likely.stats.features import FeatureCounts, Presence
 from likely.stats.moments import Moments
 from likely.stats.protocol import Statistic
+from likely.stats.scatter import Scatter, moments_of
 from likely.stats.summary import Part, Summary
+from likely.stats.tokens import TokenCounts
 from likely.stats.values import ValueCounts
 
-__all__ = ["ClassWeights", "FeatureCounts", "Moments", "Part", "Presence", "Statistic", "Summary", "ValueCounts"]
+__all__ = [
+    "ClassWeights",
+    "FeatureCounts",
+    "Moments",
+    "Part",
+    "Presence",
+    "Scatter",
+    "Statistic",
+    "Summary",
+    "TokenCounts",
+    "ValueCounts",
+    "moments_of",
+]

@@ -102,6 +102,17 @@ class FeatureCounts:
     def select(self, columns: Index) -> FeatureCounts:
         return self._of(self.table[:, columns])
 
+    def place_columns(self, places: Index, n_columns: int) -> FeatureCounts:
+        """The same columns among others: column `k` becomes column `places[k]` of so many."""
+        if not sparse.issparse(self.table):
+            table = np.zeros((self.shape[0], n_columns))
+            table[:, places] = self.table
+            return FeatureCounts(table)
+        moved = places[self.table.indices].astype(np.int32)
+        spread = sparse.csr_array((self.table.data, moved, self.table.indptr), shape=(self.shape[0], n_columns))
+        spread.sort_indices()
+        return self._of(spread)
+
     def _matched(self, other: FeatureCounts) -> tuple[Matrix, Matrix]:
         """Both tables in one shape, both sparse or both dense."""
         n_classes, n_columns = np.maximum(self.shape, other.shape)

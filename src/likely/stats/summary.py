@@ -12,6 +12,9 @@ from likely.errors import NotMergeable, SchemaError, did_you_mean, listed
 from likely.stats.classes import ClassWeights
 from likely.stats.protocol import Statistic
 
+BY_COLUMN = ("values", "tokens")
+"""Kinds of statistics that describe one column each; the others describe a group."""
+
 
 class Part(NamedTuple):
     """Which statistic is kept (see `engines.memory.READINGS`), and of which columns."""

@@ -27,12 +27,45 @@ def as_table(X: Any, *, allow_empty: bool = True) -> Table:
     >>> table.numbers("age").tolist(), table.codes("town").levels
     ([31.0, nan], ('Ulm', 'Bonn'))
     """
-    table = X if isinstance(X, Table) else _read(X)
+    table = X if isinstance(X, Table) else _texts(X) or _read(X)
     if table.n_columns == 0:
         raise no_columns(table.n_rows)
     if table.n_rows == 0 and not allow_empty:
         raise no_rows(table.n_columns)
     return table
+
+
+TEXT_COLUMN = "text"
+"""What the only column of a plain list of strings is called."""
+
+
+def _texts(X: Any) -> Table | None:
+    """A list, array or series of strings (or gaps) is a table with one text column; None for anything else."""
+    if getattr(X, "ndim", 1) != 1 or isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not len(X):
+        return None
+    if isinstance(X, (list, tuple)):
+        is_text = isinstance(X[0], str) and all(cell is None or isinstance(cell, str) for cell in X)
+    elif isinstance(X, np.ndarray):
+        strings = X.dtype.kind == "O" and all(cell is None or isinstance(cell, str) for cell in X)
+        is_text = X.dtype.kind == "U" or (strings and any(cell is not None for cell in X))
+    elif _is_series(X):
+        is_text = cells_of(X, TEXT_COLUMN).storage == "string"
+    else:
+        return None
+    if not is_text:
+        return None
+    cells = cells_of(np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X, TEXT_COLUMN)
+    return Table((TEXT_COLUMN,), len(X), lambda _: cells, named=True, is_text=True)
+
+
+def _is_series(X: Any) -> bool:
+    """A single column of pandas, Polars or Arrow."""
+    pandas, polars, arrow = module("pandas"), module("polars"), module("pyarrow")
+    return (
+        (pandas is not None and isinstance(X, pandas.Series))
+        or (polars is not None and isinstance(X, polars.Series))
+        or (arrow is not None and isinstance(X, (arrow.Array, arrow.ChunkedArray)))
+    )
 
 
 def _read(X: Any) -> Table:

@@ -30,12 +30,14 @@ class Table:
         named: bool,
         matrix: NDArray[Any] | None = None,
         sparse: csr_array | None = None,
+        is_text: bool = False,
     ) -> None:
         self.names = names
         self.n_rows = n_rows
         self.named = named
         self.matrix = matrix
         self.sparse = sparse
+        self.is_text = is_text
         self._read = read
         self._cells: dict[int, Cells] = {}
         self._codes: dict[int, Codes] = {}
@@ -105,6 +107,7 @@ class Table:
     def renamed(self, names: Sequence[str]) -> Table:
         """The same columns under other names."""
         other = Table(names, self.n_rows, self._at, named=self.named, matrix=self.matrix, sparse=self.sparse)
+        other.is_text = self.is_text
         other._codes = self._codes
         return other
 
@@ -123,8 +126,13 @@ class Table:
             n_rows,
             lambda place: self._at(place).at(rows),
             named=self.named,
-            matrix=None if self.matrix is None else self.matrix[rows],
+            matrix=None if self.matrix is None else _matrix_rows(self.matrix, rows),
             sparse=None if self.sparse is None else self.sparse[rows],
         )
         part._codes = {place: codes.at(rows) for place, codes in list(self._codes.items())}
         return part
+
+
+def _matrix_rows(matrix: NDArray[Any], rows: Rows) -> NDArray[Any]:
+    """Some rows of a matrix; `take` copies them in half the time that indexing needs."""
+    return matrix[rows] if isinstance(rows, slice) else np.take(matrix, rows, axis=0)
