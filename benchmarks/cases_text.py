@@ -18,7 +18,7 @@ LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
 
 
 def corpus(megabytes: float, n_classes: int = 20) -> tuple[list[str], np.ndarray]:
-    """Texts of made-up words: 120,000 of them, used as unevenly as those of a language, some with capitals and commas."""
+    """Texts of 120,000 made-up words, used as unevenly as those of a language, some with capitals and commas."""
     rng = np.random.default_rng(5)
     n_words = 120_000
     lengths = np.clip(rng.poisson(5, n_words) + 2, 2, 16)

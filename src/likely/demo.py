@@ -1,10 +1,8 @@
-"""`make demo`: learn twelve patients, predict two more, show why, and say how good it is."""
+"""`make demo`: learn twelve patients, predict three more, show why, decide by cost, and say how good it is."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from likely import BayesClassifier, datasets
+from likely import BayesClassifier, Loss, datasets, evaluate
 from likely.datasets import Columns
 
 NEW_PATIENTS: Columns = {
@@ -12,6 +10,9 @@ NEW_PATIENTS: Columns = {
     "age": [61, 30, 45],
     "blood_pressure": ["normal", "normal", "very high"],
 }
+
+COSTS = {"A": {"A": 0.0, "B": 4.0}, "B": {"A": 1.0, "B": 0.0}}
+"""What a decision (first) costs if the truth (second) is otherwise: giving drug A in vain is the dear mistake."""
 
 
 def main() -> None:
@@ -24,30 +25,27 @@ def main() -> None:
     print(clf.schema_)
 
     print("\nThree new patients (the last with a gap and with a value never seen):\n")
-    for row, (label, shares) in enumerate(zip(clf.predict(NEW_PATIENTS), clf.predict_proba(NEW_PATIENTS), strict=True)):
+    loss = Loss(COSTS, refuse=0.6)
+    found = zip(clf.predict(NEW_PATIENTS), clf.predict_proba(NEW_PATIENTS), clf.decide(NEW_PATIENTS, loss), strict=True)
+    for row, (label, shares, decision) in enumerate(found):
         cells = ", ".join(str(column[row]) if column[row] is not None else "—" for column in NEW_PATIENTS.values())
         chances = ", ".join(f"P({name}) = {share:.3f}" for name, share in zip(clf.classes_, shares, strict=True))
-        print(f"  {cells:<28} → {label}   {chances}")
+        print(f"  {cells:<24} {chances}   most probable: {label}, cheapest: {decision}")
+    print("\n  (A in vain costs 4, B in vain 1, refusing to decide 0.6.)")
 
     print("\nThe first posterior, factor by factor (no smoothing, as on a blackboard):\n")
     first = {name: cells[:1] for name, cells in NEW_PATIENTS.items()}
     print("  " + str(clf.explain(first)).replace("\n", "\n  "))
 
-    print("\nAn honest first evaluation: each patient judged by a model that has forgotten him (Laplace smoothing):\n")
-    right, log_loss = leave_one_out(BayesClassifier().fit(table, drug), table, drug)
-    print(f"  {right} of {len(drug)} right, log loss {log_loss:.3f} (guessing by halves: {np.log(2):.3f})")
+    print("\nA text says which words spoke:\n")
+    mails = datasets.dwarfs()
+    filtered = BayesClassifier().fit(mails["text"], mails["label"])
+    words = filtered.explain(["Sieben Zwerge fraßen sieben Wölfe"]).tokens()
+    print("  " + words.round(3).to_string(index=False).replace("\n", "\n  "))
 
-
-def leave_one_out(clf: BayesClassifier, table: Columns, labels: list[object]) -> tuple[int, float]:
-    """Right answers and mean log loss when each row is forgotten, judged, and learned again."""
-    right, loss = 0, 0.0
-    for row, label in enumerate(labels):
-        held_out = {name: [cells[row]] for name, cells in table.items()}
-        clf.forget(held_out, [label])
-        right += int(clf.predict(held_out)[0] == label)
-        loss -= float(clf.predict_log_proba(held_out)[0, list(clf.classes_).index(label)])
-        clf.partial_fit(held_out, [label])
-    return right, loss / len(labels)
+    print("\nAn honest evaluation: each patient judged by a model that has not seen him (Laplace smoothing):\n")
+    report = evaluate(BayesClassifier(), table, drug, cv="loo")
+    print("  " + str(report).replace("\n", "\n  "))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def stratified(y: Ints, n_folds: int, seed: int) -> Ints:
     So folds differ by one row at most, in all and in each class.
 
     >>> stratified(np.array([0, 0, 0, 0, 1, 1], dtype=np.int32), 2, seed=0).tolist()
-    [0, 1, 1, 0, 1, 0]
+    [1, 0, 0, 1, 1, 0]
     """
     _check(n_folds, len(y), "rows")
     fold, rng, sizes = np.empty(len(y), dtype=np.int32), np.random.default_rng(seed), np.bincount(y)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from likely.plots import Picture
+
 
 class Report:
     """How good a classifier is. Figures are worked out when they are first asked for, and then kept.
@@ -157,6 +159,12 @@ class Report:
     def to_html(self, path: str | Path | None = None) -> str:
         """A page that needs nothing else; written to a file if a path is given."""
         return pages.written(pages.as_page(self), path)
+
+    def plot(self) -> Picture:
+        """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
+        from likely.plots.quality import quality
+
+        return quality(self)
 
     def __str__(self) -> str:
         return pages.as_text(self)

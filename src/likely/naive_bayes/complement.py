@@ -87,9 +87,7 @@ class ComplementNB(FeatureNB):
         return self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
 
     def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
-        raise SettingsError(
-            "ComplementNB weighs words by the other classes and so has no density to find novelty by."
-        )
+        raise SettingsError("ComplementNB weighs words by the other classes and so has no density to find novelty by.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,8 @@ from likely.plots.conditionals import conditionals
 from likely.plots.factors import bars, odds
 from likely.plots.nomogram import nomogram
 from likely.plots.picture import Picture
+from likely.plots.quality import quality
 from likely.plots.ranking import ranking
 from likely.plots.regions import regions
 
-__all__ = ["Picture", "bars", "conditionals", "nomogram", "odds", "ranking", "regions"]
+__all__ = ["Picture", "bars", "conditionals", "nomogram", "odds", "quality", "ranking", "regions"]
