@@ -10,7 +10,7 @@ ARGS    ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench clean distclean
+.PHONY: help demo test torture lint format bench clean distclean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
@@ -20,6 +20,9 @@ demo: $(VENV)/.core ## Train on a small table and show predictions, one posterio
 
 test: $(VENV)/.dev ## Run the tests, the doctests and the code of the documentation
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
+
+torture: $(VENV)/.dev ## Damage, kill and forge model files at full size (minutes)
+	@LIKELY_TORTURE=full $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 tests/store $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format, types and the direction of imports
 	@$(BIN)/python -m ruff check .
