@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
@@ -81,4 +83,25 @@ def text(scale: float) -> Iterator[Case]:
             "Polars (words only, no classes)",
             None,
             2,
+            memory=False,
+        )
+    if find_spec("fasttext") is not None:
+        yield from fast_text(texts, y, size)
+
+
+def fast_text(texts: list[str], y: np.ndarray, size: str) -> Iterator[Case]:
+    """fastText's own training (five epochs of its linear model), from a file as it wants one."""
+    import fasttext
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "train.txt"
+        path.write_text("".join(f"__label__{label} {text}\n" for label, text in zip(y, texts, strict=True)))
+        yield Case(
+            f"raw text to model, {size}",
+            lambda: BayesClassifier().fit(texts, y),
+            lambda: fasttext.train_supervised(str(path), epoch=5, thread=2, verbose=0),
+            "fastText, 5 epochs",
+            None,
+            1,
+            memory=False,
         )

@@ -17,7 +17,7 @@ Action = Callable[[], object]
 class Case:
     """One piece of work, done by us and by a peer on the same arrays in the same process.
 
-    `limit` says what the design asks for: at least so many times as fast (None: no figure was set).
+    `memory` is False where a library's threads do not outlive a fork. `limit` says what the design asks for: at least so many times as fast (None: no figure was set).
     """
 
     name: str
@@ -26,6 +26,7 @@ class Case:
     peer_name: str = "scikit-learn"
     limit: float | None = None
     peer_repeats: int = 3
+    memory: bool = True
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Result:
     peer_name: str
     ours_s: float
     peer_s: float | None
-    ours_mib: float
+    ours_mib: float | None
     peer_mib: float | None
     limit: float | None
 
@@ -59,8 +60,8 @@ def measure(case: Case, repeats: int) -> Result:
         case.peer_name,
         statistics.median(own),
         statistics.median(other) if other else None,
-        _peak_mib(case.ours),
-        _peak_mib(case.peer) if case.peer is not None else None,
+        _peak_mib(case.ours) if case.memory else None,
+        _peak_mib(case.peer) if case.peer is not None and case.memory else None,
         case.limit,
     )
 

@@ -89,7 +89,8 @@ def line(result: Result) -> str:
     """One row of the Markdown table."""
     peer = "—" if result.peer_s is None else f"{seconds(result.peer_s)}"
     ratio = "—" if result.ratio is None else f"**{result.ratio:.1f}×**"
-    memory = f"{result.ours_mib:,.0f} MiB" + ("" if result.peer_mib is None else f" ({result.peer_mib:,.0f})")
+    memory = "" if result.ours_mib is None else f"{result.ours_mib:,.0f} MiB"
+    memory += "" if result.peer_mib is None else f" ({result.peer_mib:,.0f})"
     limit = "" if result.limit is None else f"{result.limit:g}×"
     return f"| {result.name} | {seconds(result.ours_s)} | {peer} {result.peer_name} | {ratio} | {memory} | {limit} |"
 
