@@ -17,7 +17,8 @@ Action = Callable[[], object]
 class Case:
     """One piece of work, done by us and by a peer on the same arrays in the same process.
 
-    `memory` is False where a library's threads do not outlive a fork. `limit` says what the design asks for: at least so many times as fast (None: no figure was set).
+    `limit` says what the design asks for: at least so many times as fast (None: no figure was set). `memory` is
+    False where a library's threads do not outlive a fork.
     """
 
     name: str

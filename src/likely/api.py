@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from likely.choices import Choices
 from likely.errors import missing_columns
 from likely.estimators import BayesClassifier
+from likely.files import FileTable, looks_like_files
 from likely.schema import Schema
 from likely.table import as_table
 
@@ -14,10 +15,16 @@ from likely.table import as_table
 def train(table: Any, target: str, *, weight: str | None = None, **settings: Unpack[Choices]) -> BayesClassifier:
     """Learn a table with its target column; `settings` are those of `BayesClassifier`.
 
+    The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives.
+
     >>> clf = train({"sky": ["grey", "grey", "blue"], "day": ["wet", "wet", "dry"]}, target="day")
     >>> clf.predict({"sky": ["blue"]}).tolist()
     ['dry']
     """
+    if isinstance(table, FileTable) or looks_like_files(table):
+        from likely.files.training import train_file
+
+        return train_file(table, target, weight=weight, **settings)
     rows = as_table(table, allow_empty=False)
     if target not in rows:
         raise missing_columns([target], rows.names)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,14 @@ from numpy.typing import NDArray
 from likely.errors import SettingsError, did_you_mean, listed
 
 Array = NDArray[np.float64]
+
+
+class Values(Protocol):
+    """Distinct values that can be counted and gone through: a list of categories, or the words of a text column."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Hashable]: ...
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,7 @@ class Laplace:
     def __post_init__(self) -> None:
         _refuse_negative("gamma", self.gamma)
 
-    def pseudo_counts(self, values: Sequence[Hashable]) -> Array:
+    def pseudo_counts(self, values: Values) -> Array:
         return np.full(len(values), float(self.gamma))
 
     @property
@@ -55,7 +64,7 @@ class MEstimate:
         if self.p is not None and (min(self.p.values()) < 0 or abs(sum(self.p.values()) - 1.0) > 1e-6):
             raise SettingsError(f"The shares p of an m-estimate sum to {sum(self.p.values()):g}, but must sum to 1.")
 
-    def pseudo_counts(self, values: Sequence[Hashable]) -> Array:
+    def pseudo_counts(self, values: Values) -> Array:
         if self.p is None:
             return np.full(len(values), self.m / max(len(values), 1))
         return np.array([self.m * self.p.get(value, 0.0) for value in values])

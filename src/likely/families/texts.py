@@ -64,7 +64,7 @@ def inverse_frequency(seen: TokenCounts) -> Array:
 
 
 def _pseudo(columns: tuple[str, ...], seen: TokenCounts, settings: Settings) -> Array:
-    return settings.smoothing_of(columns[0]).pseudo_counts(seen.words.to_list())
+    return settings.smoothing_of(columns[0]).pseudo_counts(seen.words)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

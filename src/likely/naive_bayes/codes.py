@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,11 @@ Longs = NDArray[np.int64]
 CODES_PER_ROW = 4
 FEW_CODES = 256
 """Codes up to `FEW_CODES` + `CODES_PER_ROW` for each row are all given room; beyond that, only those that occur."""
+
+
+GLANCE = 4096
+GLANCE_CODES = FEW_CODES
+"""The first rows mostly show how large codes are: then one pass over the matrix does. A larger code needs a second."""
 
 
 class NegativeCode(Exception):
@@ -54,23 +60,38 @@ class CodeCounts:
     def observe(cls, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> CodeCounts:
         """Count a matrix of codes (whole numbers from 0 up, of any dtype) for the classes `y`."""
         weight = np.ones(len(y)) if weight is None else weight
+        few = np.arange(GLANCE_CODES)
+        glanced = cls._counted(tuple(few[: high + 1] for high in _largest(rows[:GLANCE])), rows, y, weight, n_classes)
+        if glanced is not None:
+            return glanced
         most = FEW_CODES + CODES_PER_ROW * len(rows)
         levels = tuple(
             np.arange(high + 1) if high < most else np.unique(as_codes(rows[:, [column]]))
             for column, high in enumerate(_largest(rows))
         )
+        seen = cls._counted(levels, rows, y, weight, n_classes)
+        assert seen is not None, "the levels hold all codes"
+        return seen
+
+    @classmethod
+    def _counted(
+        cls, levels: tuple[Longs, ...], rows: NDArray[Any], y: NDArray[np.int32], weight: Array, n_classes: int
+    ) -> CodeCounts | None:
+        """Count codes into these levels; None if one is not among them."""
         seen = cls(levels, np.zeros((n_classes, sum(map(len, levels)))))
+        stop = Event()
 
         def count(block: slice) -> Array:
             counts = np.zeros_like(seen.counts)
             codes = places_among(seen.levels, as_codes(rows[block]), seen.size)
-            count_code_matrix(codes, y[block], weight[block], seen.first, counts)
+            if stop.is_set() or not count_code_matrix(codes, y[block], weight[block], seen.first, seen.width, counts):
+                stop.set()
             return counts
 
         fewest = 4 * seen.counts.size // max(rows.shape[1], 1)
         for counts in side_by_side(count, row_blocks(len(rows), rows.shape[1], fewest), None):
             np.add(seen.counts, counts, out=seen.counts)
-        return seen
+        return None if stop.is_set() else seen
 
     def __add__(self, other: CodeCounts) -> CodeCounts:
         levels = tuple(

@@ -44,7 +44,8 @@ def _texts(X: Any) -> Table | None:
     if getattr(X, "ndim", 1) != 1 or isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not len(X):
         return None
     if isinstance(X, (list, tuple)):
-        is_text = isinstance(X[0], str) and all(cell is None or isinstance(cell, str) for cell in X)
+        types = set(map(type, X))
+        is_text = str in types and types <= {str, type(None)}
     elif isinstance(X, np.ndarray):
         strings = X.dtype.kind == "O" and all(cell is None or isinstance(cell, str) for cell in X)
         is_text = X.dtype.kind == "U" or (strings and any(cell is not None for cell in X))

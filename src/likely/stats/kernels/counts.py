@@ -28,13 +28,29 @@ def count_codes(codes: Ints, y: Ints, weight: Array, counts: Array) -> None:
 
 @numba.njit(nogil=True, cache=True)
 def count_code_matrix(
-    codes: NDArray[np.int64], y: Ints, weight: Array, first: NDArray[np.int64], counts: Array
-) -> None:
-    """The same for many columns at once: column `j` owns the cells of `counts` from `first[j]` on."""
+    codes: NDArray[np.int64],
+    y: Ints,
+    weight: Array,
+    first: NDArray[np.int64],
+    width: NDArray[np.int64],
+    counts: Array,
+) -> bool:
+    """The same for many columns at once: column `j` owns `width[j]` cells of `counts` from `first[j]` on.
+
+    False, and counts that mean nothing, once a code has no cell.
+    """
+    n_columns = codes.shape[1]
     for i in range(codes.shape[0]):
         row, cells, w = codes[i], counts[y[i]], weight[i]
-        for j in range(codes.shape[1]):
-            cells[first[j] + row[j]] += w
+        inside = True
+        for j in range(n_columns):
+            # Taken as unsigned, a code below zero is a very large one.
+            inside = bool(inside & (np.uint64(row[j]) < np.uint64(width[j])))
+        if not inside:
+            return False
+        for j in range(n_columns):
+            cells[np.uint64(first[j] + row[j])] += w  # unsigned: no test for places counted from the end
+    return True
 
 
 @numba.njit(nogil=True, cache=True)

@@ -1,0 +1,69 @@
+"""A long training that can go on where it was broken off: a saved model, and the place in the files."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from likely.errors import FileError, ModelFileError
+from likely.files.pieces import Place
+from likely.files.table import FileTable
+from likely.store.atomic import write_whole
+
+if TYPE_CHECKING:
+    from likely.estimators import BayesClassifier
+    from likely.stats import Summary
+
+SUFFIX = ".place"
+
+
+class Checkpoint:
+    """The model at `path`, and beside it the places that belong to numbers of rows.
+
+    The places of the model that lies there and of the one about to be written are both kept, and the number of rows
+    says which belongs to it: so nothing is lost whenever the process is killed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], table: FileTable) -> None:
+        self.path, self.places = Path(path), Path(f"{os.fspath(path)}{SUFFIX}")
+        self._files = [[source.name, source.size, source.path.stat().st_mtime_ns] for source in table.sources]
+        self._last: dict[str, Any] = {}
+
+    def load(self, classifier: BayesClassifier) -> tuple[Summary | None, Place | None]:
+        """What was counted before and where to go on, or nothing."""
+        if not self.path.exists() or not self.places.exists():
+            return None, None
+        from likely.estimators.saving import load
+
+        try:
+            found, written = load(self.path), json.loads(self.places.read_text(encoding="utf-8"))
+            place = Place(**written["places"][str(found.summary_.n_rows)])
+        except (KeyError, TypeError, ValueError, ModelFileError) as error:
+            raise FileError(
+                f"{str(self.path)!r} is no checkpoint that can be gone on from ({error}); remove it."
+            ) from None
+        if written["files"] != self._files:
+            raise FileError(f"The files have changed since {str(self.path)!r} was written; remove it to begin anew.")
+        if repr(found.get_params(deep=False)) != repr(classifier.get_params(deep=False)):
+            raise FileError(f"{str(self.path)!r} was begun with other settings; use those, or remove it to begin anew.")
+        self._last = {str(found.summary_.n_rows): asdict(place)}
+        return found.summary_, place
+
+    def save(self, classifier: BayesClassifier, place: Place) -> None:
+        """Write the places first, then the model: each whole or not at all."""
+        rows = str(classifier.summary_.n_rows)
+        now = {rows: asdict(place)}
+        text = json.dumps({"files": self._files, "places": {**self._last, **now}})
+        write_whole(self.places, text.encode())
+        classifier.save(self.path, [str(name) for name, _, _ in self._files])
+        self._last = now
+
+    def remove(self) -> None:
+        """The training is done: nothing is left to go on with."""
+        for path in (self.path, self.places):
+            with suppress(FileNotFoundError):
+                path.unlink()

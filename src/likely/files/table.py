@@ -1,0 +1,241 @@
+"""A table in files: its columns and what they seem to hold, and its rows in batches of bounded size."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from likely.errors import FileError, SchemaError, listed, missing_columns
+from likely.files.dialect import Wishes
+from likely.files.opening import open_file
+from likely.files.pieces import Piece, Place, TableFile, Wanted
+from likely.files.rejects import Rejects
+from likely.files.sources import Source, Spool, find_sources
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely.files.dialect import Dialect
+
+BATCH_ROWS = 65_536
+SKIP = "skip"
+SHOWN_NOTES = 20
+SAMPLED_FILES = 50
+
+
+class FileWarning(UserWarning):
+    """Something about a file was supposed, and the user should know."""
+
+
+class FileTable:
+    """A table in one or several files. `open_table` makes it; it can be read as often as wanted."""
+
+    def __init__(
+        self, files: Sequence[TableFile], columns: tuple[str, ...] | None, rejects: Rejects | None, spool: Spool | None
+    ) -> None:
+        self.files = tuple(files)
+        self.rejected = rejects if rejects is not None else Rejects()
+        self._chosen, self._spool = columns, spool
+        self._refuse_other_columns()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of the first file or as chosen."""
+        return self.files[0].names if self._chosen is None else self._chosen
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files, in the order in which they are read."""
+        return tuple(file.source for file in self.files)
+
+    @cached_property
+    def types(self) -> Mapping[str, str]:
+        """What each column seems to hold; in text files "integer", "number", "truth", "date", "time" or "text"."""
+        found = [file.types for file in self.files]
+        return {name: _common([types[name] for types in found]) for name in self.names}
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The Arrow types of the batches."""
+        import pyarrow as pa
+
+        from likely.files.conversion import ARROW
+
+        own = self.files[0].schema()
+        return pa.schema([(n, ARROW[t] if t in ARROW else own.field(n).type) for n, t in self.types.items()])
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How the (first) file is written, if it is delimited text."""
+        return getattr(self.files[0], "dialect", None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was supposed about the files."""
+        return tuple(dict.fromkeys(note for file in self.files for note in file.notes))
+
+    def late_changes(self) -> Mapping[str, str]:
+        """Columns that begin as numbers and go on as something else, as far as was looked."""
+        found: dict[str, str] = {}
+        for file in self.files:
+            for name, what in file.late_changes().items():
+                found.setdefault(name, f"{file.source.name}, {what}")
+        for name in self.names:
+            kinds = [file.types[name] for file in self.files]
+            if kinds[0] in ("integer", "number") and "text" in kinds:
+                other = self.files[kinds.index("text")].source.name
+                found.setdefault(name, f"{other} holds text")
+        return found
+
+    def sample(self) -> pa.Table:
+        """Rows from the head and from further on, with their types."""
+        import pyarrow as pa
+
+        some = self.files[:: -(-len(self.files) // SAMPLED_FILES)]
+        tables = [file.sample().select(list(self.names)) for file in some]
+        tables = [table.cast(self.schema) if table.schema.names == self.schema.names else table for table in tables]
+        return pa.concat_tables(tables)
+
+    def batches(self, rows: int = BATCH_ROWS, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows in Arrow batches of at most so many."""
+        names = tuple(columns) if columns is not None else self.names
+        for piece in self.pieces({name: self._read_as(name) for name in names}):
+            for batch in piece.read().combine_chunks().to_batches(max_chunksize=rows):
+                if batch.num_rows:
+                    yield batch
+
+    def read(self) -> pa.Table:
+        """The whole table in memory."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(list(self.batches()), self.schema)
+
+    def pieces(self, wanted: Wanted, place: Place | None = None) -> Iterator[Piece]:
+        """All rows from a place on, piece by piece, in the order of the files."""
+        unknown = [name for name in wanted if name not in self.names]
+        if unknown:
+            raise missing_columns(unknown, self.names)
+        begin = place or Place()
+        if place is None:
+            self.rejected.restart()
+        for number, file in enumerate(self.files):
+            if number >= begin.file:
+                at = begin if number == begin.file else Place(number)
+                yield from file.pieces(wanted, replace(at, file=number))
+
+    def share_before(self, number: int) -> tuple[float, float]:
+        """The part of all bytes that lies before a file, and that of the file itself."""
+        sizes = [file.source.size for file in self.files]
+        total = max(sum(sizes), 1)
+        return sum(sizes[:number]) / total, sizes[number] / total
+
+    def close(self) -> None:
+        """Remove what was spooled."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        some = self.sources[0].name if len(self.files) == 1 else f"{len(self.files)} files"
+        return f"FileTable({some}, {len(self.names)} columns)"
+
+    def __str__(self) -> str:
+        lines = [f"  {name}: {kind}" for name, kind in self.types.items()]
+        return "\n".join([repr(self), *lines, *(f"note: {note}" for note in self.notes[:SHOWN_NOTES])])
+
+    def _read_as(self, name: str) -> str:
+        kinds = {file.types[name] for file in self.files}
+        return self.types[name] if len(kinds) > 1 else ""
+
+    def _refuse_other_columns(self) -> None:
+        first = self.files[0]
+        if self._chosen is not None:
+            absent = [name for name in self._chosen if name not in first.names]
+            if absent:
+                raise missing_columns(absent, first.names)
+        for file in self.files[1:]:
+            expected, found = set(self.names), set(file.names)
+            lacking = [name for name in self.names if name not in found]
+            strange = [name for name in file.names if name not in expected and self._chosen is None]
+            if lacking or strange:
+                what = f"lacks {listed(lacking)}" if lacking else f"also has {listed(strange)}"
+                raise SchemaError(
+                    f"{file.source.name} {what}, unlike {first.source.name}; give columns= that all files have, "
+                    "or read them apart."
+                )
+
+
+def open_table(
+    source: Any,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    quote: str | None = None,
+    escape: str | None = None,
+    header: bool | None = None,
+    names: Sequence[str] | None = None,
+    skip: int | None = None,
+    na: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
+    rejects: str | os.PathLike[str] | None = None,
+    multiline: bool = False,
+) -> FileTable:
+    """A table in files: a path, a glob, a folder, a list of paths, "-" for standard input, or a binary stream.
+
+    Delimited text (any delimiter), Parquet, Arrow IPC and JSON lines, the texts also packed with gzip or zstd. What
+    is not said is found out from the file; what cannot be told is refused, with the option that would tell it.
+    `na` are the cells that are gaps (of unquoted cells, in all columns), `types` says by name what a column of text
+    holds, `rejects` is a file for lines that cannot be read, or "skip" to leave them out and only count them.
+    """
+    from likely.files.guessing import checked_types
+
+    wishes = Wishes(
+        delimiter, encoding, quote, escape, decimal, header, None if names is None else tuple(names), skip,
+        None if na is None else tuple(dict.fromkeys(("", *na))), multiline,
+    )  # fmt: skip
+    chosen = None if columns is None else tuple(columns)
+    left_out = None if rejects is None else Rejects(None if rejects == SKIP else rejects)
+    kinds = checked_types(dict(types or {}))
+    found, spool = find_sources(source)
+    try:
+        files = [open_file(entry, wishes, kinds, chosen, left_out, format, len(found)) for entry in found]
+        absent = [name for name in kinds if not any(name in file.names for file in files)]
+        if absent:
+            raise missing_columns(absent, files[0].names)
+        table = FileTable(files, chosen, left_out, spool)
+    except BaseException:
+        if spool is not None:
+            spool.close()
+        raise
+    for note in table.notes:
+        if "not UTF-8" in note or "byte order mark" in note:
+            warnings.warn(note, FileWarning, stacklevel=2)
+    return table
+
+
+def _common(kinds: list[str]) -> str:
+    """One type for what several files hold."""
+    distinct = list(dict.fromkeys(kinds))
+    if len(distinct) == 1:
+        return distinct[0]
+    if set(distinct) == {"integer", "number"}:
+        return "number"
+    text = ("integer", "number", "truth", "date", "time", "text")
+    if all(kind in text for kind in distinct):
+        return "text"
+    raise FileError(
+        f"The files give one column different types: {listed(distinct)}; write them alike, or read them apart."
+    )

@@ -1,0 +1,196 @@
+"""Training from files of any length: the sum of the summaries of their pieces."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import pyarrow as pa
+
+from likely.choices import Choices
+from likely.errors import DataError, FileError, LikelyError, missing_columns
+from likely.estimators import BayesClassifier
+from likely.files.checkpoint import Checkpoint
+from likely.files.conversion import CATEGORY
+from likely.files.counting import Counter, EmptyPiece, RunningSum, in_order, located
+from likely.files.pieces import Piece, Place
+from likely.files.table import FileTable, open_table
+from likely.schema import AS_SAID, Schema
+from likely.stats import Moments, Summary, ValueCounts
+from likely.table import as_table
+
+SAVE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a pass over files has come."""
+
+    rows: int
+    share: float
+
+
+Report = Callable[[Progress], None]
+
+
+def train_file(
+    source: Any,
+    target: str,
+    *,
+    weight: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Report | None = None,
+    **settings: Unpack[Choices],
+) -> BayesClassifier:
+    """Learn a table in files with its target column, in one pass and bounded memory.
+
+    `source` is a `FileTable` or anything that `open_table` takes; `settings` are those of `BayesClassifier`. With
+    `checkpoint` the state is saved there now and then, and a training that was broken off goes on from it; the
+    file is removed at the end.
+    """
+    table = source if isinstance(source, FileTable) else open_table(source)
+    if target not in table.names:
+        raise missing_columns([target], table.names)
+    if weight is not None:
+        given = settings.get("schema")
+        kinds = given.kinds if isinstance(given, Schema) else given or {}
+        settings["schema"] = {**kinds, weight: "weight"}
+    classifier = BayesClassifier(**settings)
+    training = Training.begin(classifier, table, target)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, table)
+    summary, place = (None, None) if saved is None else saved.load(classifier)
+    summary = training.count(summary, place, saved, progress)
+    training.remember(summary)
+    if saved is not None:
+        saved.remove()
+    return classifier
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A classifier that is about to learn files: the schema is settled, the rows are not yet counted."""
+
+    classifier: BayesClassifier
+    table: FileTable
+    counter: Counter
+    looked: int
+
+    @classmethod
+    def begin(cls, classifier: BayesClassifier, table: FileTable, target: str) -> Training:
+        """Judge the columns from a sample of rows."""
+        sample = table.sample()
+        if not sample.num_rows:
+            raise DataError(f"{table.sources[0].name} has a header but no rows; there is nothing to learn from.")
+        known = sample.filter(sample.column(target).is_valid())
+        if not known.num_rows:
+            raise DataError(f"{table.sources[0].name}: no row looked at has a label in column {target!r}.")
+        try:
+            task = classifier.task(as_table(known), target)
+        except DataError as error:
+            raise _located_in_head(classifier, table, sample, target, error) from None
+        _refuse_late_changes(table, task.schema, classifier.schema)
+        return cls(classifier, table, Counter(task.schema, task.assigned, target), known.num_rows)
+
+    def count(
+        self, summary: Summary | None, place: Place | None, saved: Checkpoint | None, progress: Report | None
+    ) -> Summary:
+        """One pass over what is left of the files."""
+        total, rows, last_saved = RunningSum([(1 << 40, summary)] if summary else []), 0, time.monotonic()
+        pieces = self.table.pieces(self._wanted(), place)
+        for piece, counted in in_order(self._counted, pieces, self.classifier.n_jobs):
+            rows += piece.n_rows
+            if counted is not None:
+                total.add(counted)
+                total.refuse_endless(piece)
+            if progress is not None:
+                before, own = self.table.share_before(piece.after.file)
+                progress(Progress(rows, before + own * piece.share))
+            if saved is not None and time.monotonic() - last_saved > SAVE_SECONDS and (so_far := total.total()):
+                self.remember(so_far)
+                saved.save(self.classifier, piece.after)
+                last_saved = time.monotonic()
+        found = total.total()
+        if found is None:
+            raise DataError(f"{self.table.sources[0].name}: no row is left to learn from.")
+        return found
+
+    def remember(self, summary: Summary) -> None:
+        """Settle the classifier on what was counted."""
+        schema = _counted_schema(self.counter.schema, summary, self.looked)
+        self.classifier.schema_ = schema
+        self.classifier.n_features_in_ = len(schema)
+        self.classifier.feature_names_in_ = np.array(schema.names, dtype=object)
+        self.classifier.restore(summary, dict(self.counter.assigned))
+
+    def _counted(self, piece: Piece) -> Summary | None:
+        try:
+            return self.counter.count(piece)
+        except EmptyPiece:
+            return None
+
+    def _wanted(self) -> dict[str, str]:
+        """Which columns are read, and as what: numbers as floats, categories as text just as it is written."""
+        schema, types = self.counter.schema, self.table.types
+        kinds = {"numeric": "number", "nominal": CATEGORY, "text": "text"}
+        wanted = {name: kinds[schema.kinds[name]] for name in self.counter.assigned}
+        if schema.weight is not None:
+            wanted[schema.weight] = "number"
+        label = types[self.counter.target]
+        return {**wanted, self.counter.target: CATEGORY if label == "text" else label if label in LABELS else ""}
+
+
+def _located_in_head(
+    classifier: BayesClassifier, table: FileTable, sample: pa.Table, target: str, error: DataError
+) -> LikelyError:
+    """A row that was looked at and cannot be learned, with its line if it is one of the first."""
+    piece = next(iter(table.pieces({target: ""})))
+    head = sample.slice(0, piece.n_rows)
+
+    def judge(rows: pa.Table) -> object:
+        known = rows.filter(rows.column(target).is_valid())
+        return classifier.task(as_table(known), target) if known.num_rows else None
+
+    found = located(judge, head, piece, error)
+    return found if "and after" not in str(found) else DataError(f"{table.sources[0].name}: {error}")
+
+
+LABELS = ("integer", "number", "truth", "date", "time")
+
+
+def _refuse_late_changes(table: FileTable, schema: Schema, given: Any) -> None:
+    """A column that begins as numbers and goes on as text is a question to the user."""
+    said = given.kinds if isinstance(given, Schema) else given or {}
+    for name, what in table.late_changes().items():
+        if name in schema.features and name not in said:
+            raise FileError(
+                f"Column {name!r} holds numbers, but {what}; call it nominal (schema={{{name!r}: 'nominal'}}) or "
+                f"leave it out (schema={{{name!r}: 'ignored'}}), name the cell in na= if it is a gap, or mend the file."
+            )
+
+
+_JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
+
+
+def _counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
+    """Distinct values and gaps as counted in the whole pass, where every row counts as one."""
+    rows = summary.n_rows
+    judged = f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""
+    whole = bool(np.array_equal(summary.classes.weights, summary.classes.rows))
+    found: dict[str, tuple[int | None, int | None]] = {}
+    for part, seen in summary.parts.items():
+        if isinstance(seen, ValueCounts):
+            found[part.columns[0]] = len(seen.values), summary.n_rows - round(seen.counts.sum())
+        elif isinstance(seen, Moments):
+            known = seen.n.sum(axis=0)
+            found |= {name: (None, summary.n_rows - round(n)) for name, n in zip(part.columns, known, strict=True)}
+    columns = []
+    for column in schema.columns:
+        levels, gaps = found.get(column.name, (None, None))
+        why = _JUDGED.sub("", column.why) + (judged if column.why != AS_SAID else "")
+        columns.append(replace(column, levels=levels, gaps=gaps if whole else None, why=why))
+    return Schema(tuple(columns), schema.target, schema.weight)
