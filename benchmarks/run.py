@@ -90,7 +90,7 @@ HEAD = ["| work | likely | peer | times as fast | peak memory | asked for |", "|
 def line(result: Result) -> str:
     """One row of the Markdown table."""
     peer = "—" if result.peer_s is None else f"{seconds(result.peer_s)}"
-    ratio = "—" if result.ratio is None else f"**{result.ratio:.1f}×**"
+    ratio = "—" if result.ratio is None else f"**{result.ratio:.{1 if result.ratio >= 1 else 2}f}×**"
     memory = "" if result.ours_mib is None else f"{result.ours_mib:,.0f} MiB"
     memory += "" if result.peer_mib is None else f" ({result.peer_mib:,.0f})"
     limit = "" if result.limit is None else f"{result.limit:g}×"
