@@ -67,7 +67,9 @@ def multinomial(scale: float) -> Iterator[Case]:
     n, columns, per_row = int(200_000 * scale), 50_000, 80
     places = (columns * rng.random((n, per_row)) ** 2).astype(np.int32)
     cells = rng.integers(1, 4, n * per_row).astype(np.float64)
-    X = sparse.csr_array((cells, places.ravel(), np.arange(0, n * per_row + 1, per_row)), shape=(n, columns))
+    X = sparse.csr_array(
+        (cells, places.ravel(), np.arange(0, n * per_row + 1, per_row, dtype=np.int32)), shape=(n, columns)
+    )
     X.sum_duplicates()
     size = f"{n:,} × 50,000 sparse, 80 a row"
     for n_classes, limit, repeats in ((5, 3.0, 9), (20, 3.0, 9), (1000, 20.0, 1)):

@@ -22,15 +22,11 @@ def sum_by_block(rows: Matrix, y: NDArray[np.int32], weight: Array, n_classes: i
     n_rows, n_columns = rows.shape
     cells_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else n_columns
     fewest = 4 * n_classes * n_columns / max(cells_per_row, 1)
-    if sparse.issparse(rows):
-        starts, columns, cells = csr_arrays(rows)
 
     def block_sums(block: slice) -> Array:
         counts = np.zeros((n_classes, n_columns))
         if sparse.issparse(rows):
-            held = slice(starts[block.start], starts[block.stop])
-            piece = starts[block.start : block.stop + 1], columns[held], cells[held]
-            fine = sum_sparse(*piece, y[block], weight[block], counts)
+            fine = sum_sparse(*csr_arrays(rows_of(rows, block)), y[block], weight[block], counts)
         else:
             dense = np.ascontiguousarray(rows[block], dtype=np.float64)
             fine = sum_dense(dense, y[block], weight[block], counts)
