@@ -41,15 +41,28 @@ def corpus(megabytes: float, n_classes: int = 20) -> tuple[list[str], np.ndarray
 def text(scale: float) -> Iterator[Case]:
     """A corpus of 50 MB."""
     texts, y = corpus(50 * scale)
-    size = f"{sum(map(len, texts)) / 1e6:.0f} MB, {len(texts):,} texts"
+    megabytes = sum(map(len, texts)) / 1e6
+    size = f"{megabytes:.0f} MB, {len(texts):,} texts"
     peer = make_pipeline(CountVectorizer(), MultinomialNB())
     name = "CountVectorizer + MultinomialNB"
     yield Case(
-        f"raw text to model, {size}", lambda: BayesClassifier().fit(texts, y), lambda: peer.fit(texts, y), name, 12.0, 2
+        f"raw text to model, {size}",
+        lambda: BayesClassifier().fit(texts, y),
+        lambda: peer.fit(texts, y),
+        name,
+        12.0,
+        2,
+        megabytes=megabytes,
     )
     mine, their = BayesClassifier().fit(texts, y), peer.fit(texts, y)
     yield Case(
-        f"raw text to predictions, {size}", lambda: mine.predict(texts), lambda: their.predict(texts), name, 12.0, 2
+        f"raw text to predictions, {size}",
+        lambda: mine.predict(texts),
+        lambda: their.predict(texts),
+        name,
+        12.0,
+        2,
+        megabytes=megabytes,
     )
     yield Case(
         f"raw text to counts, {size}",
@@ -58,6 +71,7 @@ def text(scale: float) -> Iterator[Case]:
         "CountVectorizer",
         None,
         2,
+        megabytes=megabytes,
     )
     yield Case(
         f"raw text to hashed counts, {size}",
@@ -66,6 +80,7 @@ def text(scale: float) -> Iterator[Case]:
         "HashingVectorizer",
         None,
         2,
+        megabytes=megabytes,
     )
     if find_spec("polars") is not None:
         import polars as pl

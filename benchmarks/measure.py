@@ -28,6 +28,7 @@ class Case:
     limit: float | None = None
     peer_repeats: int = 3
     memory: bool = True
+    megabytes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Result:
     ours_mib: float | None
     peer_mib: float | None
     limit: float | None
+    megabytes: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -64,6 +66,7 @@ def measure(case: Case, repeats: int) -> Result:
         _peak_mib(case.ours) if case.memory else None,
         _peak_mib(case.peer) if case.peer is not None and case.memory else None,
         case.limit,
+        case.megabytes,
     )
 
 

@@ -81,7 +81,9 @@ def earlier() -> dict[str, list[Result]]:
         return {}
     groups = json.loads(RESULTS.read_text())["groups"]
     names = [field.name for field in fields(Result)]
-    return {group: [Result(**{name: row[name] for name in names}) for row in rows] for group, rows in groups.items()}
+    return {
+        group: [Result(**{name: row.get(name) for name in names}) for row in rows] for group, rows in groups.items()
+    }
 
 
 HEAD = ["| work | likely | peer | times as fast | peak memory | asked for |", "|---|---:|---:|---:|---:|---:|"]
@@ -90,11 +92,14 @@ HEAD = ["| work | likely | peer | times as fast | peak memory | asked for |", "|
 def line(result: Result) -> str:
     """One row of the Markdown table."""
     peer = "—" if result.peer_s is None else f"{seconds(result.peer_s)}"
+    own = seconds(result.ours_s)
+    if result.megabytes is not None:
+        own += f" ({result.megabytes / result.ours_s:.0f} MB/s)"
     ratio = "—" if result.ratio is None else f"**{result.ratio:.{1 if result.ratio >= 1 else 2}f}×**"
     memory = "" if result.ours_mib is None else f"{result.ours_mib:,.0f} MiB"
     memory += "" if result.peer_mib is None else f" ({result.peer_mib:,.0f})"
     limit = "" if result.limit is None else f"{result.limit:g}×"
-    return f"| {result.name} | {seconds(result.ours_s)} | {peer} {result.peer_name} | {ratio} | {memory} | {limit} |"
+    return f"| {result.name} | {own} | {peer} {result.peer_name} | {ratio} | {memory} | {limit} |"
 
 
 def seconds(value: float) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,10 +33,8 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def refused(path: Path, content: bytes) -> str:
     path.write_bytes(content)
-    start = time.perf_counter()
     with pytest.raises(ModelFileError) as caught:
         likely.load(path)
-    assert time.perf_counter() - start < 5.0  # far above what it takes: a guard against hanging, not a measure
     assert type(caught.value) is ModelFileError
     assert str(path) in str(caught.value)
     return str(caught.value)

