@@ -10,6 +10,7 @@ from likely import BayesClassifier, FullBayesClassifier, datasets
 from likely.errors import SettingsError
 from likely.explain import outcomes_of
 from likely.information import entropy
+from likely.measures import information_gain
 from tests.explain.weather import FAMILIES, weather
 
 
@@ -115,3 +116,36 @@ def test_orders_that_do_not_exist_are_refused() -> None:
         clf.rank(by="contribution")
     with pytest.raises(SettingsError, match="'information', 'contribution'"):
         clf.rank(by="beauty")
+
+
+def test_a_text_column_tells_what_its_best_word_tells() -> None:
+    mails = datasets.dwarfs()
+    table = {"text": mails["text"], "noise": [1, 2, 1, 2]}
+    clf = BayesClassifier().fit(table, mails["label"])
+    found = clf.rank().set_index("column")["information"]
+    assert found["text"] == pytest.approx(1.0)  # "fraßen" and "traten" tell the two kinds of mail apart
+    words = clf.rank_words()
+    assert set(words["word"][:2]) == {"fraßen", "traten"}
+    assert dict(zip(words["word"], words["speaks_for"], strict=True))["traten"] == "SPAM"
+    np.testing.assert_allclose(words["information"][2:], 0.0, atol=1e-12)
+
+
+def test_the_information_of_words_is_that_of_their_tables() -> None:
+    texts = ["a1 b1", "a1 c1", "b1 b1", "", None, "c1 a1 b1"]
+    y = ["x", "x", "y", "y", "z", "z"]
+    words = (
+        BayesClassifier(schema={"body": "text"})
+        .fit({"body": texts}, y)
+        .rank_words("body")
+        .set_index("word")["information"]
+    )
+    held = {"a1": [[2, 0], [0, 2], [1, 0]], "b1": [[1, 1], [1, 1], [1, 0]], "c1": [[1, 1], [0, 2], [1, 0]]}
+    assert words.to_dict() == pytest.approx({word: information_gain(table) for word, table in held.items()})
+
+
+def test_words_of_no_or_of_an_unknown_column_are_refused() -> None:
+    mails = datasets.dwarfs()
+    with pytest.raises(SettingsError, match="No text column"):
+        BayesClassifier().fit({"a": [1.0, 2.0]}, ["x", "y"]).rank_words()
+    with pytest.raises(SettingsError, match="the text columns are"):
+        BayesClassifier().fit(mails["text"], mails["label"]).rank_words("body")

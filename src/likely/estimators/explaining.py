@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from likely.bayes import Model
-from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank
+from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank, rank_words
 from likely.explain.sides import sides_of
 from likely.stats import Summary
 from likely.table import Table, as_table
@@ -55,6 +55,11 @@ class Explaining:
         self._refuse_unfitted()
         why = None if X is None else Explanation.of(self.model_, self._read(X))
         return rank(self.model_, self.summary_, why, by)
+
+    def rank_words(self, column: str | None = None) -> pd.DataFrame:
+        """Words of a text column by what their presence tells about the class, best first."""
+        self._refuse_unfitted()
+        return rank_words(self.summary_, column)
 
     def next_measurement(self, X: Any, loss: Any = None) -> pd.DataFrame:
         """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.

@@ -8,5 +8,6 @@ from likely.explain.measuring import next_measurement
 from likely.explain.nomogram import Nomogram
 from likely.explain.outcomes import Outcomes, outcomes_of
 from likely.explain.ranking import rank
+from likely.explain.words import rank_words
 
-__all__ = ["Contrast", "Explanation", "Nomogram", "Outcomes", "next_measurement", "outcomes_of", "rank"]
+__all__ = ["Contrast", "Explanation", "Nomogram", "Outcomes", "next_measurement", "outcomes_of", "rank", "rank_words"]

@@ -14,9 +14,10 @@ from likely.explain.contrast import Contrast
 from likely.explain.explanation import Explanation
 from likely.explain.outcomes import outcomes_of
 from likely.explain.sides import sides_of
+from likely.explain.words import information_by_word
 from likely.information import entropy
 from likely.measures import information_gain, information_gains
-from likely.stats import FeatureCounts, Moments, Part, Presence, Scatter, Statistic, Summary, ValueCounts
+from likely.stats import FeatureCounts, Moments, Part, Presence, Scatter, Statistic, Summary, TokenCounts, ValueCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,8 @@ def rank(model: Model, summary: Summary, why: Explanation | None = None, by: str
 
     *information* is the mutual information of column and class, in bits, times the share of rows in which the
     column is known: from the counts for categories and for presence, by integrating the settled densities for
-    numbers. Counts that compete (words) are asked occurrence by occurrence: is it this word or another?
+    numbers. Counts that compete are asked occurrence by occurrence: is it this word or another? A text column tells
+    at least as much as the presence of its most telling word, and that is its figure; `rank_words` lists them all.
 
     *contribution*, if rows are given, is the mean size of the log-odds, in nats, by which the column moves each
     row's most probable class against the rest.
@@ -80,6 +82,9 @@ def contribution_by_column(why: Explanation) -> dict[str, float]:
 def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mapping[str, float]:
     if isinstance(seen, ValueCounts):
         return {part.columns[0]: information_gain(seen.counts) * _known(seen.counts.sum(), weights)}
+    if isinstance(seen, TokenCounts):
+        best = float(information_by_word(seen).max(initial=0.0))
+        return {part.columns[0]: best * _known(seen.texts.sum(), weights)}
     if isinstance(seen, Presence):
         return _named(part, _of_presence(seen, weights))
     if isinstance(seen, FeatureCounts):

@@ -143,6 +143,27 @@ def add_sparse_lines(
 
 
 @numba.njit(nogil=True, cache=True)
+def add_lines_of_tokens(
+    words: NDArray[np.int32], starts: NDArray[np.int64], stops: NDArray[np.int64], lines: Array, joint: Array
+) -> None:
+    """Add the line of each word of each row, four of them at a time."""
+    for i in range(joint.shape[0]):
+        held = words[starts[i] : stops[i]]
+        total = joint[i]
+        fours = len(held) // 4
+        for four in range(fours):
+            k = 4 * four
+            line_a, line_b = lines[held[k]], lines[held[k + 1]]
+            line_c, line_d = lines[held[k + 2]], lines[held[k + 3]]
+            for m in range(total.shape[0]):
+                total[m] += (line_a[m] + line_b[m]) + (line_c[m] + line_d[m])
+        for k in range(4 * fours, len(held)):
+            line = lines[held[k]]
+            for m in range(total.shape[0]):
+                total[m] += line[m]
+
+
+@numba.njit(nogil=True, cache=True)
 def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale: Array, joint: Array) -> None:
     """What rows of so many occurrences come to in classes that have met none of their columns."""
     for i in range(joint.shape[0]):

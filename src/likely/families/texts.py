@@ -12,7 +12,8 @@ from scipy import sparse
 
 from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
 from likely.families.complement import LEAST_PSEUDO, complement_weights
-from likely.families.linear import Weights
+from likely.families.kernels import add_lines_of_tokens
+from likely.families.linear import DenseWeights, Weights
 from likely.families.multinomial import multinomial_weights
 from likely.families.protocol import Array, Reads, Scorer, Settings
 from likely.stats import FeatureCounts, Presence, TokenCounts
@@ -20,6 +21,7 @@ from likely.stats.sums import rows_of
 from likely.table import Table
 from likely.text.counting import count_rows
 from likely.text.recipe import Recipe
+from likely.text.tokens import Tokens, find_tokens
 from likely.text.words import Words
 
 
@@ -51,6 +53,10 @@ class Reader:
             cells *= self.factor[counted.indices]
         return sparse.csr_array((cells, counted.indices, counted.indptr), shape=counted.shape)
 
+    def found(self, table: Table, column: str) -> Tokens:
+        """The known words of each document as they follow one another."""
+        return find_tokens(table.strings(column), self.recipe, self.words)
+
     def weighed(self, counts: FeatureCounts) -> FeatureCounts:
         """Counts as `rows` would weigh them."""
         if self.factor is None:
@@ -76,10 +82,25 @@ class WeighedWords:
     weights: Weights
 
     def bind(self, table: Table) -> Scorer:
+        if isinstance(self.weights, DenseWeights):
+            return self._token_by_token(table, self.weights)
         rows = self.reader.rows(table, self.columns[0])
 
         def score(block: slice, joint: Array) -> None:
             self.weights.add(rows_of(rows, block), joint)
+
+        return score
+
+    def _token_by_token(self, table: Table, weights: DenseWeights) -> Scorer:
+        """A sum over words asks for no counts: they would cost more than the sum."""
+        found = self.reader.found(table, self.columns[0])
+        factor = self.reader.factor
+        lines = weights.lines if factor is None else weights.lines * factor[:, None]
+
+        def score(block: slice, joint: Array) -> None:
+            if weights.bias.any():
+                joint += weights.bias
+            add_lines_of_tokens(found.words, found.starts[block], found.stops[block], lines, joint)
 
         return score
 
