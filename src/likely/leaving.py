@@ -14,7 +14,7 @@ from likely.errors import DataError, SettingsError
 from likely.families import Family, Scorer, Settings
 from likely.families.gap import GapFactor
 from likely.families.left_out import less
-from likely.families.protocol import LeavesOneOut, LeftOut
+from likely.families.protocol import LeavesMostOut, LeavesOneOut, LeftOut
 from likely.numerics import log_of, normalise, sums_of_others
 from likely.plan import Task
 from likely.priors import class_prior
@@ -38,6 +38,7 @@ class LeavingOut:
         self.smoothed = isinstance(priors, str) and priors == "smoothed"
         self.others = sums_of_others(summary.classes.weights)
         self.prior = class_prior(priors, summary.classes)
+        self.lines = self._lines_by_class()
 
     def each_block(self, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand P(class | row) of every block of rows to `use`; a class without another row gets 0."""
@@ -51,7 +52,7 @@ class LeavingOut:
 
         def judge(block: slice) -> None:
             y, weight = self.rows.y[block], self.rows.weight[block]
-            joint = self._log_priors(y, weight)
+            joint = self._log_priors(y, weight) if self.lines is None else self.lines.take(y, axis=0)
             for add_evidence in scorers:
                 add_evidence(block, joint)
             alone = np.flatnonzero(self.summary.classes.rows[y] == 1)
@@ -62,8 +63,18 @@ class LeavingOut:
             use(block, joint)
 
         width = len(self.classes) + len(self.assigned)
-        for _ in side_by_side(judge, row_blocks(self.rows.table.n_rows, width), n_jobs):
+        for _ in side_by_side(judge, row_blocks(self.rows.table.n_rows, 4 * width), n_jobs):
             pass
+
+    def _lines_by_class(self) -> Array | None:
+        """Where all rows weigh the same, the log priors without a row depend on its class alone."""
+        weight = self.rows.one_weight
+        if weight is None:
+            return None
+        there = np.flatnonzero(self.summary.classes.rows > 0).astype(np.int32)
+        lines = np.zeros((len(self.classes), len(self.classes)))
+        lines[there] = self._log_priors(there, np.full(len(there), weight))
+        return lines
 
     def _log_priors(self, y: NDArray[np.int32], weight: Array) -> Array:
         """log P(class) without each of some rows, given their classes and weights; −inf for a class that is gone."""
@@ -90,28 +101,35 @@ class LeavingOut:
             closed_form = cast(LeavesOneOut, family)
             scorers = [closed_form.leave_one_out(columns, seen, self.rows, self.settings)]
         else:
-            scorers = [self._one_by_one(family, columns, seen)]
+            scorers = [self._left_over(family, columns, seen)]
         moments = moments_of(seen)
         if self.settings.missing == "value" and moments is not None:
             scorers.append(GapFactor.leave_one_out(columns, moments, self.rows, self.settings))
         return scorers
 
-    def _one_by_one(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> Scorer:
-        """For a family that has no closed form: total − row, settled anew for every row."""
-        table, y, weight = self.rows.table, self.rows.y, self.rows.weight
+    def _left_over(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> Scorer:
+        """For a family that has no closed form, or none for every row: total − row, settled anew for these rows."""
+        most = None
+        if hasattr(family, "leave_most_out"):
+            most = cast(LeavesMostOut, family).leave_most_out(columns, seen, self.rows, self.settings)
 
         def score(block: slice, joint: Array) -> None:
-            for row, line in zip(range(block.start, block.stop), joint, strict=True):
-                alone = table.slice(row, row + 1)
-                own = slice(row, row + 1)
-                left_out = Rows(alone, self.classes, y[own], weight[own], 1, self.recipes)
-                counted = READINGS[family.statistic](left_out, columns)
-                weights = self.rows.classes.copy()
-                weights[y[row]] -= weight[row]
-                belief = family.settle(columns, seen - counted, np.maximum(weights, 0.0), self.settings)
-                belief.bind(alone)(slice(0, 1), line[None])
+            rows = range(len(joint)) if most is None else most(block, joint).tolist()
+            for row in rows:
+                self._settle_anew(family, columns, seen, block.start + row, joint[row])
 
         return score
+
+    def _settle_anew(
+        self, family: type[Family], columns: tuple[str, ...], seen: Statistic, row: int, line: Array
+    ) -> None:
+        own = slice(row, row + 1)
+        alone, y, weight = self.rows.table.slice(row, row + 1), self.rows.y[own], self.rows.weight[own]
+        counted = READINGS[family.statistic](Rows(alone, self.classes, y, weight, 1, self.recipes), columns)
+        weights = self.rows.classes.copy()
+        weights[y] -= weight
+        belief = family.settle(columns, seen - counted, np.maximum(weights, 0.0), self.settings)
+        belief.bind(alone)(slice(0, 1), line[None])
 
 
 def _is_counted(priors: Any) -> bool:

@@ -59,7 +59,8 @@ class Schema:
         def judge(name: str) -> Column:
             return _column(given, name, wanted.get(name), guesses.get(name))
 
-        columns = tuple(side_by_side(judge, names, None if given.n_rows > SAMPLE else 1))
+        alone = bool(guesses) or given.n_rows <= SAMPLE
+        columns = tuple(side_by_side(judge, names, 1 if alone else None))
         return cls(columns, target, weight)
 
     @cached_property

@@ -13,6 +13,7 @@ import likely
 from likely import BayesClassifier, FullBayesClassifier, MEstimate
 from likely.families import FAMILIES
 from likely.families.gaussian import Gaussian
+from likely.leaving import LeavingOut
 from likely.stats import features
 from tests.evaluation.tables import (
     COUNTS,
@@ -107,8 +108,45 @@ def test_a_mixed_table() -> None:
     assert_equals_refitting(BayesClassifier(families={"calls": "poisson"}, missing="value"), X)
 
 
-def test_full_bayes() -> None:
-    assert_equals_refitting(FullBayesClassifier(), np.random.default_rng(1).normal(size=(N, 2)), atol=1e-7)
+@weighted
+@pytest.mark.parametrize("covariance", ["full", "pooled", "diagonal", "shrunk"])
+@pytest.mark.parametrize("variance", ["unbiased", "ml"])
+@pytest.mark.parametrize("missing", ["ignore", "value"])
+def test_full_bayes(weights: str, covariance: Any, variance: Any, missing: Any) -> None:
+    X = np.random.default_rng(1).normal(size=(N, 2))
+    X[:, 1] += X[:, 0]
+    clf = FullBayesClassifier(covariance=covariance, variance=variance, missing=missing)
+    assert_equals_refitting(clf, X, weights, atol=1e-7)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+@pytest.mark.parametrize("case", ["gaps", "outlier", "twins", "constant", "far", "floor"])
+def test_full_bayes_where_the_closed_form_needs_care(covariance: Any, case: str) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(N, 3))
+    floor = 0.3 if case == "floor" else 1e-9
+    if case == "gaps":
+        X[rng.random(X.shape) < 0.2] = np.nan
+    elif case == "outlier":
+        X[4] = 1e4
+    elif case == "twins":
+        X[:, 2] = X[:, 0] - X[:, 1]
+    elif case == "constant":
+        X[:, 2] = 7.0
+    elif case == "far":
+        X += 1e6
+    clf = FullBayesClassifier(covariance=covariance, variance_floor=floor)
+    assert_equals_refitting(clf, X, atol=1e-5 if case in ("twins", "far", "outlier") else 1e-7)
+
+
+def test_most_rows_of_full_bayes_are_not_settled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    settled = []
+    plain = LeavingOut._settle_anew
+    monkeypatch.setattr(LeavingOut, "_settle_anew", lambda *given: (settled.append(given[4]), plain(*given)))
+    X = np.random.default_rng(3).normal(size=(300, 4))
+    X[17] = 1e3
+    likely.evaluate(FullBayesClassifier(), X, np.arange(300) % 3, cv="loo")
+    assert settled == [17]
 
 
 def test_families_registered_from_outside_are_settled_for_every_row() -> None:

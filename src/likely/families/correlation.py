@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from likely.families.protocol import Array
+from likely.families.triangles import inverse_lower
 from likely.stats import Scatter
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
@@ -74,10 +74,9 @@ def lower_factor(correlation: Array, floor: float) -> Array:
     """
     least = max(floor, ROUNDING * len(correlation))
     try:
-        lower = np.linalg.cholesky(correlation)
-        inverse = solve_triangular(lower, np.eye(len(lower)), lower=True, check_finite=False)
-        if np.square(inverse).sum() * least <= 1.0:  # then the least eigenvalue is above the floor for certain
-            return np.asarray(lower)
+        lower = np.asarray(np.linalg.cholesky(correlation), dtype=np.float64)
+        if far_from_singular(lower, least):
+            return lower
     except np.linalg.LinAlgError:
         pass  # not positive definite
     values, vectors = np.linalg.eigh(correlation)
@@ -85,6 +84,11 @@ def lower_factor(correlation: Array, floor: float) -> Array:
     half /= np.sqrt(np.square(half).sum(axis=0))
     upper = np.asarray(np.linalg.qr(half, mode="r"))
     return np.asarray(upper.T * np.where(np.diagonal(upper) < 0.0, -1.0, 1.0))
+
+
+def far_from_singular(lower: Array, least: float) -> bool:
+    """Whether all eigenvalues of L Lᵀ are above `least` for certain."""
+    return bool(np.square(inverse_lower(lower)).sum() * max(least, ROUNDING * len(lower)) <= 1.0)
 
 
 def _degrees(n: Array, unbiased: bool) -> Array:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from likely.families.correlation import lower_factor, own_correlations, shrink, shrinkage_of, within_correlation
 from likely.families.gaussian import Gaussian
+from likely.families.left_out_scatter import MostScored, leave_most_out
 from likely.families.marginals import add_marginals, find_gaps
-from likely.families.protocol import Array, Reads, Scorer, Settings
+from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
 from likely.families.whitening import Whitening
 from likely.numbers import Numbers
 from likely.stats import Scatter
@@ -66,6 +67,13 @@ class MultivariateGaussian:
                 shrinkage[c] = shrinkage_of(own[c], n, settings.shrinkage)
                 own[c] = shrink(own[c], shrinkage[c])
         return cls(margins, _factors(own, settings.variance_floor), shrinkage)
+
+    @classmethod
+    def leave_most_out(
+        cls, columns: tuple[str, ...], seen: Scatter, rows: LeftOut, settings: Settings
+    ) -> MostScored | None:
+        belief = cls.settle(columns, seen, rows.classes, settings)
+        return leave_most_out(belief, seen, rows, settings, Numbers.of(rows.table, columns).rows)
 
     @property
     def chained(self) -> bool:

@@ -110,3 +110,15 @@ class LeavesOneOut(Protocol):
 
     @classmethod
     def leave_one_out(cls, columns: tuple[str, ...], seen: Any, rows: LeftOut, settings: Settings) -> Scorer: ...
+
+
+class LeavesMostOut(Protocol):
+    """The same where the closed form does not hold for every row, or not with all settings (None).
+
+    The scorer says which rows of the block, counted from its start, it has left alone.
+    """
+
+    @classmethod
+    def leave_most_out(
+        cls, columns: tuple[str, ...], seen: Any, rows: LeftOut, settings: Settings
+    ) -> Callable[[slice, Array], NDArray[np.int64]] | None: ...

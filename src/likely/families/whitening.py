@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from likely.families.gaussian import LOG_ROOT_TAU, Gaussian
 from likely.families.marginals import add_plain, squared_distances, squared_lengths, standardise
 from likely.families.protocol import Array
+from likely.families.triangles import inverse_lower
 
 TILE_CELLS = 1 << 15
 """Cells of a tile of rows: it stays in the cache while all classes look at it (256 KiB, and as much for the result)."""
@@ -32,8 +32,7 @@ class Whitening:
         Row by row, the inverse of a lower factor is the chain rule: each column given the ones before it.
         """
         wanted = slice(-1, None) if last else slice(None)
-        identity = np.eye(lower.shape[1])
-        inverse = [solve_triangular(factor, identity, lower=True, check_finite=False)[wanted].T for factor in lower]
+        inverse = [inverse_lower(np.ascontiguousarray(factor))[wanted].T for factor in lower]
         own = np.log(margins.deviation) + np.log(np.diagonal(lower, axis1=1, axis2=2)) + LOG_ROOT_TAU
         own[np.isinf(margins.deviation)] = 0.0  # a column that is constant over all rows adds nothing
         return cls(margins.mean, 1.0 / margins.deviation, np.array(inverse, order="C"), -own[:, wanted].sum(axis=1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from likely.table.levels import read_number
 from likely.table.table import Table
 
 SAMPLE = 10_000  # rows that are looked at where reading all would cost a pass
+GLANCE = 100  # rows that tell broken numbers from whole ones without looking at more
 SAMPLE_CELLS = 5_000_000  # and cells, so that wide matrices are quick too
 FEW_LEVELS = 10  # whole numbers with so few distinct values may be categories
 TEXT_WORDS = 4.0  # free text has so many words in the mean
@@ -51,10 +52,7 @@ def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
     if matrix.dtype.kind == "b":
         return [_truths(name, n, len(seen), len(matrix)) for name, n in zip(table.names, _distinct(seen), strict=True)]
     known = ~np.isnan(seen) if seen.dtype.kind == "f" else np.ones(seen.shape, dtype=np.bool_)
-    whole = np.ones(seen.shape[1], dtype=np.bool_)
-    if seen.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):
-            whole = ((seen == np.floor(seen)) | ~known).all(axis=0) & known.any(axis=0)
+    whole = _all_known(seen, known, np.floor)
     levels = np.full(seen.shape[1], -1)
     levels[whole] = _distinct(seen[:, whole])
     gaps = (~known).sum(axis=0)
@@ -173,7 +171,23 @@ def _distinct(seen: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _constant_columns(seen: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Columns with one known value."""
     if not len(seen):
         return np.zeros(seen.shape[1], dtype=np.bool_)
     first = np.take_along_axis(seen, known.argmax(axis=0)[None, :], axis=0)
-    return np.asarray(((seen == first) | ~known).all(axis=0) & known.any(axis=0))
+    return _all_known(seen, known, lambda cells: np.broadcast_to(first, cells.shape))
+
+
+def _all_known(
+    seen: NDArray[Any], known: NDArray[np.bool_], wanted: Callable[[NDArray[Any]], NDArray[Any]]
+) -> NDArray[np.bool_]:
+    """Columns all of whose known cells are what `wanted` makes of them; a glance at a few rules out most columns."""
+
+    def holds(rows: slice) -> NDArray[np.bool_]:
+        cells = seen[rows]
+        return np.asarray(((cells == wanted(cells)) | ~known[rows]).all(axis=0))
+
+    found = holds(slice(0, GLANCE))
+    if found.any():
+        found &= holds(slice(None)) & known.any(axis=0)
+    return found
