@@ -139,6 +139,21 @@ def test_full_bayes_where_the_closed_form_needs_care(covariance: Any, case: str)
     assert_equals_refitting(clf, X, atol=1e-5 if case in ("twins", "far", "outlier") else 1e-7)
 
 
+@weighted
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement"])
+@pytest.mark.parametrize("smoothing", [1.0, 0.3, MEstimate(5)], ids=str)
+@pytest.mark.parametrize("weighting", ["counts", "tf-idf"])
+def test_texts(weights: str, family: str, smoothing: Any, weighting: Any) -> None:
+    """Words that a single text holds leave the vocabulary with it."""
+    rng = np.random.default_rng(4)
+    words = np.array([f"w{k}" for k in range(40)])
+    texts = [" ".join(rng.choice(words, size=size, p=np.arange(1, 41) / 820)) for size in rng.integers(0, 12, N)]
+    clf = BayesClassifier(
+        families=family, smoothing=smoothing, weighting=weighting, schema={"text": "text"}, priors="uniform"
+    )
+    assert_equals_refitting(clf, {"text": np.array(texts, dtype=object)}, weights)
+
+
 def test_most_rows_of_full_bayes_are_not_settled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     settled = []
     plain = LeavingOut._settle_anew

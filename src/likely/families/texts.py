@@ -13,9 +13,12 @@ from scipy import sparse
 from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
 from likely.families.complement import LEAST_PSEUDO, complement_weights
 from likely.families.kernels import add_lines_of_tokens
+from likely.families.left_out_scatter import MostScored
+from likely.families.left_out_texts import leave_texts_out
 from likely.families.linear import DenseWeights, Weights
 from likely.families.multinomial import multinomial_weights
-from likely.families.protocol import Array, Reads, Scorer, Settings
+from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
+from likely.families.smoothing import Laplace
 from likely.stats import FeatureCounts, Presence, TokenCounts
 from likely.stats.sums import rows_of
 from likely.table import Table
@@ -122,6 +125,16 @@ class TextMultinomial(WeighedWords):
     def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextMultinomial:
         reader = Reader.of(seen, settings)
         return cls(columns, reader, multinomial_weights(reader.weighed(seen.counts), _pseudo(columns, seen, settings)))
+
+    @classmethod
+    def leave_most_out(
+        cls, columns: tuple[str, ...], seen: TokenCounts, rows: LeftOut, settings: Settings
+    ) -> MostScored | None:
+        smoothing, reader = settings.smoothing_of(columns[0]), Reader.of(seen, settings)
+        even = isinstance(smoothing, Laplace) and smoothing.gamma > 0.0
+        if not even or reader.factor is not None or sparse.issparse(seen.counts.table):
+            return None
+        return leave_texts_out(seen, reader.rows(rows.table, columns[0]), rows, smoothing.pseudo_rows)
 
     def only(self, column: str) -> TextMultinomial:
         return self
