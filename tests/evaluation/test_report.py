@@ -130,6 +130,14 @@ def test_a_loss_counts_refusals_and_costs() -> None:
     assert json.loads(report.to_json())["confusion"]["decisions"][-1] == "REFUSED"
 
 
+def test_refusals_count_where_decisions_are_no_classes() -> None:
+    loss = Loss({f"call it {k}": {j: float(k != j) for j in range(3)} for k in range(3)}, refuse=0.1)
+    report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, loss=loss)
+    same = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, loss=Loss.zero_one([0, 1, 2], refuse=0.1))
+    assert report.coverage == same.coverage < 1.0
+    assert report.accuracy == same.accuracy
+
+
 @pytest.mark.parametrize("cv", [5, "loo", 0.4, (IRIS, SPECIES), None])
 def test_decisions_are_those_of_decide(cv: object) -> None:
     loss = Loss({k: {j: float(abs(k - j) * (3 if j == 2 else 1)) for j in range(3)} for k in range(3)}, refuse=0.3)

@@ -39,10 +39,13 @@ class Rates:
 
     @classmethod
     def of(cls, outcomes: Outcomes, beta: float) -> Rates:
-        """Rates of the decisions, if these are classes; else of the most probable classes."""
+        """Rates of the decisions, if these are classes; else of the most probable classes. A refusal stays one."""
         n_classes = len(outcomes.classes)
         place = own_places(outcomes)
-        chosen = outcomes.top if place is None else np.append(place, -1).astype(np.int32)[outcomes.decided]
+        if place is None:
+            chosen = np.where(outcomes.decided < 0, np.int32(-1), outcomes.top)
+        else:
+            chosen = np.append(place, -1).astype(np.int32)[outcomes.decided]
         return cls(crossed(outcomes.truth, chosen, outcomes.weight, n_classes, n_classes), beta)
 
     @property

@@ -108,15 +108,24 @@ def places_among(known: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
 
 
 def training_summaries(task: Task, fold: Ints, n_folds: int) -> list[Summary]:
-    """For each fold the summary of all other rows, from one pass: class and fold together are counted as a class."""
-    rows, n_classes = task.rows, len(task.rows.classes)
+    """For each fold the summary of all other rows, from one pass."""
     always = int((fold < 0).any())
-    labels = np.arange((n_folds + always) * n_classes)
-    placed = (fold + always) * np.int32(n_classes) + rows.y
-    whole = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.recipes).summarise(plan(task.assigned))
-    parts = [_cut(whole, k, rows.classes) for k in range(n_folds + always)]
+    parts = _cuts(task, fold + np.int32(always), n_folds + always)
     outside = [parts.pop(0)] if always else []
     return [_tidy(summary) for summary in _sums_of_others(parts, outside)]
+
+
+def fold_summaries(task: Task, fold: Ints, n_folds: int) -> list[Summary]:
+    """The summary of each fold by itself, from one pass."""
+    return [_tidy(summary) for summary in _cuts(task, fold, n_folds)]
+
+
+def _cuts(task: Task, fold: Ints, n_folds: int) -> list[Summary]:
+    """All folds counted at once: class and fold together are counted as a class."""
+    rows, n_classes = task.rows, len(task.rows.classes)
+    labels, placed = np.arange(n_folds * n_classes), fold * np.int32(n_classes) + rows.y
+    whole = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.recipes).summarise(plan(task.assigned))
+    return [_cut(whole, k, rows.classes) for k in range(n_folds)]
 
 
 def _cut(whole: Summary, fold: int, classes: NDArray[Any]) -> Summary:
