@@ -2,6 +2,29 @@
 
 from __future__ import annotations
 
-from likely.store.files import Found, Provenance, Saved, read, refusal, write
+from likely.store.files import (
+    Counted,
+    Found,
+    FoundLearned,
+    Provenance,
+    Saved,
+    read,
+    refusal,
+    write,
+    write_learned,
+)
+from likely.store.statistics import Reader, Writer
 
-__all__ = ["Found", "Provenance", "Saved", "read", "refusal", "write"]
+__all__ = [
+    "Counted",
+    "Found",
+    "FoundLearned",
+    "Provenance",
+    "Reader",
+    "Saved",
+    "Writer",
+    "read",
+    "refusal",
+    "write",
+    "write_learned",
+]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from numpy.typing import NDArray
 
 from likely.bayes import Model
 from likely.errors import LikelyError, ModelFileError
@@ -19,7 +21,15 @@ from likely.store.container import pack, unpack
 from likely.store.parameters import check_parameters, write_parameters
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
-from likely.store.summaries import read_names, read_summary, read_width, write_names, write_summary
+from likely.store.summaries import (
+    read_labels,
+    read_names,
+    read_summary,
+    read_width,
+    write_labels,
+    write_names,
+    write_summary,
+)
 from likely.version import __version__
 
 
@@ -32,31 +42,31 @@ class Provenance:
     version: str = __version__
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Saved:
-    """Everything that a classifier is made of, and no code."""
+    """Everything that every classifier has, and no code."""
 
     kind: str
     settings: Mapping[str, Any]
     schema: Schema
     named: bool
-    families: Mapping[str, str]
-    summary: Summary
+    rows: int
     provenance: Provenance = field(default_factory=Provenance)
 
 
-def write(saved: Saved, model: Model, path: str | os.PathLike[str]) -> None:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counted(Saved):
+    """A classifier that follows from a summary."""
+
+    families: Mapping[str, str]
+    summary: Summary
+
+
+def write(saved: Counted, model: Model, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all; the settled numbers of `model` go along."""
     writer = Writer()
     document = {
-        "kind": saved.kind,
-        "likely": saved.provenance.version,
-        "created": saved.provenance.created,
-        "sources": [Path(source).name for source in saved.provenance.sources],
-        "rows": saved.summary.n_rows,
-        "settings": {name: _write_setting(value) for name, value in saved.settings.items()},
-        "schema": saved.schema.to_dict(),
-        "named": saved.named,
+        **_write_saved(saved),
         "families": _write_families(saved.families),
         "summary": write_summary(saved.summary, writer),
         "parameters": write_parameters(model, writer),
@@ -64,11 +74,33 @@ def write(saved: Saved, model: Model, path: str | os.PathLike[str]) -> None:
     write_whole(Path(path), pack(document, writer.arrays))
 
 
+def write_learned(
+    saved: Saved, labels: NDArray[Any], learned: Callable[[Writer], Any], path: str | os.PathLike[str]
+) -> None:
+    """The same for a classifier whose memory is no summary: `learned` gives JSON that names the arrays it puts away."""
+    writer = Writer()
+    document = {**_write_saved(saved), "labels": write_labels(labels), "learned": learned(writer)}
+    write_whole(Path(path), pack(document, writer.arrays))
+
+
+def _write_saved(saved: Saved) -> dict[str, Any]:
+    return {
+        "kind": saved.kind,
+        "likely": saved.provenance.version,
+        "created": saved.provenance.created,
+        "sources": [Path(source).name for source in saved.provenance.sources],
+        "rows": saved.rows,
+        "settings": {name: _write_setting(value) for name, value in saved.settings.items()},
+        "schema": saved.schema.to_dict(),
+        "named": saved.named,
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """A file that was read and is sound in itself; `check` compares it with the model settled from it."""
 
-    saved: Saved
+    saved: Counted
     parameters: Any
     reader: Reader
 
@@ -77,31 +109,54 @@ class Found:
         check_parameters(self.parameters, model, self.reader)
 
 
-def read(path: str | os.PathLike[str]) -> Found:
+@dataclass(frozen=True, eq=False)
+class FoundLearned:
+    """A classifier whose memory is no summary: its labels, and what it has learned, which it has to check itself."""
+
+    saved: Saved
+    labels: NDArray[Any]
+    learned: Any
+    reader: Reader
+
+
+def read(path: str | os.PathLike[str]) -> Found | FoundLearned:
     """What the file holds, or a `ModelFileError` that says what is wrong with it."""
     document, arrays = unpack(_content(path))
     reader = Reader(arrays)
     try:
-        saved = Saved(
-            kind=str(document["kind"]),
-            settings={name: _read_setting(value, reader) for name, value in document["settings"].items()},
-            schema=_read_schema(document["schema"], reader),
-            named=bool(document["named"]),
+        if "learned" in document:
+            labels = read_labels(document["labels"])
+            return FoundLearned(Saved(**_read_saved(document, reader)), labels, document["learned"], reader)
+        saved = Counted(
+            **_read_saved(document, reader),
             families=_read_families(document["families"], reader),
             summary=read_summary(document["summary"], reader),
-            provenance=Provenance(
-                tuple(map(str, document["sources"])), str(document["created"]), str(document["likely"])
-            ),
         )
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError("its document is not one of a model") from error
-    if saved.summary.n_rows != document["rows"]:
+    if saved.summary.n_rows != saved.rows:
         raise ModelFileError("its row count does not agree with its classes")
     if not set(saved.families) <= set(saved.schema.features):
         raise ModelFileError("it has families for columns that are not in its schema")
     return Found(saved, document.get("parameters"), reader)
+
+
+def _read_saved(document: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
+    rows = document["rows"]
+    if type(rows) is not int or rows < 0:
+        raise ModelFileError("its row count is no number")
+    return {
+        "kind": str(document["kind"]),
+        "settings": {name: _read_setting(value, reader) for name, value in document["settings"].items()},
+        "schema": _read_schema(document["schema"], reader),
+        "named": bool(document["named"]),
+        "rows": rows,
+        "provenance": Provenance(
+            tuple(map(str, document["sources"])), str(document["created"]), str(document["likely"])
+        ),
+    }
 
 
 def refusal(path: str | os.PathLike[str], error: LikelyError) -> ModelFileError:
