@@ -15,6 +15,7 @@ from likely.version import __version__
 
 if TYPE_CHECKING:
     from likely.api import train
+    from likely.comparison import Comparison, compare
     from likely.decide import REFUSED, Loss
     from likely.errors import (
         DataError,
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
         SettingsError,
     )
     from likely.estimators import BayesClassifier, FullBayesClassifier
+    from likely.estimators.aode import AODEClassifier
+    from likely.estimators.calibrated import CalibratedClassifier
+    from likely.estimators.convnet import ConvNetClassifier
+    from likely.estimators.discretiser import TreeDiscretiser
+    from likely.estimators.evidence import EvidenceClassifier
     from likely.estimators.saving import load
+    from likely.estimators.svm import SVMClassifier
+    from likely.estimators.tree import TreeClassifier
     from likely.evaluation import Report, evaluate
     from likely.families.smoothing import Laplace, MEstimate
     from likely.files import open_table
@@ -35,8 +43,13 @@ if TYPE_CHECKING:
 
 
 _HOME = {
+    "AODEClassifier": "likely.estimators.aode",
     "BayesClassifier": "likely.estimators",
+    "CalibratedClassifier": "likely.estimators.calibrated",
+    "Comparison": "likely.comparison",
+    "ConvNetClassifier": "likely.estimators.convnet",
     "DataError": "likely.errors",
+    "EvidenceClassifier": "likely.estimators.evidence",
     "FileError": "likely.errors",
     "FullBayesClassifier": "likely.estimators",
     "Laplace": "likely.families.smoothing",
@@ -47,10 +60,14 @@ _HOME = {
     "NotMergeable": "likely.errors",
     "REFUSED": "likely.decide",
     "Report": "likely.evaluation",
+    "SVMClassifier": "likely.estimators.svm",
     "Schema": "likely.schema",
     "SchemaError": "likely.errors",
     "SettingsError": "likely.errors",
+    "TreeClassifier": "likely.estimators.tree",
+    "TreeDiscretiser": "likely.estimators.discretiser",
     "bayes_rule": "likely.rule",
+    "compare": "likely.comparison",
     "evaluate": "likely.evaluation",
     "load": "likely.estimators.saving",
     "open_table": "likely.files",
@@ -59,8 +76,13 @@ _HOME = {
 
 __all__ = [
     "REFUSED",
+    "AODEClassifier",
     "BayesClassifier",
+    "CalibratedClassifier",
+    "Comparison",
+    "ConvNetClassifier",
     "DataError",
+    "EvidenceClassifier",
     "FileError",
     "FullBayesClassifier",
     "Laplace",
@@ -70,11 +92,15 @@ __all__ = [
     "ModelFileError",
     "NotMergeable",
     "Report",
+    "SVMClassifier",
     "Schema",
     "SchemaError",
     "SettingsError",
+    "TreeClassifier",
+    "TreeDiscretiser",
     "__version__",
     "bayes_rule",
+    "compare",
     "evaluate",
     "load",
     "open_table",

@@ -1,20 +1,63 @@
 """How much a column tells about the class, from a table of counts: one row per class, one column per value.
 
-All measures take counts (or weights, or shares) and need no rows. Values without weight change nothing.
+All measures take counts (or weights, or shares) and need no rows. Values without weight change nothing. Each comes as
+a function of one table and of many at once (the last two axes are classes × values), and by name in `MEASURES`. None
+is below zero, and all are zero where the column tells nothing.
+
+Where a column has gaps, the table holds the cases in which it is known; `total` is the weight of all cases, and the
+measure is then multiplied by known weight / total weight: a column tells something only where it is known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likely.errors import DataError
+from likely.errors import DataError, SettingsError, did_you_mean, listed
 from likely.information import entropies
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""Bits, shares: a measure this near to zero is zero, and its ratio to something small is no news either."""
 
-def information_gain(table: ArrayLike) -> float:
+
+def rate_correct(table: ArrayLike) -> float:
+    """Share of cases that are classified rightly if every value stands for its most frequent class.
+
+    Sex (male, female), age (below 40, above) and blood pressure (low, normal, high) of twelve patients, drugs A and B:
+
+    >>> rate_correct([[3, 3], [3, 3]]), rate_correct([[4, 2], [2, 4]]), rate_correct([[0, 3, 3], [3, 3, 0]])
+    (0.5, 0.6666666666666666, 0.75)
+    """
+    return float(rates_correct(checked(table)))
+
+
+def rates_correct(tables: Array) -> Array:
+    """The same for many tables at once."""
+    return np.asarray(_shares(tables).max(axis=-2, initial=0.0).sum(axis=-1))
+
+
+def misclassification(table: ArrayLike, *, total: float | None = None) -> float:
+    """Error reduction: the rate correct with the column, less the rate correct without it.
+
+    >>> misclassification([[0, 3, 3], [3, 3, 0]])
+    0.25
+    """
+    return _one(misclassifications, table, total)
+
+
+def misclassifications(tables: Array) -> Array:
+    """The same for many tables at once."""
+    shares = _shares(tables)
+    without = shares.sum(axis=-1).max(axis=-1, initial=0.0)
+    return _settled(shares.max(axis=-2, initial=0.0).sum(axis=-1) - without)
+
+
+def information_gain(table: ArrayLike, *, total: float | None = None) -> float:
     """H(class) − H(class | value) in bits: the mutual information of class and column.
 
     Blood pressure (low, normal, high) and drug (A, B) of twelve patients:
@@ -22,17 +65,124 @@ def information_gain(table: ArrayLike) -> float:
     >>> information_gain([[0, 3, 3], [3, 3, 0]])
     0.5
     """
-    return float(information_gains(checked(table)))
+    return _one(information_gains, table, total)
 
 
 def information_gains(tables: Array) -> Array:
     """The same for many tables at once: the last two axes are classes × values."""
-    total = tables.sum(axis=(-2, -1))
-    shares = np.divide(tables, total[..., None, None], out=np.zeros_like(tables), where=total[..., None, None] > 0.0)
-    of_class, of_value = entropies(shares.sum(axis=-1)), entropies(shares.sum(axis=-2))
-    both = entropies(shares.reshape(*shares.shape[:-2], -1))
-    # Rounding may leave a hair below zero, which no gain can be.
-    return np.maximum(of_class + of_value - both, 0.0)
+    return _entropies(tables).gain
+
+
+def gain_ratio(table: ArrayLike, *, total: float | None = None) -> float:
+    """Information gain over the entropy of the column: columns with many values lose their advantage.
+
+    >>> gain_ratio([[0, 3, 3], [3, 3, 0]])
+    0.3333333333333333
+    """
+    return _one(gain_ratios, table, total)
+
+
+def gain_ratios(tables: Array) -> Array:
+    """The same for many tables at once."""
+    found = _entropies(tables)
+    return _ratio(found.gain, found.of_value)
+
+
+def symmetric_gain_ratio_1(table: ArrayLike, *, total: float | None = None) -> float:
+    """Information gain over the entropy of column and class together.
+
+    >>> symmetric_gain_ratio_1([[0, 3, 3], [3, 3, 0]])
+    0.25
+    """
+    return _one(symmetric_gain_ratios_1, table, total)
+
+
+def symmetric_gain_ratios_1(tables: Array) -> Array:
+    """The same for many tables at once."""
+    found = _entropies(tables)
+    return _ratio(found.gain, found.of_both)
+
+
+def symmetric_gain_ratio_2(table: ArrayLike, *, total: float | None = None) -> float:
+    """Information gain over the sum of the entropies of column and class.
+
+    >>> symmetric_gain_ratio_2([[0, 3, 3], [3, 3, 0]])
+    0.2
+    """
+    return _one(symmetric_gain_ratios_2, table, total)
+
+
+def symmetric_gain_ratios_2(tables: Array) -> Array:
+    """The same for many tables at once."""
+    found = _entropies(tables)
+    return _ratio(found.gain, found.of_value + found.of_class)
+
+
+def chi2(table: ArrayLike, *, total: float | None = None) -> float:
+    """χ² over the number of cases: how far class and column are from being independent.
+
+    >>> chi2([[0, 3, 3], [3, 3, 0]])
+    0.5
+    """
+    return _one(chi2s, table, total)
+
+
+def chi2s(tables: Array) -> Array:
+    """The same for many tables at once."""
+    shares = _shares(tables)
+    apart = shares.sum(axis=-1)[..., :, None] * shares.sum(axis=-2)[..., None, :]
+    return _settled(np.divide((shares - apart) ** 2, apart, out=np.zeros_like(apart), where=apart > 0.0).sum((-2, -1)))
+
+
+def gini(table: ArrayLike, *, total: float | None = None) -> float:
+    """Gini gain: how much less probable it becomes that two cases of one value have different classes.
+
+    >>> gini([[0, 3, 3], [3, 3, 0]])
+    0.25
+    """
+    return _one(ginis, table, total)
+
+
+def ginis(tables: Array) -> Array:
+    """The same for many tables at once."""
+    shares = _shares(tables)
+    of_value = shares.sum(axis=-2)
+    within = np.divide((shares**2).sum(-2), of_value, out=np.zeros_like(of_value), where=of_value > 0.0).sum(-1)
+    return _settled(within - (shares.sum(axis=-1) ** 2).sum(axis=-1))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure by name: called with one table, or by `many` with many at once."""
+
+    name: str
+    many: Callable[[Array], Array]
+
+    def __call__(self, table: ArrayLike, *, total: float | None = None) -> float:
+        return _one(self.many, table, total)
+
+
+MEASURES: dict[str, Measure] = {
+    name: Measure(name, many)
+    for name, many in (
+        ("misclassification", misclassifications),
+        ("information_gain", information_gains),
+        ("gain_ratio", gain_ratios),
+        ("symmetric_gain_ratio_1", symmetric_gain_ratios_1),
+        ("symmetric_gain_ratio_2", symmetric_gain_ratios_2),
+        ("chi2", chi2s),
+        ("gini", ginis),
+    )
+}
+"""All measures by name. A new one is two functions and its place in this line."""
+
+
+def measure_named(name: object) -> Measure:
+    """The measure of that name, or an error that lists them."""
+    if not isinstance(name, str) or name not in MEASURES:
+        hint = did_you_mean(str(name), list(MEASURES))
+        raise SettingsError(f"There is no measure {name!r}; there are {listed(list(MEASURES))}.{hint}")
+    return MEASURES[name]
 
 
 def checked(table: ArrayLike) -> Array:
@@ -43,3 +193,46 @@ def checked(table: ArrayLike) -> Array:
     if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
         raise DataError("A class × value table holds counts: finite, and none below zero.")
     return counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entropies:
+    """Entropies in bits, and the gain that follows from them."""
+
+    of_class: Array
+    of_value: Array
+    of_both: Array
+
+    @property
+    def gain(self) -> Array:
+        return _settled(self.of_class + self.of_value - self.of_both)
+
+
+def _entropies(tables: Array) -> _Entropies:
+    shares = _shares(tables)
+    both = entropies(shares.reshape(*shares.shape[:-2], -1))
+    return _Entropies(entropies(shares.sum(axis=-1)), entropies(shares.sum(axis=-2)), both)
+
+
+def _shares(tables: Array) -> Array:
+    total = tables.sum(axis=(-2, -1))[..., None, None]
+    return np.asarray(np.divide(tables, total, out=np.zeros_like(tables), where=total > 0.0))
+
+
+def _settled(values: Array) -> Array:
+    """Rounding may leave a hair above or below zero."""
+    return np.asarray(np.where(values > ROUNDING, values, 0.0))
+
+
+def _ratio(gain: Array, entropy: Array) -> Array:
+    return np.asarray(np.divide(gain, entropy, out=np.zeros_like(gain), where=gain > 0.0))
+
+
+def _one(many: Callable[[Array], Array], table: ArrayLike, total: float | None) -> float:
+    counts = checked(table)
+    value, known = float(many(counts)), float(counts.sum())
+    if total is None or known == 0.0:
+        return value
+    if not (np.isfinite(total) and total >= known * (1.0 - ROUNDING)):
+        raise DataError(f"The weight of all cases is {total!r}, but {known:g} are known: give at least that.")
+    return value * min(known / total, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -12,18 +13,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely import store
 from likely.errors import LikelyError, ModelFileError
+from likely.estimators.aode import AODEClassifier
 from likely.estimators.bayes import BayesClassifier
 from likely.estimators.full import FullBayesClassifier
 from likely.estimators.keeping import Kept
 from likely.estimators.learning import Learner
+from likely.store.atomic import write_whole
 
-KINDS: dict[str, type[BayesClassifier | FullBayesClassifier]] = {
+KINDS: dict[str, type[AODEClassifier | BayesClassifier | FullBayesClassifier]] = {
+    "AODEClassifier": AODEClassifier,
     "BayesClassifier": BayesClassifier,
     "FullBayesClassifier": FullBayesClassifier,
 }
 """Classifiers that follow from a summary."""
 
-KEPT: dict[str, str] = {}
+LATER = frozenset({"bins", "weights"})
+"""Settings that the first files do not have: these were written under what is still the default."""
+
+KEPT: dict[str, str] = {
+    "CalibratedClassifier": "likely.estimators.calibrated",
+    "EvidenceClassifier": "likely.estimators.evidence",
+    "SVMClassifier": "likely.estimators.svm",
+    "TreeClassifier": "likely.estimators.tree",
+    "ConvNetClassifier": "likely.estimators.convnet",
+}
 """Classifiers that keep what they learned in their own form, and the module of each. Nothing else is ever built."""
 
 
@@ -32,35 +45,43 @@ def save(classifier: Learner | Kept, path: str | os.PathLike[str], sources: Sequ
 
     `sources` names what it was trained on; folders are left out.
     """
+    write_whole(Path(path), packed(classifier, sources))
+
+
+def packed(classifier: Learner | Kept, sources: Sequence[str] = ()) -> bytes:
+    """The bytes of the file."""
     check_is_fitted(classifier)
     about: dict[str, Any] = {
         "kind": type(classifier).__name__,
-        "settings": cast(Any, classifier).get_params(deep=False),
+        "settings": classifier._settings_kept() if isinstance(classifier, Kept) else classifier.get_params(deep=False),
         "schema": classifier.schema_,
         "named": hasattr(classifier, "feature_names_in_"),
         "provenance": store.Provenance(tuple(sources)),
     }
     if isinstance(classifier, Kept):
         saved = store.Saved(**about, rows=classifier._rows_learned())
-        store.write_learned(saved, classifier.classes_, classifier._write_learned, path)
-        return
+        return store.packed_learned(saved, classifier.classes_, classifier._write_learned)
     summary = classifier.summary_
-    counted = store.Counted(**about, rows=summary.n_rows, families=classifier.families_, summary=summary)
-    store.write(counted, classifier.model_, path)
+    counted = store.Counted(
+        **about, rows=summary.n_rows, families=classifier.families_, summary=summary, weights=classifier._weights_kept()
+    )
+    return store.packed(counted, classifier.model_)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a classifier. A bad file raises `ModelFileError` and nothing else; a missing one, `FileNotFoundError`."""
     try:
-        return _restore(store.read(path))
+        return restored(store.read(path))
     except LikelyError as error:
         raise store.refusal(path, error) from error
 
 
-def _restore(found: store.Found | store.FoundLearned) -> Learner | Kept:
+def restored(found: store.Found | store.FoundLearned) -> Learner | Kept:
+    """The classifier that a file holds."""
     saved = found.saved
     classifier = _blank(saved.kind, is_kept=isinstance(found, store.FoundLearned))
-    if set(saved.settings) != set(classifier.get_params(deep=False)):
+    usual = set(classifier.get_params(deep=False))
+    if not usual - LATER <= set(saved.settings) <= usual:
         raise ModelFileError("its settings are not those of its classifier")
     classifier.set_params(**saved.settings)
     classifier.schema_ = saved.schema
@@ -72,7 +93,7 @@ def _restore(found: store.Found | store.FoundLearned) -> Learner | Kept:
             classifier.classes_ = found.labels
             classifier._read_learned(found.learned, found.reader)
         else:
-            classifier.restore(found.saved.summary, found.saved.families)
+            classifier.restore(found.saved.summary, found.saved.families, found.saved.weights)
             found.check(classifier.model_)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         if isinstance(error, ModelFileError):

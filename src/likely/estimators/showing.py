@@ -43,7 +43,7 @@ def learned_page(classifier: Any) -> str:
     counted = f"{summary.n_rows:,} rows, {_many(len(model.classes), 'class', 'classes')}"
     learned = _many(len(model.columns), "column", "columns")
     head = f"<p><b>{escape(repr(classifier))}</b><br>learned from {counted} and {learned}</p>"
-    return head + _classes(model, summary) + _columns(schema, classifier.families_)
+    return head + _classes(model, summary) + _columns(schema, _shown_families(classifier))
 
 
 def _classes(model: Model, summary: Summary) -> str:
@@ -60,18 +60,31 @@ def _classes(model: Model, summary: Summary) -> str:
         ]
         for k in order
     ]
-    return _table(["class", "rows", "weight", "prior"], lines, len(labels) - len(lines), "classes")
+    return html_table(["class", "rows", "weight", "prior"], lines, len(labels) - len(lines), "classes")
+
+
+def _shown_families(classifier: Any) -> dict[str, str]:
+    """The family of each column, with the smoothing where that was chosen and the weight where that was learned."""
+    shown = dict(classifier.families_)
+    if "auto" in repr(getattr(classifier, "smoothing", None)):
+        shown = {name: f"{shown[name]}, {smoothing}" for name, smoothing in classifier.smoothing_.items()}
+    if getattr(classifier, "weights", None) is not None:
+        shown = {name: f"{shown[name]}, weight {weight:.2f}" for name, weight in classifier.weights_.items()}
+    return shown
 
 
 def _columns(schema: Schema, families: dict[str, str]) -> str:
     lines = []
     for column in schema.columns[:SHOWN_COLUMNS]:
         told = [column.name, column.kind, families.get(column.name, "not learned"), column.levels, column.gaps]
-        lines.append([escape("" if cell is None else _short(cell)) for cell in (*told, column.why)])
-    return _table(["column", "kind", "family", "levels", "gaps", "why"], lines, len(schema) - len(lines), "columns")
+        lines.append(
+            [escape("" if cell is None else _short(cell)) for cell in (*told, column.why.split(" (judged from")[0])]
+        )
+    return html_table(["column", "kind", "family", "levels", "gaps", "why"], lines, len(schema) - len(lines), "columns")
 
 
-def _table(heads: Sequence[str], lines: Sequence[Sequence[str]], left_out: int, what: str) -> str:
+def html_table(heads: Sequence[str], lines: Sequence[Sequence[str]], left_out: int, what: str) -> str:
+    """A table of cells that are HTML already, and how much it leaves out."""
     head = "".join(f'<th style="{_CELL}">{name}</th>' for name in heads)
     body = "".join("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in line) + "</tr>" for line in lines)
     more = f"<p>… and {left_out:,} more {what}</p>" if left_out > 0 else ""

@@ -130,11 +130,12 @@ class Contrast:
         return odds(self, row)
 
     def __str__(self) -> str:
-        shown = [self._text(row) for row in range(min(len(self), SHOWN_ROWS))]
+        shown = [self.written(row) for row in range(min(len(self), SHOWN_ROWS))]
         more = len(self) - len(shown)
         return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
 
-    def _text(self, row: int) -> str:
+    def written(self, row: int) -> str:
+        """One row as text: the log-odds of prior and columns, and their sum."""
         lines = [*self.lines(row), ("together", float(self.total[row]))]
         cells = [[label, _signed(value), _odds(value)] for label, value in lines]
         chance = f"{self.chance} = {self.probability[row]:.4f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from likely.explain.page import explanation_page
 from likely.explain.sides import sides_of
 from likely.explain.text import blackboard, written_cell
 from likely.families.texts import TextBernoulli, Token, WeighedWords
+from likely.families.weighed import Weighed, bare
 from likely.numerics import log_of, normalise
 from likely.table import Table
 
@@ -58,9 +59,9 @@ class Explanation:
         statuses = tuple(zip(*(factor.status for factor in factors), strict=True)) or ((),) * table.n_rows
         columns = tuple(factor.label for factor in factors)
         words = {
-            belief.columns[0]: belief.tokens(table)
+            belief.columns[0]: _tokens(belief, table)
             for belief in model.beliefs
-            if isinstance(belief, WeighedWords | TextBernoulli)
+            if isinstance(bare(belief), WeighedWords | TextBernoulli)
         }
         return cls(model.classes, columns, cells, model.prior, contributions, statuses, words)
 
@@ -182,3 +183,11 @@ class Explanation:
     def _refuse_row(self, row: int) -> None:
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
+
+
+def _tokens(belief: Any, table: Table) -> Sequence[Sequence[Token]]:
+    """The words of a text column, with the weight that the column has."""
+    if not isinstance(belief, Weighed):
+        return cast("Sequence[Sequence[Token]]", belief.tokens(table))
+    texts = belief.belief.tokens(table)
+    return [[Token(word, weight, belief.weight * told) for word, weight, told in text] for text in texts]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from likely.bayes import Belief, Model
 from likely.families.categorical import Categorical
+from likely.families.weighed import bare
 from likely.table import Table, as_table, index_levels
 
 Array = NDArray[np.float64]
@@ -76,12 +77,12 @@ def beliefs_about(model: Model, column: str) -> list[Belief]:
 
 def is_whole(belief: Belief) -> bool:
     """Whether no share of a belief's evidence belongs to one column: a family says so by an attribute `whole`."""
-    return bool(getattr(belief, "whole", False)) and len(belief.columns) > 1
+    return bool(getattr(bare(belief), "whole", False)) and len(belief.columns) > 1
 
 
 def speaks_together(belief: Belief) -> bool:
     """Whether what one column of a belief says depends on the row's other cells."""
-    return is_whole(belief) or bool(getattr(belief, "chained", False))
+    return is_whole(belief) or bool(getattr(bare(belief), "chained", False))
 
 
 def _groups(belief: Belief) -> list[tuple[str, ...]]:
@@ -114,9 +115,9 @@ def _cells(table: Table, name: str) -> list[object]:
 def _status(table: Table, name: str, cells: Sequence[object], beliefs: Sequence[Belief]) -> list[Status]:
     found: list[Status] = ["gap" if cell is None else "known" for cell in cells]
     for belief in beliefs:
-        if isinstance(belief, Categorical):
+        if isinstance(bare(belief), Categorical):
             column = table.codes(name)
-            strange = np.append(index_levels(column.levels, belief.values) < 0, False)[column.codes]
+            strange = np.append(index_levels(column.levels, bare(belief).values) < 0, False)[column.codes]
             _mark(found, strange, "unseen")
         elif (outside := _OUTSIDE.get(getattr(belief, "name", ""))) is not None:
             _mark(found, outside(table.numbers(name)), "outside")

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from likely.bayes import Belief
 from likely.explain.factors import evidence
 from likely.families.bernoulli import Bernoulli
+from likely.families.bins import FIRST as FIRST_BIN
+from likely.families.bins import Bins
 from likely.families.categorical import FIRST, Categorical
 from likely.families.gaussian import Gaussian
 from likely.families.lognormal import LogNormal
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.poisson import Poisson
+from likely.families.weighed import bare
 from likely.table import as_table
 
 if TYPE_CHECKING:
@@ -68,10 +71,11 @@ class Outcomes:
 
 
 def outcomes_of(belief: Belief, column: str, n_classes: int, points: int = FINE) -> Outcomes | None:
-    """What a belief expects of a column whatever the others hold.
+    """What a belief expects of a column whatever the others hold; a weight that it may have is left aside.
 
     None where it is no distribution of single cells, as counts of words.
     """
+    belief = bare(belief)
     if isinstance(belief, MultivariateGaussian):
         belief = belief.margins
     find = _KINDS.get(type(belief))
@@ -82,6 +86,7 @@ def outcomes_of(belief: Belief, column: str, n_classes: int, points: int = FINE)
 
 def density(belief: Belief, column: str, values: Array, n_classes: int) -> Array:
     """log P(value | class) at some values, as values × classes."""
+    belief = bare(belief)
     alone = (belief.margins if isinstance(belief, MultivariateGaussian) else belief).only(column)
     return evidence([alone], as_table({column: values}), n_classes)
 
@@ -110,6 +115,13 @@ def _of_log_bells(belief: Any, column: str, n_classes: int, points: int) -> Outc
     return Outcomes(values, _normalised(told * (values * _widths(logs)[inverse])[:, None]), told)
 
 
+def _of_bins(belief: Any, column: str, n_classes: int, points: int) -> Outcomes:
+    """Both ends of every bin, with half of its share each: so the values reach as far as the bins do."""
+    ends = np.column_stack([belief.edges[:-1], np.nextafter(belief.edges[1:], -np.inf)])
+    shares = np.repeat(0.5 * belief.shares(), 2, axis=0)
+    return Outcomes(ends.ravel(), _normalised(shares), np.repeat(np.exp(belief.table[FIRST_BIN:]), 2, axis=0))
+
+
 def _of_counts(belief: Any, column: str, n_classes: int, points: int) -> Outcomes:
     rate = belief.rate[:, 0]
     low = np.floor(np.maximum(rate - REACH * np.sqrt(rate) - REACH, 0.0)).min()
@@ -122,6 +134,7 @@ def _of_counts(belief: Any, column: str, n_classes: int, points: int) -> Outcome
 
 _KINDS: dict[type, Callable[[Any, str, int, int], Outcomes]] = {
     Bernoulli: _of_presence,
+    Bins: _of_bins,
     Categorical: _of_categories,
     Gaussian: _of_bells,
     LogNormal: _of_log_bells,

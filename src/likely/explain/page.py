@@ -21,7 +21,16 @@ _TABLE = 'style="border-collapse:collapse;font-variant-numeric:tabular-nums"'
 _CELL = "padding:2px 10px;text-align:right;white-space:nowrap"
 _NAME = "padding:2px 10px;text-align:left"
 _RULE = "border-top:1px solid currentColor;font-weight:600"
+_STYLE = "body{font:14px/1.45 system-ui,sans-serif;color:#222;max-width:70rem;margin:1.5rem auto;padding:0 1rem}"
+_STYLE += "table{border-collapse:collapse;margin:.5rem 0 1.5rem}thead th{border-bottom:1px solid #999}"
+_STYLE += "tbody tr:nth-child(even){background:#f5f7f9}h1{font-size:1.3rem}h2{font-size:1.05rem;margin:1rem 0 .2rem}"
 _BAR = "display:inline-block;height:0.7em;vertical-align:middle"
+
+
+def whole_page(title: str, body: str) -> str:
+    """A page of its own around tables, which opens offline."""
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head><body>{body}</body></html>\n'
 
 
 def explanation_page(boards: Sequence[Board], n_rows: int) -> str:

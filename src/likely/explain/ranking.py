@@ -17,7 +17,18 @@ from likely.explain.sides import sides_of
 from likely.explain.words import information_by_word
 from likely.information import entropy
 from likely.measures import information_gain, information_gains
-from likely.stats import FeatureCounts, Moments, Part, Presence, Scatter, Statistic, Summary, TokenCounts, ValueCounts
+from likely.stats import (
+    FeatureCounts,
+    Histogram,
+    Moments,
+    Part,
+    Presence,
+    Scatter,
+    Statistic,
+    Summary,
+    TokenCounts,
+    ValueCounts,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +113,8 @@ def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mappi
 
 def _known_weights(seen: Statistic, place: int, weights: Array) -> Array:
     """Weight of each class's rows in which a numeric column is known."""
+    if isinstance(seen, Histogram):
+        return seen.known
     moments = seen.moments if isinstance(seen, Scatter) else seen
     return moments.n[:, place] if isinstance(moments, Moments) else weights
 

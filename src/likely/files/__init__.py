@@ -9,12 +9,41 @@ from likely.files.sources import looks_like_files
 from likely.files.table import FileTable, FileWarning, open_table
 
 if TYPE_CHECKING:
+    from likely.files.converting import convert_file
+    from likely.files.evaluating import evaluate_file
+    from likely.files.exporting import export_file
+    from likely.files.forgetting import forget_file, learn_file
+    from likely.files.growing import train_tree_file
     from likely.files.predicting import predict_file
-    from likely.files.training import train_file
+    from likely.files.training import fit_file, train_file
 
-_HOME = {"predict_file": "likely.files.predicting", "train_file": "likely.files.training"}
+_HOME = {
+    "convert_file": "likely.files.converting",
+    "evaluate_file": "likely.files.evaluating",
+    "export_file": "likely.files.exporting",
+    "fit_file": "likely.files.training",
+    "forget_file": "likely.files.forgetting",
+    "learn_file": "likely.files.forgetting",
+    "predict_file": "likely.files.predicting",
+    "train_file": "likely.files.training",
+    "train_tree_file": "likely.files.growing",
+}
 
-__all__ = ["FileTable", "FileWarning", "looks_like_files", "open_table", "predict_file", "train_file"]
+__all__ = [
+    "FileTable",
+    "FileWarning",
+    "convert_file",
+    "evaluate_file",
+    "export_file",
+    "fit_file",
+    "forget_file",
+    "learn_file",
+    "looks_like_files",
+    "open_table",
+    "predict_file",
+    "train_file",
+    "train_tree_file",
+]
 
 
 def __getattr__(name: str) -> object:

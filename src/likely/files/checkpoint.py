@@ -15,7 +15,7 @@ from likely.files.table import FileTable
 from likely.store.atomic import write_whole
 
 if TYPE_CHECKING:
-    from likely.estimators import BayesClassifier
+    from likely.estimators.learning import Learner
     from likely.stats import Summary
 
 SUFFIX = ".place"
@@ -33,7 +33,7 @@ class Checkpoint:
         self._files = [[source.name, source.size, source.path.stat().st_mtime_ns] for source in table.sources]
         self._last: dict[str, Any] = {}
 
-    def load(self, classifier: BayesClassifier) -> tuple[Summary | None, Place | None]:
+    def load(self, classifier: Learner) -> tuple[Summary | None, Place | None]:
         """What was counted before and where to go on, or nothing."""
         if not self.path.exists() or not self.places.exists():
             return None, None
@@ -53,7 +53,7 @@ class Checkpoint:
         self._last = {str(found.summary_.n_rows): asdict(place)}
         return found.summary_, place
 
-    def save(self, classifier: BayesClassifier, place: Place) -> None:
+    def save(self, classifier: Learner, place: Place) -> None:
         """Write the places first, then the model: each whole or not at all."""
         rows = str(classifier.summary_.n_rows)
         now = {rows: asdict(place)}

@@ -7,10 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from likely.engines.memory import Rows
+from numpy.typing import NDArray
+
+from likely.engines.memory import Recipes, Rows
 from likely.errors import DataError, FileError, LikelyError, SchemaError
+from likely.files.conversion import CATEGORY
 from likely.files.pieces import Piece
 from likely.plan import Task, refuse_negative_counts
 from likely.schema import Schema
@@ -29,7 +32,23 @@ MOST_CELLS = 1 << 24
 MOST_WORKERS = 6
 """Each has a piece of its own in memory, and one thread that reads and checks keeps no more of them busy."""
 
+KINDS = {"numeric": "number", "nominal": CATEGORY, "text": "text"}
+"""As what a column of each kind is read."""
+
+LABELS = ("integer", "number", "truth", "date", "time")
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def label_type(found: str, classes: NDArray[Any] | None = None) -> str:
+    """As what a column of labels is read, by what it seems to hold: words just as they are written.
+
+    Where the classes are known and are words, the labels of a text file are words, too, whatever they look like.
+    """
+    if found in LABELS and classes is not None and all(isinstance(label, str) for label in classes.tolist()):
+        return CATEGORY
+    return CATEGORY if found == "text" else found if found in LABELS else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +58,51 @@ class Counter:
     schema: Schema
     assigned: Mapping[str, str]
     target: str
+    recipes: Recipes = field(default_factory=dict)
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """The columns to be read, and as what: numbers as floats, categories as text just as it is written."""
+        wanted = {name: KINDS[self.schema.kinds[name]] for name in self.assigned}
+        return wanted if self.schema.weight is None else {**wanted, self.schema.weight: "number"}
 
     def count(self, piece: Piece) -> Summary:
-        """Read a piece and count it; what is wrong is told with the file and the line."""
-        rows = piece.read()
-        if not rows.num_rows:
-            raise EmptyPiece
-        try:
-            return self._count(as_table(rows))
-        except FileError:
-            raise
-        except LikelyError as error:
-            raise located(lambda some: self._count(as_table(some)), rows, piece, error) from None
+        """Read a piece and count it."""
+        return told(piece, self._count)
 
     def _count(self, table: Table) -> Summary:
+        return self.task(table).count()
+
+    def task(self, table: Table) -> Task:
+        """Rows that are to be counted by one thread."""
         labels = encode_column(table.cells(self.target))
         weight = row_weights(None, table, self.schema.weight)
         refuse_negative_counts(table, self.assigned)
-        rows = Rows(table, labels.classes, labels.codes, weight, 1)
-        return Task(rows, self.schema, self.assigned, weight is not None).count()
+        rows = Rows(table, labels.classes, labels.codes, weight, 1, self.recipes)
+        return Task(rows, self.schema, self.assigned, weight is not None)
+
+
+def columns_read(classifier: Any) -> dict[str, str]:
+    """The columns that a fitted classifier looks at, and as what each is read from files."""
+    kinds, families = classifier.schema_.kinds, getattr(classifier, "families_", None)
+    return {name: KINDS[kinds[name]] for name in classifier.schema_.features if families is None or name in families}
 
 
 class EmptyPiece(Exception):
     """All lines of a piece were left out."""
+
+
+def told(piece: Piece, task: Callable[[Table], Result]) -> Result:
+    """What a task makes of the rows of a piece; what is wrong is told with the file and the line."""
+    rows = piece.read()
+    if not rows.num_rows:
+        raise EmptyPiece
+    try:
+        return task(as_table(rows))
+    except FileError:
+        raise
+    except LikelyError as error:
+        raise located(lambda some: task(as_table(some)), rows, piece, error) from None
 
 
 _ROW = re.compile(r"^Row \d+ of column|, row \d+\b| in row \d+\b")
@@ -131,8 +172,8 @@ class RunningSum:
 
 
 def in_order(
-    task: Callable[[Piece], Result], pieces: Iterator[Piece], n_jobs: int | None
-) -> Iterator[tuple[Piece, Result]]:
+    task: Callable[[Item], Result], pieces: Iterator[Item], n_jobs: int | None
+) -> Iterator[tuple[Item, Result]]:
     """Each piece with what `task` makes of it, in order; reading goes on while others are worked on."""
     workers = min(n_threads(n_jobs), MOST_WORKERS)
     if workers == 1:
@@ -140,7 +181,7 @@ def in_order(
             yield piece, task(piece)
         return
     pool = ThreadPoolExecutor(workers)
-    waiting: deque[tuple[Piece, Future[Result]]] = deque()
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for piece in pieces:
             waiting.append((piece, pool.submit(task, piece)))

@@ -11,9 +11,9 @@ from typing import IO, Any
 import pyarrow as pa
 
 from likely.errors import FileError, LikelyError, missing_columns
-from likely.estimators import BayesClassifier
-from likely.files.conversion import CATEGORY, read_block, read_text, without_bad
-from likely.files.counting import in_order, located
+from likely.estimators import BayesClassifier, FullBayesClassifier
+from likely.files.conversion import read_block, read_text, without_bad
+from likely.files.counting import columns_read, in_order, located
 from likely.files.delimited import TextPiece
 from likely.files.pieces import Piece
 from likely.files.table import FileTable, open_table
@@ -22,14 +22,15 @@ from likely.files.writing import DELIMITERS, kind_of, table_writer
 from likely.table import as_table
 
 PREDICTION = "prediction"
-KINDS = {"numeric": "number", "nominal": CATEGORY, "text": "text"}
+
+Classifier = BayesClassifier | FullBayesClassifier
 
 More = Callable[[Any, pa.Table], Mapping[str, Any]]
 """Further columns for some rows, made from the classifier and the rows that it reads."""
 
 
 def predict_file(
-    classifier: BayesClassifier,
+    classifier: Classifier,
     source: Any,
     out: str | os.PathLike[str] | IO[bytes],
     *,
@@ -68,7 +69,7 @@ def predict_file(
 class Prediction:
     """What is read, what is copied, and what is added."""
 
-    classifier: BayesClassifier
+    classifier: Classifier
     table: FileTable
     model: Mapping[str, str]
     keep: tuple[str, ...]
@@ -78,20 +79,18 @@ class Prediction:
 
     @classmethod
     def prepare(
-        cls, classifier: BayesClassifier, table: FileTable, keep: Sequence[str] | None, probabilities: bool,
+        cls, classifier: Classifier, table: FileTable, keep: Sequence[str] | None, probabilities: bool,
         more: More | None, as_text: bool,
     ) -> Prediction:  # fmt: skip
         """Check the columns before anything is read or written."""
-        kinds = classifier.schema_.kinds
-        used = [name for name in classifier.schema_.features if name in classifier.families_]
-        missing = [name for name in used if name not in table.names]
+        model = columns_read(classifier)
+        missing = [name for name in model if name not in table.names]
         if missing:
             raise missing_columns(missing, table.names)
         kept = table.names if keep is None else tuple(keep)
         absent = [name for name in kept if name not in table.names]
         if absent:
             raise missing_columns(absent, table.names)
-        model = {name: KINDS[kinds[name]] for name in used}
         job = cls(classifier, table, model, kept, probabilities, more, as_text)
         clash = [name for name in (PREDICTION, *(job.shares() if probabilities else ())) if name in kept]
         if clash:

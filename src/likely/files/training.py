@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,9 @@ import pyarrow as pa
 from likely.choices import Choices
 from likely.errors import DataError, FileError, LikelyError, missing_columns
 from likely.estimators import BayesClassifier
+from likely.estimators.learning import Learner
 from likely.files.checkpoint import Checkpoint
-from likely.files.conversion import CATEGORY
-from likely.files.counting import Counter, EmptyPiece, RunningSum, in_order, located
+from likely.files.counting import Counter, EmptyPiece, RunningSum, in_order, label_type, located
 from likely.files.pieces import Piece, Place
 from likely.files.table import FileTable, open_table
 from likely.schema import AS_SAID, Schema
@@ -25,6 +25,9 @@ from likely.stats import Moments, Summary, ValueCounts
 from likely.table import as_table
 
 SAVE_SECONDS = 30.0
+
+Counts = TypeVar("Counts", bound=Learner)
+"""A classifier that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +56,22 @@ def train_file(
     `checkpoint` the state is saved there now and then, and a training that was broken off goes on from it; the
     file is removed at the end.
     """
-    table = source if isinstance(source, FileTable) else open_table(source)
-    if target not in table.names:
-        raise missing_columns([target], table.names)
-    if weight is not None:
-        given = settings.get("schema")
-        kinds = given.kinds if isinstance(given, Schema) else given or {}
-        settings["schema"] = {**kinds, weight: "weight"}
     classifier = BayesClassifier(**settings)
-    training = Training.begin(classifier, table, target)
+    return fit_file(classifier, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
+
+
+def fit_file(
+    classifier: Counts,
+    source: Any,
+    target: str,
+    *,
+    weight: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Report | None = None,
+) -> Counts:
+    """The same for any classifier that counts, as it was constructed."""
+    table = source if isinstance(source, FileTable) else open_table(source)
+    training = Training.begin(classifier, table, target, weight)
     saved = None if checkpoint is None else Checkpoint(checkpoint, table)
     summary, place = (None, None) if saved is None else saved.load(classifier)
     summary = training.count(summary, place, saved, progress)
@@ -75,14 +85,20 @@ def train_file(
 class Training:
     """A classifier that is about to learn files: the schema is settled, the rows are not yet counted."""
 
-    classifier: BayesClassifier
+    classifier: Learner
     table: FileTable
     counter: Counter
     looked: int
 
     @classmethod
-    def begin(cls, classifier: BayesClassifier, table: FileTable, target: str) -> Training:
+    def begin(cls, classifier: Learner, table: FileTable, target: str, weight: str | None = None) -> Training:
         """Judge the columns from a sample of rows."""
+        if target not in table.names:
+            raise missing_columns([target], table.names)
+        if weight is not None:
+            given = classifier.schema
+            kinds = given.kinds if isinstance(given, Schema) else given or {}
+            classifier.schema = {**kinds, weight: "weight"}
         sample = table.sample()
         if not sample.num_rows:
             raise DataError(f"{table.sources[0].name} has a header but no rows; there is nothing to learn from.")
@@ -94,14 +110,15 @@ class Training:
         except DataError as error:
             raise _located_in_head(classifier, table, sample, target, error) from None
         _refuse_late_changes(table, task.schema, classifier.schema)
-        return cls(classifier, table, Counter(task.schema, task.assigned, target), known.num_rows)
+        counter = Counter(task.schema, task.assigned, target, task.rows.recipes)
+        return cls(classifier, table, counter, known.num_rows)
 
     def count(
         self, summary: Summary | None, place: Place | None, saved: Checkpoint | None, progress: Report | None
     ) -> Summary:
         """One pass over what is left of the files."""
         total, rows, last_saved = RunningSum([(1 << 40, summary)] if summary else []), 0, time.monotonic()
-        pieces = self.table.pieces(self._wanted(), place)
+        pieces = self.table.pieces(self.wanted(), place)
         for piece, counted in in_order(self._counted, pieces, self.classifier.n_jobs):
             rows += piece.n_rows
             if counted is not None:
@@ -121,11 +138,15 @@ class Training:
 
     def remember(self, summary: Summary) -> None:
         """Settle the classifier on what was counted."""
-        schema = _counted_schema(self.counter.schema, summary, self.looked)
-        self.classifier.schema_ = schema
-        self.classifier.n_features_in_ = len(schema)
-        self.classifier.feature_names_in_ = np.array(schema.names, dtype=object)
-        self.classifier.restore(summary, dict(self.counter.assigned))
+        self.settle(self.classifier, summary)
+
+    def settle(self, classifier: Learner, summary: Summary) -> None:
+        """Settle any classifier of these columns on a summary of some of the rows."""
+        schema = counted_schema(self.counter.schema, summary, self.looked)
+        classifier.schema_ = schema
+        classifier.n_features_in_ = len(schema)
+        classifier.feature_names_in_ = np.array(schema.names, dtype=object)
+        classifier.restore(summary, dict(self.counter.assigned))
 
     def _counted(self, piece: Piece) -> Summary | None:
         try:
@@ -133,19 +154,14 @@ class Training:
         except EmptyPiece:
             return None
 
-    def _wanted(self) -> dict[str, str]:
-        """Which columns are read, and as what: numbers as floats, categories as text just as it is written."""
-        schema, types = self.counter.schema, self.table.types
-        kinds = {"numeric": "number", "nominal": CATEGORY, "text": "text"}
-        wanted = {name: kinds[schema.kinds[name]] for name in self.counter.assigned}
-        if schema.weight is not None:
-            wanted[schema.weight] = "number"
-        label = types[self.counter.target]
-        return {**wanted, self.counter.target: CATEGORY if label == "text" else label if label in LABELS else ""}
+    def wanted(self) -> dict[str, str]:
+        """Which columns are read, and as what."""
+        target = self.counter.target
+        return {**self.counter.wanted, target: label_type(self.table.types[target])}
 
 
 def _located_in_head(
-    classifier: BayesClassifier, table: FileTable, sample: pa.Table, target: str, error: DataError
+    classifier: Learner, table: FileTable, sample: pa.Table, target: str, error: DataError
 ) -> LikelyError:
     """A row that was looked at and cannot be learned, with its line if it is one of the first."""
     piece = next(iter(table.pieces({target: ""})))
@@ -157,9 +173,6 @@ def _located_in_head(
 
     found = located(judge, head, piece, error)
     return found if "and after" not in str(found) else DataError(f"{table.sources[0].name}: {error}")
-
-
-LABELS = ("integer", "number", "truth", "date", "time")
 
 
 def _refuse_late_changes(table: FileTable, schema: Schema, given: Any) -> None:
@@ -176,7 +189,7 @@ def _refuse_late_changes(table: FileTable, schema: Schema, given: Any) -> None:
 _JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
 
 
-def _counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
+def counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
     """Distinct values and gaps as counted in the whole pass, where every row counts as one."""
     rows = summary.n_rows
     judged = f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""

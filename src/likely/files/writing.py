@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,15 +25,17 @@ Write = Callable[["pa.Table"], None]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", ".psv": "|"}
 PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".ipc", ".feather")
 JSON = (".jsonl", ".ndjson", ".json")
+PACKED = (".gz", ".zst", ".zstd")
 
 
 def kind_of(name: str) -> str:
     """The suffix that says how a file is to be written; refuses one that says nothing."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-    packed = bool(suffixes) and suffixes[-1] == ".gz"
+    packed = bool(suffixes) and suffixes[-1] in PACKED
     kind = (suffixes[:-1] if packed else suffixes)[-1:] or [""]
-    known = [*DELIMITERS, *JSON, *([] if packed else PARQUET)]
+    known = [*DELIMITERS, *JSON, *([] if packed else [*PARQUET, *ARROW])]
     if kind[0] not in known:
         raise SettingsError(f"How {name!r} is to be written does not show; end it in {', '.join(known)}.")
     return kind[0]
@@ -46,25 +49,48 @@ def table_writer(out: str | Path | IO[bytes], *, kind: str | None = None, guard:
     """
     if isinstance(out, (str, Path)):
         suffix = kind or kind_of(str(out))
-        with whole_file(Path(out)) as file:
-            if str(out).endswith(".gz"):
-                with (
-                    gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed,
-                    _writer(packed, suffix, guard) as write,
-                ):
-                    yield write
-            else:
-                with _writer(file, suffix, guard) as write:
-                    yield write
+        with (
+            whole_file(Path(out)) as file,
+            _packed(file, Path(out).suffix.lower()) as target,
+            _writer(target, suffix, guard) as write,
+        ):
+            yield write
     else:
         with _writer(out, kind or ".csv", guard) as write:
             yield write
 
 
+class _LeftOpen:
+    """A file that Arrow may close as it likes: whoever opened it has more to do with it."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self.write, self.flush = file.write, file.flush
+
+    def close(self) -> None:
+        self.flush()
+
+
+@contextmanager
+def _packed(file: Any, suffix: str) -> Iterator[Any]:
+    """A file that packs what is written to it, if its suffix says so; the same rows give the same bytes."""
+    if suffix == ".gz":
+        with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+            yield packed
+    elif suffix in PACKED:
+        import pyarrow as pa
+
+        with pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), "zstd") as packed:
+            yield packed
+    else:
+        yield file
+
+
 @contextmanager
 def _writer(file: Any, kind: str, guard: bool) -> Iterator[Write]:
-    if kind in PARQUET:
-        with _parquet_writer(file) as write:
+    if kind in PARQUET or kind in ARROW:
+        with _columnar_writer(file, arrow=kind in ARROW) as write:
             yield write
     elif kind in JSON:
         yield lambda rows: _write_json(file, rows)
@@ -73,7 +99,8 @@ def _writer(file: Any, kind: str, guard: bool) -> Iterator[Write]:
 
 
 @contextmanager
-def _parquet_writer(file: Any) -> Iterator[Write]:
+def _columnar_writer(file: Any, *, arrow: bool) -> Iterator[Write]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer = None
@@ -81,7 +108,8 @@ def _parquet_writer(file: Any) -> Iterator[Write]:
     def write(rows: pa.Table) -> None:
         nonlocal writer
         if writer is None:
-            writer = pq.ParquetWriter(file, rows.schema, compression="zstd")
+            make = pa.ipc.new_file if arrow else partial(pq.ParquetWriter, compression="zstd")
+            writer = make(file, rows.schema)
         writer.write_table(rows)
 
     try:

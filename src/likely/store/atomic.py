@@ -25,6 +25,11 @@ def write_whole(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """The same for a text, such as a page."""
+    write_whole(Path(path), text.encode())
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to be written beside the target: flushed to the disk and renamed at the end, gone if anything fails.

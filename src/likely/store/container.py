@@ -38,7 +38,14 @@ MOST_DOCUMENT = 1 << 28
 MOST_DIGITS = 400
 """Digits of a whole number in the document."""
 
-DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
+DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "I64": np.int64,
+    "I32": np.int32,
+    "U16": np.uint16,
+    "U8": np.uint8,
+}
 
 Arrays = Mapping[str, NDArray[Any]]
 

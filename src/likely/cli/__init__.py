@@ -1,0 +1,15 @@
+"""The command line: `likely train`, `likely predict` and so on."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """What the program `likely` runs."""
+    try:
+        from likely.cli.running import main as run
+
+        run()
+    except KeyboardInterrupt:  # before anything has begun
+        sys.exit(130)

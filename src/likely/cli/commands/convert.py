@@ -1,0 +1,48 @@
+"""`likely convert`: a table from one format to another."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from likely.cli.arguments import Out, Tables
+from likely.cli.progress import progress_bar
+from likely.cli.reading import Reading
+from likely.cli.talking import Manner, destination, is_pipe
+
+
+def convert(
+    tables: Tables,
+    reading: Reading,
+    manner: Manner,
+    out: Out = None,
+    guard: Annotated[
+        bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
+    ] = False,
+) -> None:
+    """Write a table in another format, through the reader that refuses rather than misreads.
+
+    \b
+    likely convert export.csv -o export.parquet
+    likely convert 'parts/*.csv.gz' -o all.jsonl.zst
+    likely convert odd.txt --encoding cp1252 --rejects bad.csv -o good.csv
+    likely convert rows.parquet | head          CSV to standard output
+
+    By suffix: .csv .tsv .parquet .arrow .jsonl, texts also .gz or .zst. From text to text cells stay as they are
+    written; else columns get the types that they were found to have.
+    """
+    from likely.files.converting import convert_file
+
+    table = reading.open(tables)
+    manner.tell_notes(table.notes)
+    to_pipe = is_pipe(out)
+    with progress_bar("converting", quiet=manner.quiet or to_pipe) as progress:
+        rows = convert_file(
+            table, destination(out), guard=guard,
+            kind=(".jsonl" if manner.json else ".csv") if to_pipe else None, progress=progress,
+        )  # fmt: skip
+    if len(table.rejected):
+        manner.say(str(table.rejected))
+    if not to_pipe:
+        manner.say(f"Converted {rows:,} rows; wrote {out}")

@@ -1,0 +1,137 @@
+"""`likely evaluate`: how good a model is, on rows that it has not learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likely.cli.arguments import Target, Weight
+from likely.cli.commands.train import wanted_target
+from likely.cli.losses import Costs
+from likely.cli.models import is_model, load_model, provenance_of
+from likely.cli.progress import progress_bar
+from likely.cli.reading import Reading
+from likely.cli.running import NEGATIVE
+from likely.cli.settings import Beliefs
+from likely.cli.talking import Manner, write
+from likely.errors import SettingsError
+
+if TYPE_CHECKING:
+    from likely.evaluation import Report
+    from likely.files import FileTable
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        help="A model and a test table, or a training table alone.", metavar="[MODEL] TABLE", show_default=False
+    ),
+]
+
+
+def evaluate(
+    inputs: Inputs,
+    beliefs: Beliefs,
+    reading: Reading,
+    costs: Costs,
+    manner: Manner,
+    target: Target = None,
+    cv: Annotated[
+        str, typer.Option(help="Folds (10), loo for one row at a time, or a share to test on (0.3).", metavar="HOW")
+    ] = "10",
+    groups: Annotated[
+        str | None, typer.Option(help="A column; rows of a group are held out together.", metavar="COLUMN")
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Deal the folds anew so often.", metavar="N", min=1)] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same folds.", metavar="N")] = 0,
+    beta: Annotated[float, typer.Option(help="F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
+    weight: Weight = None,
+    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
+    plot: Annotated[str | None, typer.Option(help="Draw curves: .svg, .png or .html.", metavar="FILE")] = None,
+    fail_under: Annotated[
+        float | None, typer.Option(help="Exit 1 if the accuracy is below this.", metavar="ACCURACY")
+    ] = None,
+) -> None:
+    """Judge a model on rows that it has not learned.
+
+    \b
+    likely evaluate mails.csv --target kind             ten folds
+    likely evaluate mails.csv --target kind --cv loo    one row at a time
+    likely evaluate mails.likely test.csv               a model, a test table
+    likely evaluate loans.csv -t risk --loss costs.csv --html report.html
+    likely evaluate m.likely test.csv --fail-under 0.9  exit 1 if it is worse
+
+    Folds are counted in one pass and judged in a second; files may be larger than memory. Takes the options of likely
+    train, to compare settings with the same folds.
+    """
+    from likely.files.evaluating import evaluate_file
+
+    model, tables = (inputs[0], inputs[1:]) if len(inputs) > 1 and is_model(inputs[0]) else (None, inputs)
+    if model is None and is_model(inputs[0]):
+        raise SettingsError(
+            f"{inputs[0]!r} is a model; name a table to test it on as well, or a table to cross-validate."
+        )
+    table = reading.open(tables)
+    manner.tell_notes(table.notes)
+    way: Any = None
+    if model is not None:
+        classifier = load_model(model)
+        label = target or classifier.schema_.target
+        _warn_of_known(model, table, manner)
+    else:
+        label, way = wanted_target(table, target), _way(cv)
+        classifier = beliefs.classifier(table.types, label)
+    loss = costs.read(_classes(classifier, table, label) if costs.loss or costs.refuse is not None else ())
+    with progress_bar("judging", quiet=manner.quiet) as progress:
+        report = evaluate_file(
+            classifier, table, label, cv=way, loss=loss, beta=beta, groups=groups, repeats=repeats, seed=seed,
+            weight=weight, progress=progress,
+        )  # fmt: skip
+    _show(report, manner, html, plot)
+    if len(table.rejected):
+        manner.say(str(table.rejected))
+    if fail_under is not None and report.accuracy < fail_under:
+        manner.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
+        raise typer.Exit(NEGATIVE)
+
+
+def _warn_of_known(model: str, table: FileTable, manner: Manner) -> None:
+    """A model is too good on rows that it knows."""
+    origin = provenance_of(model)
+    learned = set(origin.sources) if origin is not None else set()
+    for source in table.sources:
+        if Path(source.name).name in learned:
+            manner.say(
+                f"note: the model seems to have learned {source.name}, and is too good on rows that it knows; "
+                f"for honest figures say: likely evaluate {source.name} --target COLUMN"
+            )
+
+
+def _way(given: str) -> Any:
+    if given == "loo":
+        return given
+    try:
+        return int(given) if given.isdigit() else float(given)
+    except ValueError:
+        raise SettingsError(f"--cv is {given!r}, but it is a number of folds, loo, or a share such as 0.3.") from None
+
+
+def _classes(classifier: Any, table: Any, label: str) -> list[Any]:
+    """The labels, as far as a sample of the rows has them."""
+    if hasattr(classifier, "classes_"):
+        return list(classifier.classes_.tolist())
+    return [cell for cell in table.sample().column(label).unique().to_pylist() if cell is not None]
+
+
+def _show(report: Report, manner: Manner, html: str | None, plot: str | None) -> None:
+    if html is not None:
+        from likely.store.atomic import write_text
+
+        write_text(html, report.to_html())
+    if plot is not None:
+        report.plot().save(plot)
+    write(report.to_json() if manner.json else str(report))
+    for path in (html, plot):
+        if path is not None:
+            manner.say(f"Wrote {path}")

@@ -1,0 +1,105 @@
+"""`likely explain`: why a row gets its posterior, factor by factor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likely.cli.arguments import Model, Tables
+from likely.cli.models import load_model
+from likely.cli.pairs import label_among, listed_in
+from likely.cli.reading import Reading
+from likely.cli.talking import Manner, records, write, write_json
+from likely.errors import DataError, SettingsError
+
+if TYPE_CHECKING:
+    from likely.explain import Explanation
+
+SHOWN_WORDS = 10
+
+
+def explain(
+    model: Model,
+    tables: Tables,
+    reading: Reading,
+    manner: Manner,
+    row: Annotated[
+        int, typer.Option("--row", "-r", help="The first row to explain, from 1 on.", metavar="N", min=1)
+    ] = 1,
+    rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows.", metavar="N", min=1)] = 1,
+    contrast: Annotated[
+        str | None,
+        typer.Option(
+            help="Log-odds of a class against the rest, or of one against another: A,B", metavar="CLASS[,CLASS]"
+        ),
+    ] = None,
+    logs: Annotated[bool, typer.Option("--logs", help="Show logarithms beside the factors.")] = False,
+    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
+    plot: Annotated[str | None, typer.Option(help="Draw the first row: .svg, .png or .html.", metavar="FILE")] = None,
+) -> None:
+    """Show why: prior × one factor per column = posterior.
+
+    \b
+    likely explain mails.likely new.csv                    the first row
+    likely explain mails.likely new.csv --row 17 --rows 3  rows 17, 18 and 19
+    likely explain mails.likely new.csv --contrast spam    spam against the rest
+    likely explain mails.likely new.csv --plot why.svg
+
+    The factors multiply to the posterior; nothing is estimated afterwards. Gaps and values never seen are said. Of
+    texts, the words that spoke are shown.
+    """
+    from likely.explain import Explanation
+    from likely.files.looking import rows_for
+
+    classifier = load_model(model)
+    table = reading.open(tables)
+    sides = _sides(contrast, classifier.classes_.tolist())
+    some = rows_for(classifier, table, row - 1, rows)
+    if not some.num_rows:
+        raise DataError(f"There is no row {row} in {table.sources[0].name}.")
+    why = classifier.explain(some)
+    shown: Any = why if sides is None else classifier.explain(some, contrast=sides)
+    if plot is not None:
+        shown.plot().save(plot)
+        manner.say(f"Wrote {plot}")
+    if html is not None:
+        from likely.explain.page import whole_page
+        from likely.store.atomic import write_text
+
+        write_text(html, whole_page("Why", shown._repr_html_()))
+        manner.say(f"Wrote {html}")
+    if manner.json:
+        frame = shown.to_frame()
+        frame["row"] += row
+        write_json(records(frame))
+        return
+    if not isinstance(why, Explanation):
+        write(str(shown))
+        return
+    for place in range(len(why)):
+        write(_text(why, shown, place, row + place, logs) + "\n")
+
+
+def _sides(contrast: str | None, classes: list[Any]) -> Any:
+    if contrast is None:
+        return None
+    names = listed_in([contrast]) or []
+    if len(names) > 2:
+        raise SettingsError(f"--contrast is {contrast!r}, but it is one class, or two with a comma between them.")
+    found = tuple(label_among(name, classes) for name in names)
+    return found[0] if len(found) == 1 else found
+
+
+def _text(why: Explanation, shown: Any, place: int, number: int, logs: bool) -> str:
+    from likely.explain import Contrast
+
+    posterior = why.posterior[place]
+    best = int(posterior.argmax())
+    head = f"Row {number}: {why.classes.tolist()[best]} ({posterior[best]:.4f})"
+    body = shown.written(place) if isinstance(shown, Contrast) else why.blackboard(place, logs=logs)
+    words = why.tokens(place).head(SHOWN_WORDS) if why.words else None
+    spoken = (
+        "" if words is None or words.empty else f"\n\nThe words that spoke\n{words.round(3).to_string(index=False)}"
+    )
+    return f"{head}\n\n{body}{spoken}"

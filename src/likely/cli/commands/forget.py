@@ -1,0 +1,40 @@
+"""`likely forget`: a model as if it had never seen some rows."""
+
+from __future__ import annotations
+
+from likely.cli.arguments import Model, Out, Tables, Target
+from likely.cli.commands.train import sources_of
+from likely.cli.models import load_counts, save_model
+from likely.cli.progress import progress_bar
+from likely.cli.reading import Reading
+from likely.cli.talking import Manner, write_json
+from likely.errors import SettingsError
+
+
+def forget(
+    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: Out = None
+) -> None:
+    """Take rows out of a model again.
+
+    \b
+    likely forget mails.likely leaver.csv -o mails.likely
+    grep ^4711, all.csv | likely forget m.likely - --names id,age,y -o m.likely
+
+    The result is the model that the other rows would have given. Rows that were never learned are refused, as far as
+    counts can tell.
+    """
+    from likely.files.forgetting import forget_file
+
+    if out is None:
+        raise SettingsError("Say where to write the model: -o FILE (it may be the same file).")
+    classifier = load_counts(model, "forget")
+    table = reading.open(tables)
+    manner.tell_notes(table.notes)
+    before = classifier.summary_.n_rows
+    with progress_bar("forgetting", quiet=manner.quiet) as progress:
+        forget_file(classifier, table, target, progress=progress)
+    left = classifier.summary_.n_rows
+    save_model(classifier, out, sources_of([model]))
+    if manner.json and out != "-":
+        write_json({"model": out, "forgotten": before - left, "rows": left})
+    manner.say(f"Forgot {before - left:,} rows, {left:,} are left; wrote {out}")

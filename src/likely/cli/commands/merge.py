@@ -1,0 +1,46 @@
+"""`likely merge`: one model that has learned what several have."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import Annotated
+
+import typer
+
+from likely.cli.arguments import Out
+from likely.cli.commands.train import sources_of
+from likely.cli.models import load_counts, save_model
+from likely.cli.talking import Manner, write_json
+from likely.errors import NotMergeable, SettingsError
+
+
+def merge(
+    models: Annotated[
+        list[str], typer.Argument(help="Models of the same columns.", metavar="MODEL", show_default=False)
+    ],
+    manner: Manner,
+    out: Out = None,
+) -> None:
+    """Add up models that were trained apart, without their rows.
+
+    \b
+    likely merge north.likely south.likely -o both.likely
+    likely merge sites/*.likely -o all.likely
+
+    The result is the model that all the rows together would have given. All models must read the same columns in the
+    same way; the settings are those of the first.
+    """
+    if len(models) < 2:
+        raise SettingsError("Name at least two models to merge.")
+    if out is None:
+        raise SettingsError("Say where to write the sum: -o FILE.")
+    loaded = [load_counts(path, "be merged") for path in models]
+    kinds = {type(model).__name__ for model in loaded}
+    if len(kinds) > 1:
+        raise NotMergeable(f"The models are of different kinds: {' and '.join(sorted(kinds))}.")
+    whole = reduce(add, loaded)
+    save_model(whole, out, sources_of(models))
+    if manner.json and out != "-":
+        write_json({"model": out, "rows": whole.summary_.n_rows, "classes": whole.classes_.tolist()})
+    manner.say(f"Merged {len(models)} models: {whole.summary_.n_rows:,} rows; wrote {out}")

@@ -1,0 +1,104 @@
+"""`likely predict`: prediction, probabilities, decision and reasons beside the rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likely.cli.arguments import Model, Out, Tables
+from likely.cli.losses import Costs
+from likely.cli.models import load_model
+from likely.cli.pairs import listed_in
+from likely.cli.progress import progress_bar
+from likely.cli.reading import Reading
+from likely.cli.talking import Manner, destination, is_pipe
+from likely.errors import SettingsError
+
+if TYPE_CHECKING:
+    from likely.decide import Loss
+
+
+def predict(
+    model: Model,
+    tables: Tables,
+    reading: Reading,
+    costs: Costs,
+    manner: Manner,
+    out: Out = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities/--no-probabilities", help="Columns with P(class).")
+    ] = True,
+    explain: Annotated[
+        int, typer.Option("--explain", "-e", help="So many strongest reasons for each row.", metavar="N", min=0)
+    ] = 0,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Copy only these columns: a,b,c (none: no column).", metavar="NAMES")
+    ] = None,
+    guard: Annotated[
+        bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
+    ] = True,
+) -> None:
+    """Write what a model says about rows beside these rows.
+
+    \b
+    likely predict mails.likely new.csv                  CSV to standard output
+    likely predict mails.likely new.csv -o out.parquet   written by suffix
+    likely predict mails.likely new.csv --explain 3      three reasons a row
+    likely predict loans.likely new.csv --loss costs.csv --refuse 0.4
+    cat new.csv | likely predict mails.likely - --keep id | head
+
+    Adds the columns prediction and P(class); with costs, decision and risk; with --explain, because_1, because_2 …:
+    log-odds for the predicted class against the next one. Columns are found by name; gaps and new values are fine.
+    By suffix: .csv .tsv .parquet .arrow .jsonl,
+    texts also .gz or .zst; the file appears when all of it is written, or not at all.
+    """
+    if model == "-" and "-" in tables:
+        raise SettingsError("Standard input can be the model or the table, not both; name a file for one of them.")
+    classifier = load_model(model)
+    table = reading.open(tables)
+    manner.tell_notes(table.notes)
+    loss = costs.read(classifier.classes_.tolist())
+    copied = [] if keep == ["none"] else listed_in(keep)
+    to_pipe = is_pipe(out)
+    from likely.files.predicting import predict_file
+
+    with progress_bar("predicting", quiet=manner.quiet or to_pipe) as progress:
+        rows = predict_file(
+            classifier,
+            table,
+            destination(out),
+            probabilities=probabilities,
+            keep=copied,
+            more=_more(loss, explain),
+            guard=guard,
+            kind=(".jsonl" if manner.json else ".csv") if to_pipe else None,
+            progress=progress,
+        )
+    if len(table.rejected):
+        manner.say(str(table.rejected))
+    if not to_pipe:
+        manner.say(f"Predicted {rows:,} rows; wrote {out}")
+
+
+def _more(loss: Loss | None, most: int) -> Any:
+    """What makes the further columns of some rows."""
+    if loss is None and not most:
+        return None
+
+    def columns(classifier: Any, rows: Any) -> dict[str, list[Any]]:
+        from likely.explain.reasons import reasons
+        from likely.table import as_table
+
+        found: dict[str, list[Any]] = {}
+        table = as_table(rows)
+        if loss is not None:
+            decided = classifier.decisions(table, loss)
+            found = {"decision": [str(d) for d in decided["decision"]], "risk": decided["risk"].tolist()}
+        if most:
+            why = reasons(classifier.explain, table, most)
+            for place in range(most):
+                found[f"because_{place + 1}"] = [str(line[place]) if place < len(line) else None for line in why]
+        return found
+
+    return columns

@@ -1,0 +1,57 @@
+"""`likely schema`: what a table would be taken for, and why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from likely.cli.arguments import Tables, Target
+from likely.cli.reading import Reading
+from likely.cli.talking import Manner, many, write, write_json, write_table
+from likely.cli.wording import in_options
+from likely.errors import missing_columns
+
+
+def schema(tables: Tables, reading: Reading, manner: Manner, target: Target = None) -> None:
+    """Show how a table is read, and what each column would be taken for, and why.
+
+    \b
+    likely schema loans.csv
+    likely schema loans.csv --target risk --delimiter ';'
+    likely schema 'parts/*.csv' --json
+
+    Nothing is learned. What you know better you say to likely train: --kind zip=nominal, --type id=text, --ignore name.
+    """
+    from likely.schema import Schema
+
+    table = reading.open(tables)
+    if target is not None and target not in table.names:
+        raise missing_columns([target], table.names)
+    sample = table.sample()
+    found = Schema.infer(sample, target)
+    late = table.late_changes()
+    dialect = table.dialect
+    if manner.json:
+        written = dialect.describe() if dialect is not None else None
+        columns = [{**asdict(column), "type": table.types[column.name]} for column in found]
+        write_json(
+            {
+                "files": [source.name for source in table.sources], "written": written, "target": target,
+                "rows_judged": sample.num_rows, "columns": columns, "changes": dict(late), "notes": list(table.notes),
+            }
+        )  # fmt: skip
+        return
+    names = [source.name for source in table.sources]
+    some = names[0] if len(names) == 1 else f"{len(names)} files, {names[0]} …"
+    write(f"{some}: {dialect.describe() if dialect is not None else 'columns with their own types'}")
+    write(f"judged from {many(sample.num_rows, 'row')}, from the head and from further on\n\n")
+    head = ["column", "holds", "kind", "values", "gaps", "why"]
+    write_table("", head, [_line(column, table.types[column.name]) for column in found], left=(0, 1, 2, 5))
+    for name, what in late.items():
+        manner.say(f"note: column {name!r} begins with numbers, but {what}: say --kind {name}=nominal")
+    manner.tell_notes(table.notes)
+
+
+def _line(column: Any, holds: str) -> list[str]:
+    counts = ["" if n is None else f"{n:,}" for n in (column.levels, column.gaps)]
+    return [column.name, holds, column.kind, *counts, in_options(column.why)]

@@ -1,0 +1,163 @@
+"""`likely show`: what a model has learned; or how two models differ."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import typer
+
+from likely.cli.models import keeps_counts, load_counts, load_model, provenance_of
+from likely.cli.running import NEGATIVE
+from likely.cli.talking import Manner, records, write, write_json, write_table
+from likely.cli.wording import in_options
+from likely.errors import SettingsError
+
+SHOWN_CLASSES, SHOWN_COLUMNS = 20, 40
+_JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
+
+
+def show(
+    models: Annotated[list[str], typer.Argument(help="A model; two with --diff.", metavar="MODEL", show_default=False)],
+    manner: Manner,
+    diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
+    values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
+    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
+) -> None:
+    """Show what a model has learned: classes, columns, the most telling values.
+
+    \b
+    likely show mails.likely
+    likely show mails.likely --html mails.html
+    likely show --diff old.likely new.likely    exit 1 if they differ
+    likely show mails.likely --json | jq .classes
+    """
+    if diff:
+        if len(models) != 2:
+            raise SettingsError(f"--diff compares two models, but {len(models)} were named.")
+        _show_diff(models, manner)
+        return
+    if len(models) != 1:
+        raise SettingsError("Show one model at a time, or two with --diff.")
+    classifier = load_model(models[0])
+    if not keeps_counts(classifier):
+        _show_other(classifier, models[0], manner, html)
+        return
+    if html is not None:
+        from likely.estimators.pages import model_page
+        from likely.store.atomic import write_text
+
+        write_text(html, model_page(classifier, per_class=values))
+        manner.say(f"Wrote {html}")
+        return
+    if manner.json:
+        _write_json(classifier, models[0], values)
+        return
+    _write_text(classifier, models[0], values)
+
+
+def _show_other(classifier: Any, path: str, manner: Manner, html: str | None) -> None:
+    """A classifier that keeps what it learned in a form of its own: its classes and columns, and its own page."""
+    columns = [[column.name, column.kind, _JUDGED.sub("", in_options(column.why))] for column in classifier.schema_]
+    labels = [str(label) for label in classifier.classes_.tolist()]
+    if html is not None:
+        from likely.explain.page import whole_page
+        from likely.store.atomic import write_text
+
+        write_text(html, whole_page(path, classifier._repr_html_()))
+        manner.say(f"Wrote {html}")
+    elif manner.json:
+        write_json({"classifier": type(classifier).__name__, "classes": labels, "columns": columns})
+    else:
+        write(f"{path}: {classifier!r}\n\n")
+        write_table("Classes", ["class"], [[label] for label in labels[:SHOWN_CLASSES]])
+        write_table("Columns", ["column", "kind", "why"], columns[:SHOWN_COLUMNS], left=(0, 1, 2))
+
+
+def _show_diff(models: list[str], manner: Manner) -> None:
+    from likely.explain.diff import differences, to_frame
+
+    found = differences(*(load_counts(path, "be compared") for path in models))
+    if manner.json:
+        write_json(records(to_frame(found)))
+    elif found:
+        lines = [[d.what, d.where, _short(d.a), _short(d.b)] for d in found]
+        write_table("", ["what", "where", models[0], models[1]], lines, left=(0, 1, 2, 3))
+    else:
+        manner.say("The models are the same.")
+    if found:
+        raise typer.Exit(NEGATIVE)
+
+
+def _write_json(classifier: Any, path: str, values: int) -> None:
+    from likely.explain.telling import telling_values
+    from likely.files.exporting import document
+
+    content = document(classifier, provenance_of(path), with_parameters=False)
+    content["information"] = records(classifier.rank())
+    content["telling"] = records(telling_values(classifier.summary_, values))
+    write_json(content)
+
+
+def _write_text(classifier: Any, path: str, values: int) -> None:
+    summary, model = classifier.summary_, classifier.model_
+    origin = provenance_of(path)
+    write(f"{path}: {classifier!r}")
+    write(f"learned {summary.n_rows:,} rows{_origin(origin)}, to predict {classifier.schema_.target or 'labels'!r}\n\n")
+    order = sorted(range(len(model.classes)), key=lambda k: -model.prior[k])[:SHOWN_CLASSES]
+    labels = model.classes.tolist()
+    lines = [[_short(labels[k]), f"{summary.classes.rows[k]:,}", f"{model.prior[k]:.4f}"] for k in order]
+    write_table(_title("Classes", len(lines), len(labels)), ["class", "rows", "prior"], lines)
+    _write_columns(classifier)
+    if values:
+        _write_telling(classifier, values)
+
+
+def _write_columns(classifier: Any) -> None:
+    bits = dict(classifier.rank()[["column", "information"]].itertuples(index=False))
+    columns = sorted(classifier.schema_, key=lambda column: -bits.get(column.name, -1.0))
+    lines = [
+        [
+            _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),
+            _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "",
+            _JUDGED.sub("", in_options(column.why)),
+        ]
+        for column in columns[:SHOWN_COLUMNS]
+    ]  # fmt: skip
+    head = ["column", "kind", "family", "values", "gaps", "bits", "why"]
+    write_table(_title("Columns, the most telling first", len(lines), len(columns)), head, lines, left=(0, 1, 2, 6))
+
+
+def _write_telling(classifier: Any, values: int) -> None:
+    from likely.explain.telling import telling_values
+
+    frame = telling_values(classifier.summary_, values)
+    if frame.empty:
+        return
+    most = values * SHOWN_CLASSES
+    lines = [
+        [_short(line[0]), _short(line[1]), _short(line[2]), f"{line[4]:.1%}", f"{line[5]:.1%}"]
+        for line in frame.head(most).itertuples(index=False)
+    ]
+    head = ["class", "column", "value", "share there", "elsewhere"]
+    write_table(_title("The most telling values", len(lines), len(frame)), head, lines, left=(0, 1, 2))
+
+
+def _origin(origin: Any) -> str:
+    if origin is None:
+        return ""
+    sources = f" of {', '.join(origin.sources[:3])}{' …' if len(origin.sources) > 3 else ''}" if origin.sources else ""
+    return f"{sources} at {origin.created}"
+
+
+def _title(what: str, shown: int, there: int) -> str:
+    return what if shown == there else f"{what} ({shown} of {there})"
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _short(value: object, longest: int = 40) -> str:
+    text = " ".join(str(value).split()) or repr(value)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -1,0 +1,123 @@
+"""`likely train`: from a table to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likely.cli.arguments import Out, Tables, Target, Weight
+from likely.cli.models import load_counts, save_model
+from likely.cli.progress import progress_bar
+from likely.cli.reading import Reading, name_of
+from likely.cli.settings import Beliefs
+from likely.cli.talking import Manner, many, write_json
+from likely.errors import SettingsError, listed, missing_columns
+
+if TYPE_CHECKING:
+    from likely.files import FileTable
+
+SHOWN_CLASSES = 6
+
+
+def train(
+    tables: Tables,
+    beliefs: Beliefs,
+    reading: Reading,
+    manner: Manner,
+    target: Target = None,
+    out: Out = None,
+    weight: Weight = None,
+    onto: Annotated[
+        str | None, typer.Option(help="Learn on: a model that gets these rows, too.", metavar="MODEL")
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(help="Save the state here now and then; a second start goes on from it.", metavar="FILE"),
+    ] = None,
+) -> None:
+    """Learn a table, and write a model.
+
+    \b
+    likely train mails.csv --target kind                 writes mails.likely
+    likely train 'logs/*.csv.gz' -t outcome -o m.likely  files are one table
+    likely train loans.csv -t risk --ignore id --kind zip=nominal
+    likely train calls.csv -t churn --family visits=poisson --smoothing 0.5
+    likely train more.csv --onto m.likely                learn on
+    zcat rows.csv.gz | likely train - -t label -o - | likely show -
+
+    One pass, in bounded memory. What each column is taken for is judged from rows across the whole file; see likely
+    schema for the reasons, and --kind to say it better.
+    """
+    table = reading.open(tables)
+    manner.tell_notes(table.notes)
+    path = out or (onto if onto and onto != "-" else f"{name_of(tables)}.likely")
+    with progress_bar("learning", quiet=manner.quiet) as progress:
+        if onto is not None:
+            classifier = _learn_on(onto, table, target, progress)
+        else:
+            from likely.files.training import fit_file
+
+            label = wanted_target(table, target)
+            classifier = beliefs.classifier(table.types, label)
+            fit_file(classifier, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
+    save_model(classifier, path, [source.name for source in table.sources])
+    _tell(manner, classifier, table, path)
+
+
+def wanted_target(table: FileTable, target: str | None) -> str:
+    """The column to be predicted, or an error that lists them."""
+    if target is None:
+        raise SettingsError(f"Which column is to be predicted? Say --target COLUMN; there are {listed(table.names)}.")
+    if target not in table.names:
+        raise missing_columns([target], table.names)
+    return target
+
+
+def _learn_on(onto: str, table: FileTable, target: str | None, progress: Any) -> Any:
+    from likely.files.forgetting import learn_file
+
+    return learn_file(load_counts(onto, "learn on"), table, target, progress=progress)
+
+
+def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
+    schema, summary = classifier.schema_, classifier.summary_
+    ignored = [column for column in schema if column.kind == "ignored"]
+    rejected = len(table.rejected)
+    shares = dict(zip(map(str, classifier.classes_.tolist()), classifier.model_.prior.tolist(), strict=True))
+    if manner.json and path != "-":
+        write_json(
+            {
+                "model": path,
+                "rows": summary.n_rows,
+                "rejected": rejected,
+                "classes": shares,
+                "columns": {name: family for name, family in classifier.families_.items()},
+                "ignored": {column.name: column.why for column in ignored},
+                "notes": list(table.notes),
+            }
+        )
+    for column in ignored:
+        manner.say(f"note: column {column.name!r} is left out: {column.why}")
+    if rejected:
+        manner.say(str(table.rejected))
+    where = "standard output" if path == "-" else path
+    manner.say(
+        f"Learned {many(summary.n_rows, 'row')}, {many(len(classifier.families_), 'column')}, "
+        f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
+    )
+
+
+def _some(shares: dict[str, float]) -> str:
+    first = [f"{label} {share:.1%}" for label, share in list(shares.items())[:SHOWN_CLASSES]]
+    more = len(shares) - len(first)
+    return ", ".join([*first, *([f"and {more} more"] if more > 0 else [])])
+
+
+def sources_of(paths: Sequence[str]) -> list[str]:
+    """What models were trained on, taken together."""
+    from likely.cli.models import provenance_of
+
+    found = [provenance_of(path) for path in paths]
+    return list(dict.fromkeys(source for each in found if each is not None for source in each.sources))

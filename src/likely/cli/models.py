@@ -1,0 +1,99 @@
+"""Model files on a command line, where `-` is standard input or output."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from likely.cli.talking import StandardOutput
+from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
+
+if TYPE_CHECKING:
+    from likely.store import Provenance
+
+PIPE = "-"
+MARK = b"likely\r\n"
+
+
+def is_model(path: str) -> bool:
+    """Whether a file begins like a model."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MARK)) == MARK
+    except OSError:
+        return Path(path).suffix == ".likely"
+
+
+def load_model(path: str) -> Any:
+    """The classifier in a file, or from standard input."""
+    if path == PIPE:
+        with tempfile.NamedTemporaryFile(suffix=".likely") as file:
+            file.write(sys.stdin.buffer.read())
+            file.flush()
+            return _loaded(file.name, "standard input")
+    return _loaded(path, path)
+
+
+def keeps_counts(classifier: Any) -> bool:
+    """Whether all that a classifier knows follows from a summary."""
+    return hasattr(classifier, "summary_") and hasattr(classifier, "restore")
+
+
+def load_counts(path: str, purpose: str) -> Any:
+    """The same for what only a classifier that counts can do."""
+    classifier = load_model(path)
+    if not keeps_counts(classifier):
+        raise SettingsError(
+            f"{path!r} holds a {type(classifier).__name__}, which keeps no counts and cannot {purpose}."
+        )
+    return classifier
+
+
+def save_model(classifier: Any, path: str, sources: Sequence[str]) -> None:
+    """Write a classifier, whole or not at all; or to standard output."""
+    if path != PIPE:
+        parent = Path(path).parent
+        if not parent.is_dir():
+            raise NoSuchFile(f"There is no folder {str(parent)!r} to write {Path(path).name!r} to.")
+        classifier.save(path, sources)
+        return
+    if sys.stdout.isatty():
+        raise SettingsError("A model is no text for a terminal; name a file with -o, or pipe it on.")
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder, "model.likely")
+        classifier.save(written, sources)
+        StandardOutput().write(written.read_bytes())
+
+
+def provenance_of(path: str) -> Provenance | None:
+    """Where a model comes from."""
+    from likely import store
+
+    return None if path == PIPE else store.read(path).saved.provenance
+
+
+def _loaded(path: str, name: str) -> Any:
+    from likely.estimators.saving import load
+
+    try:
+        return load(path)
+    except FileNotFoundError:
+        raise NoSuchFile(f"There is no model {name!r}.{_near(name)}") from None
+    except ModelFileError as error:
+        if path != name:
+            raise ModelFileError(str(error).replace(repr(path), name)) from None
+        if not is_model(path):
+            raise ModelFileError(
+                f"{name!r} is no model of likely; make one with: likely train {name} --target COLUMN"
+            ) from None
+        raise
+
+
+def _near(path: str) -> str:
+    try:
+        return did_you_mean(Path(path).name, [other.name for other in Path(path).parent.iterdir()])
+    except OSError:
+        return ""

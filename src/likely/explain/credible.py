@@ -1,0 +1,106 @@
+"""How sure a probability is itself: credible intervals, because counts leave the parameters open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from likely.bayes import Model, evidence_for
+from likely.calibration import log_odds
+from likely.errors import SettingsError, listed
+from likely.families import Settings
+from likely.families.spread import SPREADS, Certainty, log_bias, trigamma
+from likely.families.weighed import Weighed
+from likely.numerics import normalise, sums_of_others
+from likely.stats import Summary
+from likely.table import Table
+
+Array = NDArray[np.float64]
+
+LEAST = 1e-150
+"""A probability whose square is still a float."""
+
+
+def credible_interval(
+    model: Model,
+    summary: Summary,
+    assigned: Mapping[str, str],
+    settings: Settings,
+    priors: Any,
+    table: Table,
+    level: float,
+) -> tuple[Array, Array]:
+    """Bounds between which P(class | row) lies with probability `level`, given what was counted (rows × classes)."""
+    strange = [name for name, family in assigned.items() if family not in SPREADS]
+    if strange:
+        families = listed(sorted({assigned[name] for name in strange}))
+        raise SettingsError(f"How sure the family {families} of {listed(strange)} is, is not known: no interval.")
+    if settings.missing == "value" and any(assigned[name] not in ("bins", "categorical") for name in assigned):
+        raise SettingsError("Intervals take a gap in numbers as saying nothing: use missing='ignore'.")
+    spreads = [
+        _weighed(SPREADS[family.name](columns, seen, summary.classes.weights, settings, table), weight)
+        for some, weight in _by_weight(model, assigned)
+        for family, columns, seen in evidence_for(some, summary)
+    ]
+    counted = summary.classes.weights if is_counted(priors) else None
+    return interval(model.log_joint(table), spreads, counted, model.prior, level)
+
+
+def _by_weight(model: Model, assigned: Mapping[str, str]) -> list[tuple[dict[str, str], float]]:
+    """Columns that are believed with the same weight."""
+    weight_of = {name: b.weight for b in model.beliefs if isinstance(b, Weighed) for name in b.columns}
+    groups: dict[float, dict[str, str]] = {}
+    for name, family in assigned.items():
+        groups.setdefault(weight_of.get(name, 1.0), {})[name] = family
+    return [(columns, weight) for weight, columns in groups.items()]
+
+
+def _weighed(spread: Certainty, weight: float) -> Certainty:
+    """Evidence times a weight has the mean times the weight, and the variance times its square."""
+    if weight == 1.0:
+        return spread
+
+    def weighed(block: slice, shift: Array, variance: Array) -> None:
+        more = np.zeros((2, *shift.shape))
+        spread(block, more[0], more[1])
+        shift += weight * more[0]
+        variance += weight**2 * more[1]
+
+    return weighed
+
+
+def is_counted(priors: Any) -> bool:
+    """Whether the shares of the classes rest on rows, so that they are uncertain, too."""
+    return priors is None or (isinstance(priors, str) and priors in ("counted", "smoothed"))
+
+
+def interval(
+    joint: Array, spreads: list[Certainty], counted: Array | None, prior: Array, level: float
+) -> tuple[Array, Array]:
+    """The delta method on the log-odds of each class: classes are independent of each other, so variances add.
+
+    A step of ℓ, the log joint of another class, moves the log-odds of a class by −P(other) / (1 − P(class)).
+    """
+    if not 0.0 < level < 1.0:
+        raise SettingsError(f"level is {level!r}, but it is the probability of an interval, between 0 and 1.")
+    shift, variance = np.zeros((2, *joint.shape))
+    for spread in spreads:
+        spread(slice(0, len(joint)), shift, variance)
+    if counted is not None:
+        shift += log_bias(counted)
+        variance += trigamma(counted)
+    believed, centre = np.empty_like(joint), np.empty_like(joint)
+    normalise(joint, prior, False, believed)
+    normalise(joint + shift, prior, False, centre)
+    if joint.shape[1] < 2:
+        return believed, believed
+    odds = log_odds(centre)
+    rest = np.maximum(sums_of_others(centre.T).T, LEAST)
+    others = sums_of_others((centre * np.sqrt(variance)).T ** 2).T / rest**2
+    deviation = np.sqrt(variance + others)
+    reach = ndtri(0.5 + level / 2.0) * deviation
+    return np.minimum(expit(odds - reach), believed), np.maximum(expit(odds + reach), believed)

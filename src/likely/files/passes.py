@@ -1,0 +1,151 @@
+"""Two passes over the rows of files: the first counts their folds, the second judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import DataError, FileError, SettingsError
+from likely.evaluation.folds import stratified
+from likely.evaluation.ledger import Array, Ints
+from likely.evaluation.subtraction import fold_summaries
+from likely.files.counting import Counter, EmptyPiece, Result, RunningSum, in_order, told
+from likely.files.pieces import Piece
+from likely.files.table import FileTable
+from likely.files.training import Progress
+from likely.files.training import Report as Tell
+from likely.plan import Task
+from likely.stats import Summary
+from likely.table import Table, merge_classes
+
+STEP = 104_729
+"""Seeds of the pieces of a file lie this far apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the first pass keeps of a piece: the labels and weights of its rows, and the summaries of its folds."""
+
+    classes: NDArray[Any]
+    y: Ints
+    weight: Array
+    folds: list[Summary]
+
+    @classmethod
+    def of(cls, task: Task, folds: list[Summary]) -> Counted:
+        return cls(task.rows.classes, task.rows.y, task.rows.weight, folds)
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """Which rows of a piece are held out together: each class of the piece is dealt out by itself."""
+
+    counter: Counter
+    n_folds: int
+    seed: int
+
+    def deal(self, number: int, y: Ints) -> Ints:
+        """The fold of each row of a piece; those of the first piece are those of a table in memory."""
+        seed = self.seed + STEP * number
+        if len(y) < self.n_folds:
+            return np.random.default_rng(seed).permutation(self.n_folds)[: len(y)].astype(np.int32)
+        fold = stratified(y, self.n_folds, seed)
+        # What is left over goes to the first folds: with many pieces it should not always be the same ones.
+        return np.asarray((fold + number) % self.n_folds, dtype=np.int32)
+
+    def count(self, rows: Table, number: int) -> Counted:
+        """Count each fold of a piece."""
+        task = self.counter.task(rows)
+        return Counted.of(task, fold_summaries(task, self.deal(number, task.rows.y), self.n_folds))
+
+
+class Seen:
+    """All that the first pass found: truths and weights of all rows, and where each piece begins among them."""
+
+    def __init__(self) -> None:
+        self.starts: list[int] = []
+        self._rows = 0
+        self._labels: list[tuple[NDArray[Any], Ints, Array]] = []
+        self._sums: list[RunningSum] = []
+
+    def take(self, piece: Counted | None) -> None:
+        """The next piece; None if none of its lines is left."""
+        self.starts.append(self._rows)
+        if piece is None:
+            return
+        self._rows += len(piece.y)
+        self._labels.append((piece.classes, piece.y, piece.weight))
+        self._sums = self._sums or [RunningSum() for _ in piece.folds]
+        for total, summary in zip(self._sums, piece.folds, strict=True):
+            total.add(summary)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """All labels that occur."""
+        return reduce(lambda known, piece: merge_classes(known, piece[0])[0], self._labels[1:], self._labels[0][0])
+
+    @cached_property
+    def truth(self) -> Ints:
+        """Which of the classes each row has."""
+        places = [merge_classes(self.classes, own)[2].astype(np.int32)[y] for own, y, _ in self._labels]
+        return np.concatenate(places)
+
+    @cached_property
+    def weight(self) -> Array:
+        """What each row counts for."""
+        return np.concatenate([weight for _, _, weight in self._labels])
+
+    def folds(self, n_folds: int) -> list[Summary]:
+        """The summary of each fold of the whole table."""
+        if self._rows < n_folds:
+            raise SettingsError(f"cv asks for {n_folds} folds, but there are only {self._rows} rows.")
+        return [summary for total in self._sums if (summary := total.total()) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """Two passes over the same rows."""
+
+    table: FileTable
+    wanted: dict[str, str]
+    n_jobs: int | None
+    progress: Tell | None
+
+    def first(self, count: Callable[[Table, int], Counted]) -> Seen:
+        """Count every piece with its number."""
+        seen = Seen()
+        for counted in self._each(count, 0.0):
+            seen.take(counted)
+        if not len(seen):
+            raise DataError(f"{self.table.sources[0].name}: no row is left to judge.")
+        return seen
+
+    def second(self, judge: Callable[[Table, int], int], seen: Seen) -> None:
+        """Judge every piece with its number; the rows must be those of the first pass."""
+        rows = sum(done for done in self._each(judge, 0.5) if done is not None)
+        if rows != len(seen):
+            raise FileError(f"{self.table.sources[0].name} has changed while it was read; begin again.")
+
+    def _each(self, task: Callable[[Table, int], Result], done: float) -> Iterator[Result | None]:
+        def work(item: tuple[int, Piece]) -> Result | None:
+            try:
+                return told(item[1], lambda rows: task(rows, item[0]))
+            except EmptyPiece:
+                return None
+
+        rows = 0
+        pieces = self.table.pieces(self.wanted)
+        for (_, piece), result in in_order(work, enumerate(pieces), self.n_jobs):
+            rows += piece.n_rows
+            if self.progress is not None:
+                before, own = self.table.share_before(piece.after.file)
+                self.progress(Progress(rows, done + 0.5 * (before + own * piece.share)))
+            yield result

@@ -1,0 +1,126 @@
+"""The network itself, as Keras builds it. Keras is imported when a network is needed, and not before."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import MissingExtra
+from likely.nets.images import Pixels
+from likely.nets.layers import Layers
+
+Weights = tuple[NDArray[np.float32], ...]
+
+BLOCK = 1024
+"""Images that are looked at together."""
+
+
+def keras_library() -> Any:
+    """Keras, on JAX unless somebody has chosen otherwise."""
+    if "keras" not in sys.modules:
+        os.environ.setdefault("KERAS_BACKEND", "jax")
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    try:
+        import keras
+    except ImportError as error:
+        raise MissingExtra('A convolutional network needs Keras and JAX: pip install "likely[deep]".') from error
+    return keras
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Convolution and pooling for each of the layers, then one score per class from all that is left.
+
+    `weights` are the filters (height × width × maps before × maps) and shifts of each layer, and the weights
+    (pixels of the last maps × classes) and shifts of the scores.
+    """
+
+    layers: Layers
+    shape: tuple[int, int, int]
+    n_classes: int
+    weights: Weights | None = None
+    seed: int = 0
+
+    @cached_property
+    def _model(self) -> Any:
+        keras = keras_library()
+        pooling = keras.layers.AveragePooling2D if self.layers.pool == "mean" else keras.layers.MaxPooling2D
+        model = keras.Sequential([keras.Input(self.shape)])
+        for place, maps in enumerate(self.layers.maps):
+            start = keras.initializers.HeUniform(seed=self.seed + place)
+            model.add(keras.layers.Conv2D(maps, self.layers.filter, activation="relu", kernel_initializer=start))
+            model.add(pooling(self.layers.pool_size))
+        model.add(keras.layers.Flatten())
+        start = keras.initializers.GlorotUniform(seed=self.seed + len(self.layers.maps))
+        model.add(keras.layers.Dense(self.n_classes, kernel_initializer=start))
+        if self.weights is not None:
+            model.set_weights(list(self.weights))
+        return model
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shape of every array of weights."""
+        found: list[tuple[int, ...]] = []
+        before = self.shape[2]
+        for maps in self.layers.maps:
+            found += [(self.layers.filter, self.layers.filter, before, maps), (maps,)]
+            before = maps
+        height, width = self.layers.sizes(self.shape[:2])[-1]
+        return [*found, (height * width * before, self.n_classes), (self.n_classes,)]
+
+    def learned(self) -> Network:
+        """The network with the weights that it has now."""
+        return Network(self.layers, self.shape, self.n_classes, self._now(), self.seed)
+
+    def _now(self) -> Weights:
+        if self.weights is not None:
+            return self.weights
+        to_numpy = keras_library().ops.convert_to_numpy
+        return tuple(np.array(to_numpy(one.value), dtype=np.float32) for one in self._model.weights)
+
+    def prepare(self, learning_rate: float) -> None:
+        """Make ready to learn."""
+        keras = keras_library()
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        self._model.compile(optimizer=keras.optimizers.Adam(learning_rate), loss=loss)
+
+    def learn(self, images: Pixels, y: NDArray[np.int32], weight: NDArray[np.float32], batch: int) -> None:
+        """One pass over the images, in the order in which they come."""
+        self._model.fit(images, y, sample_weight=weight, batch_size=batch, epochs=1, shuffle=False, verbose=0)
+
+    def scores(self, images: Pixels) -> NDArray[np.float64]:
+        """Images × classes: softmax makes probabilities of them.
+
+        The last layer is a product of matrices; in double precision its terms add up to the last digits.
+        """
+        weights, shifts = self._now()[-2:]
+        last = self.maps(images, 2 * len(self.layers.maps))
+        return np.asarray(last.reshape(len(last), -1) @ weights.astype(np.float64) + shifts)
+
+    def maps(self, images: Pixels, depth: int) -> NDArray[np.float64]:
+        """What the first `depth` layers (of convolution and of pooling) make of images."""
+        layers: Sequence[Any] = self._model.layers[:depth]
+
+        def look(some: Pixels) -> Any:
+            seen: Any = some
+            for layer in layers:
+                seen = layer(seen)
+            return seen
+
+        return self._in_blocks(images, look)
+
+    def _in_blocks(self, images: Pixels, look: Any) -> NDArray[np.float64]:
+        """Blocks of few different sizes: each size is compiled once."""
+        keras, parts = keras_library(), []
+        for start in range(0, len(images), BLOCK):
+            some = images[start : start + BLOCK]
+            size = 1 << max(len(some) - 1, 31).bit_length()
+            filled = np.concatenate([some, np.zeros((size - len(some), *some.shape[1:]), dtype=np.float32)])
+            parts.append(np.asarray(keras.ops.convert_to_numpy(look(filled)), dtype=np.float64)[: len(some)])
+        return np.concatenate(parts)

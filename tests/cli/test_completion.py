@@ -1,0 +1,31 @@
+"""What the shell is offered: commands, options, and columns of the table that was named."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.conftest import MAILS
+
+
+def offered(words: str, folder: Path) -> list[str]:
+    """What bash would show after these words."""
+    environment = {
+        **os.environ,
+        "_LIKELY_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    program = "from likely.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True)
+    return done.stdout.split()
+
+
+def test_commands_options_and_columns(tmp_path: Path) -> None:
+    (tmp_path / "mails.csv").write_text(MAILS)
+    assert offered("likely pre", tmp_path) == ["predict"]
+    assert "--target" in offered("likely train mails.csv --tar", tmp_path)
+    assert offered("likely train mails.csv --target k", tmp_path) == ["kind"]
+    assert offered("likely train nothing.csv --target k", tmp_path) == []

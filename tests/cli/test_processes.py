@@ -1,0 +1,145 @@
+"""Real processes: pipes, signals, terminals, and how little is imported to say hello."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import MAILS, NEW
+from tests.cli.preloaded import preloaded
+
+LIKELY = [sys.executable, "-m", "likely"]
+PLAIN = {**os.environ, "PYTHONWARNINGS": "default", "COLUMNS": "80"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mails.csv").write_text(MAILS)
+    (tmp_path / "new.csv").write_text(NEW)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with preloaded(tmp_path_factory.mktemp("quick") / "bin") as environment:
+        yield environment
+
+
+def shell(line: str, folder: Path, quick: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A line as a user types it."""
+    command = ["bash", "-o", "pipefail", "-c", line]
+    return subprocess.run(command, cwd=folder, env=quick, capture_output=True, text=True)
+
+
+def test_a_whole_way_through_pipes(folder: Path, quick: dict[str, str]) -> None:
+    line = "cat mails.csv | likely train - -t kind -o - | likely predict - new.csv | cut -d, -f4"
+    done = shell(line, folder, quick)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "prediction\nskip\nread\n"
+
+
+def test_exit_codes(folder: Path, quick: dict[str, str]) -> None:
+    done = shell("likely train mails.csv -t kind -q", folder, quick)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = shell("likely train mails.csv -t knid", folder, quick)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert shell("likely merge mails.likely mails.likely -o two.likely -q", folder, quick).returncode == 0
+    assert shell("likely show --diff mails.likely two.likely", folder, quick).returncode == 1
+
+
+def test_a_reader_that_leaves_is_no_trouble(folder: Path) -> None:
+    (folder / "long.csv").write_text(MAILS + "shop,7,5,skip\n" * 50_000)
+    line = f"{' '.join(LIKELY)} convert long.csv | head -n 2"
+    done = shell(line, folder, PLAIN)
+    assert done.stdout == "sender,links,hour,kind\nfriend,0,18.5,read\n"
+    assert done.stderr == ""
+    assert done.returncode == 141, "as `cat` under pipefail"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_leave_nothing_half_written(folder: Path, number: int, code: int) -> None:
+    spool = folder / "spool"
+    spool.mkdir()
+    process = subprocess.Popen(
+        [*LIKELY, "convert", "-", "-o", "out.csv"], cwd=folder, env={**PLAIN, "TMPDIR": str(spool)}, text=True,
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while not list(spool.iterdir()):  # it reads, and standard input has no end
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, err = process.communicate()
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert not list(folder.glob("*out.csv*"))
+    assert not list(folder.glob(".*unfinished*"))
+    assert not list(spool.iterdir())
+
+
+def on_a_terminal(arguments: list[str], folder: Path, **more: str) -> str:
+    """What a terminal of 80 columns gets to see, on both streams."""
+    main, other = pty.openpty()
+    environment = {**PLAIN, "TERM": "xterm-256color", **more}
+    environment.pop("COLUMNS", None)
+    process = subprocess.Popen([*LIKELY, *arguments], cwd=folder, env=environment, stdout=other, stderr=other)
+    os.close(other)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not piece:
+            break
+        seen += piece
+    process.wait()
+    os.close(main)
+    assert process.returncode == 0, seen.decode()
+    return seen.decode()
+
+
+def test_colours_and_bars_are_for_terminals_only(folder: Path, quick: dict[str, str]) -> None:
+    assert "\x1b[" not in shell("likely schema mails.csv", folder, quick).stdout
+    assert "\x1b[1;36m" in on_a_terminal(["schema", "mails.csv"], folder)
+    assert "36m" not in on_a_terminal(["schema", "mails.csv"], folder, NO_COLOR="1")
+    assert "converting" in on_a_terminal(["convert", "mails.csv", "-o", "x.parquet"], folder)
+    assert on_a_terminal(["convert", "mails.csv", "-o", "x.parquet", "--quiet"], folder) == ""
+
+
+def test_help_needs_nothing_heavy() -> None:
+    program = (
+        "import sys; from likely.cli.running import run; assert run(['train', '--help']) == 0; "
+        "heavy = {'numpy', 'pandas', 'pyarrow', 'numba', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=PLAIN)
+    assert done.returncode == 0, done.stderr
+    assert "--target" in done.stdout
+
+
+def test_standard_output_in_any_encoding(folder: Path) -> None:
+    (folder / "u.csv").write_text("näme,y\nZürich,p\n漢字,q\n")
+    environment = {**PLAIN, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    done = subprocess.run([*LIKELY, "schema", "u.csv"], cwd=folder, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert rb"n\xe4me" in done.stdout
+
+
+def test_a_fault_of_ours_is_a_sentence_with_a_code_of_its_own(folder: Path) -> None:
+    program = (
+        "import sys; import likely.cli.commands.demo as demo, likely.demo; "
+        "likely.demo.main = lambda: {}['gone']; sys.argv = ['likely', 'demo']; from likely.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=PLAIN, capture_output=True, text=True)
+    assert done.returncode == 70
+    assert "This should not have happened (KeyError" in done.stderr
+    assert "Traceback" not in done.stderr
