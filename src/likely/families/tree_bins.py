@@ -1,0 +1,134 @@
+"""Bins that are cut where the classes differ: by a decision tree of the column alone, flattened."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from likely.families.bins import FIRST, GAP, Bins
+from likely.families.protocol import Array, LeftOut, Scorer, Settings
+from likely.measures import information_gains
+from likely.stats import Histogram
+from likely.stats.cutting import Binning, cells_between, outer_edges
+from likely.stats.histogram import floats_at
+from likely.stats.upper_errors import confident_errors
+
+LEAST, LEVEL = 2.0, 0.8
+"""Weight on either side of a cut, and the confidence level of pruning: as `TreeDiscretiser` has them."""
+
+TIE, SLACK = 1e-10, 1e-6
+
+
+class TreeBins(Bins):
+    """The family of `Bins`, settled otherwise: a belief is a `Bins` whose edges separate classes."""
+
+    __slots__ = ()
+
+    name: ClassVar[str] = "tree-bins"
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings) -> Bins:
+        return Bins.between(cut_by_class(seen), columns, seen, weights, settings)
+
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> Scorer:
+        """Without a row the tree may be another: it is grown anew for every number, class and weight that occurs."""
+        cells = rows.table.numbers(columns[0])
+        codes = seen.codes(cells)
+        kinds, places = np.unique(np.column_stack([codes, rows.y, rows.weight]), axis=0, return_inverse=True)
+        whole = cls.settle(columns, seen, rows.classes, settings)
+        lines = np.empty((len(kinds), len(rows.classes)))
+        for place, (code, label, weight) in enumerate(kinds):
+            left = rows.classes.copy()
+            left[int(label)] = max(left[int(label)] - weight, 0.0)
+            if code < 0:
+                lines[place] = cls.settle(columns, seen, left, settings).table[GAP]
+                continue
+            belief = cls.settle(columns, _without(seen, int(code), int(label), float(weight)), left, settings)
+            number = seen.lows()[int(code)]
+            lines[place] = belief.table[FIRST + belief.places(np.array([number]))[0]]
+        strange = (codes < 0) & ~np.isnan(cells)
+        places = places.ravel()
+
+        def score(block: slice, joint: Array) -> None:
+            said = lines[places[block]]
+            odd = strange[block]
+            said[odd] = whole.table[FIRST + whole.places(cells[block][odd])]
+            joint += said
+
+        return score
+
+
+def cut_by_class(seen: Histogram) -> Binning:
+    """The leaves of a tree that cuts by information gain, pruned at a confidence level, from left to right."""
+    n_cells = len(seen.cells)
+    of_cell = np.zeros(n_cells, dtype=np.int64)
+    if not n_cells:
+        return Binning(of_cell, np.array([0.0, 1.0]))
+    below = np.concatenate([np.zeros((len(seen.counts), 1)), np.cumsum(seen.counts, axis=1)], axis=1)
+    last = np.array(_leaves(below, n_cells)[:-1], dtype=np.int64) - 1
+    of_cell[last + 1] = 1
+    cuts = floats_at(cells_between(seen, last, last + 1) << seen.shift)
+    low, high = outer_edges(seen.lows(), seen.highs())
+    return Binning(np.cumsum(of_cell), np.concatenate([[low], cuts, [high]]))
+
+
+def _leaves(below: Array, n_cells: int) -> list[int]:
+    """Where the leaves end: grown from the top, then pruned from the bottom."""
+    ends: dict[tuple[int, int], int] = {}
+    order, pending = [], [(0, n_cells)]
+    while pending:
+        span = pending.pop()
+        order.append(span)
+        middle = _best_cut(below, *span)
+        if middle is not None:
+            ends[span] = middle
+            pending += [(span[0], middle), (middle, span[1])]
+    for charge in (_errors, _charged):  # first what makes no fewer errors, then what is not sure to
+        costs: dict[tuple[int, int], float] = {}
+        for span in reversed(order):
+            costs[span] = charge(below[:, span[1]] - below[:, span[0]])
+            if span in ends:
+                both = costs.get((span[0], ends[span]), 0.0) + costs.get((ends[span], span[1]), 0.0)
+                if costs[span] <= both * (1.0 + SLACK):
+                    del ends[span]
+                else:
+                    costs[span] = both
+    found, pending = [], [(0, n_cells)]
+    while pending:
+        first, last = pending.pop()
+        if (first, last) in ends:
+            middle = ends[first, last]
+            pending += [(middle, last), (first, middle)]
+        else:
+            found.append(last)
+    return found
+
+
+def _best_cut(below: Array, first: int, last: int) -> int | None:
+    """The cut of most information gain between two cells; of equals the last."""
+    left = (below[:, first + 1 : last] - below[:, [first]]).T
+    right = (below[:, last] - below[:, first])[None, :] - left
+    fair = (left.sum(axis=1) >= LEAST - TIE) & (right.sum(axis=1) >= LEAST - TIE)
+    if not fair.any():
+        return None
+    gains = np.where(fair, information_gains(np.stack([left, np.maximum(right, 0.0)], axis=-1)), 0.0)
+    best = gains.max()
+    return int(np.flatnonzero(gains >= best * (1.0 - TIE))[-1]) + first + 1 if best > 0.0 else None
+
+
+def _errors(counts: Array) -> float:
+    return float(counts.sum() - counts.max(initial=0.0))
+
+
+def _charged(counts: Array) -> float:
+    return float(confident_errors(np.array([counts.sum()]), np.array([_errors(counts)]), LEVEL)[0])
+
+
+def _without(seen: Histogram, code: int, label: int, weight: float) -> Histogram:
+    """The histogram without one row."""
+    counts = seen.counts.copy()
+    counts[label, code] = max(counts[label, code] - weight, 0.0)
+    kept = np.asarray(counts.any(axis=0))
+    return Histogram(seen.shift, seen.cells[kept], np.ascontiguousarray(counts[:, kept]))

@@ -1,0 +1,221 @@
+"""Growing from counts that add up: one pass over all batches for each level, and nothing of a row is kept.
+
+For every node that may still be split there is a class × bin table for each numeric column (at most 255 bins, edges
+settled beforehand) and a class × value table for each nominal one. They are sums over rows, so batches may be counted
+anywhere, in any order. Tests, children and their class weights follow from the tables alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SettingsError
+from likely.trees.cases import Stock
+from likely.trees.columns import Splits
+from likely.trees.kernels.binning import GAP, assign, score_tables
+from likely.trees.kernels.measuring import NOTHING, TIE
+from likely.trees.kernels.summing import count_open, score_values, settle_values
+from likely.trees.nodes import NodeList
+from likely.trees.planting import Plan, refuse_many_groups
+from likely.trees.pruning.cutting import collapsed
+from likely.trees.reading import Rows, flat_of
+from likely.trees.tree import Feature, Tree
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Order = NDArray[np.int64]
+
+MOST_CELLS = 1 << 23
+"""Cells of all tables that are counted in one pass; a level with more open nodes takes several."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frontier:
+    """Nodes whose tables are to be counted: a tree so far, the numbers of its open leaves, and the edges of bins."""
+
+    tree: Tree
+    nodes: Order
+    edges: tuple[Array, ...]
+
+    @property
+    def widths(self) -> Order:
+        """Bins or values of each feature."""
+        pairs = zip(self.tree.features, self.edges, strict=True)
+        return np.array([len(e) + 1 if f.levels is None else len(f.levels) for f, e in pairs], dtype=np.int64)
+
+    def empty(self) -> LevelCounts:
+        """Tables without any rows."""
+        return LevelCounts(np.zeros(len(self.nodes) * int(self.widths.sum()) * len(self.tree.classes)))
+
+    def count(self, stock: Stock) -> LevelCounts:
+        """The tables of some rows."""
+        tree, n_classes = self.tree, len(self.tree.classes)
+        rows = Rows.stocked(tree, stock.columns)
+        numbers, codes = rows.block(slice(0, len(stock)))
+        bins = np.full(numbers.shape, GAP, dtype=np.uint8)
+        numeric = [edges for feature, edges in zip(tree.features, self.edges, strict=True) if feature.is_numeric]
+        for place, edges in enumerate(numeric):
+            own = np.empty(len(stock), dtype=np.uint8)
+            assign(np.ascontiguousarray(numbers[:, place]), edges, own)
+            bins[:, place] = own
+        places = np.full(len(tree), -1, dtype=np.int64)
+        places[self.nodes] = np.arange(len(self.nodes))
+        counts = self.empty()
+        offsets = len(self.nodes) * n_classes * (np.cumsum(self.widths) - self.widths)
+        weights = np.ones(len(stock)) if stock.weights is None else stock.weights
+        count_open(
+            flat_of(tree), tree.sizes, places, numbers, codes, bins, stock.labels, weights, self.widths, offsets,
+            n_classes, counts.cells,
+        )  # fmt: skip
+        return counts
+
+    def tables(self, counts: LevelCounts) -> list[Array]:
+        """Node × bin × class for each feature."""
+        n, n_classes = len(self.nodes), len(self.tree.classes)
+        ends = np.cumsum(self.widths)[:-1] * n * n_classes
+        parts = np.split(counts.cells, ends)
+        return [part.reshape(n, -1, n_classes) for part in parts]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelCounts:
+    """Class × bin and class × value counts of some nodes; those of two batches add up."""
+
+    cells: Array
+
+    def __add__(self, other: LevelCounts) -> LevelCounts:
+        return LevelCounts(self.cells + other.cells)
+
+
+Count = Callable[[Frontier], LevelCounts]
+"""One pass over all batches."""
+
+
+@dataclass(slots=True, eq=False)
+class BatchGrowth:
+    """A tree that is being grown from counts."""
+
+    plan: Plan
+    classes: NDArray[Any]
+    features: tuple[Feature, ...]
+    edges: tuple[Array, ...]
+    count: Count
+    nodes: NodeList = field(init=False)
+
+    def grow(self, root: Array) -> Tree:
+        """Level by level, from the class weights of all rows on."""
+        if self.plan.missing != "weights":
+            raise SettingsError("A tree that is grown from counts shares gaps out: missing='weights'.")
+        refuse_many_groups(self.plan, self.features)
+        self.nodes = NodeList(root[None, :])
+        open_ids = np.flatnonzero(self._is_open(root[None, :], 0))
+        used, counts, depth = np.zeros((len(open_ids), len(self.features)), dtype=np.uint8), root[None, :][open_ids], 0
+        while len(open_ids):
+            depth += 1
+            open_ids, counts, used = self._next(open_ids, counts, used, depth)
+        tree = self._tree()
+        return collapsed(tree) if self.plan.collapse else tree
+
+    def _tree(self) -> Tree:
+        return self.nodes.tree(self.classes, self.features, "weights")
+
+    def _next(
+        self, ids: Order, counts: Array, used: NDArray[np.uint8], depth: int
+    ) -> tuple[Order, Array, NDArray[np.uint8]]:
+        """Count and split the open nodes of a level; the open nodes of the next."""
+        tree = self._tree()
+        cells = max(int(Frontier(tree, ids[:1], self.edges).widths.sum()) * len(self.classes), 1)
+        step = max(MOST_CELLS // cells, 1)
+        chosen: list[_Chosen] = []
+        for start in range(0, len(ids), step):
+            some = slice(start, start + step)
+            frontier = Frontier(tree, ids[some], self.edges)
+            tables = frontier.tables(self.count(frontier))
+            chosen += self._choose(tables, counts[some], used[some], start)
+        n_branches = np.zeros(len(ids), dtype=np.int32)
+        for test in chosen:
+            n_branches[test.node] = len(test.known)
+        return self._split(chosen, ids, counts, used, n_branches, depth)
+
+    def _choose(self, tables: list[Array], counts: Array, used: NDArray[np.uint8], start: int) -> list[_Chosen]:
+        """The best test of each node."""
+        sizes, rule = counts.sum(axis=1), self.plan.rule(0.0)
+        best, winners = np.zeros(len(counts)), np.full(len(counts), -1)
+        cuts = np.zeros((len(self.features), len(counts)), dtype=np.int64)
+        for place, (feature, table) in enumerate(zip(self.features, tables, strict=True)):
+            scores = np.empty(len(counts))
+            if feature.is_numeric:
+                score_tables(table, sizes, rule.measure, rule.logs, rule.min_cases, scores, cuts[place])
+            else:
+                own = np.ascontiguousarray(used[:, place])
+                score_values(table, sizes, own, rule.mode, rule.measure, rule.logs, rule.min_cases, scores)
+            better = scores > best * (1.0 + TIE)
+            best[better], winners[better] = scores[better], place
+        found = []
+        for node in np.flatnonzero(winners >= 0):
+            place, table = int(winners[node]), tables[winners[node]]
+            if self.features[place].is_numeric:
+                cut = int(cuts[place, node])
+                known = np.array([table[node, : cut + 1].sum(axis=0), table[node, cut + 1 :].sum(axis=0)])
+                found.append(_Chosen(start + int(node), place, known, float(self.edges[place][cut]), None))
+                continue
+            maps, n = np.empty((1, table.shape[1]), dtype=np.int32), np.empty(1, dtype=np.int32)
+            rest = rule.mode, rule.measure, rule.logs, rule.min_cases
+            settle_values(table, np.array([node]), *rest, maps, n)
+            known = np.array([table[node][maps[0] == branch].sum(axis=0) for branch in range(n[0])])
+            found.append(_Chosen(start + int(node), place, known, 0.0, maps))
+        return found
+
+    def _split(
+        self,
+        chosen: Sequence[_Chosen],
+        ids: Order,
+        counts: Array,
+        used: NDArray[np.uint8],
+        n_branches: Ints,
+        depth: int,
+    ) -> tuple[Order, Array, NDArray[np.uint8]]:
+        if not chosen:
+            return ids[:0], counts[:0], used[:0]
+        first_child = np.where(n_branches > 0, np.cumsum(n_branches) - n_branches, -1).astype(np.int64)
+        usual, children, below = np.full(len(ids), -1, dtype=np.int32), [], []
+        tests: list[tuple[Any, Order, Splits]] = []
+        for test in chosen:
+            sizes = test.known.sum(axis=1)
+            usual[test.node] = int(np.argmax(sizes > sizes.max() - NOTHING))
+            gaps = np.maximum(counts[test.node] - test.known.sum(axis=0), 0.0)
+            children.append(test.known + gaps * (sizes / sizes.sum())[:, None])
+            gone = used[test.node].copy()
+            if test.maps is not None and not self.plan.limits.reuse_nominal:
+                gone[test.place] = 1
+            below.append(np.repeat(gone[None, :], len(sizes), axis=0))
+            cut = None if test.maps is not None else np.array([test.threshold])
+            n = np.array([len(sizes)], dtype=np.int32)
+            tests.append((test, np.array([test.node]), Splits(n, cut, test.maps)))
+        new_counts = np.concatenate(children)
+        kids = self.nodes.add(ids, tests, first_child, n_branches, usual, new_counts, None)
+        open_ = self._is_open(new_counts, depth)
+        return kids[open_], new_counts[open_], np.concatenate(below)[open_]
+
+    def _is_open(self, counts: Array, depth: int) -> NDArray[np.bool_]:
+        sizes = counts.sum(axis=1)
+        mixed = sizes - counts.max(axis=1) > NOTHING
+        if self.plan.max_depth is not None and depth >= self.plan.max_depth:
+            return np.zeros(len(counts), dtype=np.bool_)
+        return np.asarray(mixed & (sizes >= 2.0 * self.plan.min_cases - NOTHING))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chosen:
+    """The test of one node: the column's place, and the class weights of the known cases of each branch."""
+
+    node: int
+    place: int
+    known: Array
+    threshold: float
+    maps: Ints | None

@@ -1,0 +1,88 @@
+"""A numeric column in at most 255 bins of about equal size: cuts lie at the edges of bins."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.trees.columns.protocol import Array, Ints, Level, Moves, Order, Rule, Splits, StandIns
+from likely.trees.columns.sorted import mid_points, side_of
+from likely.trees.kernels import binning
+from likely.trees.kernels.whole import move_codes, score_bins_whole
+
+MOST_BINS = 255
+MOST_SAMPLED = 1 << 15
+"""Rows from which edges are settled: enough to place a quantile within a fraction of a bin."""
+
+
+class BinnedColumn:
+    """The bin of every row, 255 for a gap."""
+
+    def __init__(self, place: int, numbers: Array, edges: Array) -> None:
+        self.place, self.numbers, self.edges = place, numbers, edges
+        self.codes: NDArray[np.uint8] = np.empty(len(numbers), dtype=np.uint8)
+        binning.assign(numbers, edges, self.codes)
+        self._in_order = self.codes  # those of a level's members, as long as each row is there once
+        self._cuts = np.empty(0, dtype=np.int64)
+
+    @property
+    def n_bins(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) + 1
+
+    def judge(self, level: Level, rule: Rule) -> Array:
+        cases, scores = level.cases, np.empty(len(level))
+        self._cuts = np.empty(len(level), dtype=np.int64)
+        if cases.unit and len(level.members) < len(rule.logs):
+            score_bins_whole(
+                self._in_order, level.starts, level.labels, self.n_bins, level.counts.shape[1], level.sizes,
+                rule.measure, rule.logs, rule.min_cases, scores, self._cuts,
+            )  # fmt: skip
+            return scores
+        binning.score_bins(
+            self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, cases.unit, self.n_bins,
+            level.counts.shape[1], level.sizes, rule.measure, rule.logs, rule.min_cases, scores, self._cuts,
+        )  # fmt: skip
+        return scores
+
+    def split(self, level: Level, rule: Rule, nodes: Order, branches: Ints) -> Splits:
+        binning.mark_bins(self.codes, level.cases.rows, level.members, level.starts, self._cuts, nodes, branches)
+        return Splits(np.full(len(nodes), 2, dtype=np.int32), self.edges[self._cuts[nodes]])
+
+    def stand_in(self, level: Level, branches: Ints, n_branches: Ints, usual: Ints) -> StandIns:
+        n = len(level)
+        gains, sides, cuts = np.empty(n), np.zeros((n, 2), dtype=np.int32), np.zeros(n, dtype=np.int64)
+        binning.agree_by_bin(
+            self.codes, level.cases.rows, level.members, level.starts, branches, level.cases.weights, self.n_bins,
+            n_branches, usual, gains, sides, cuts,
+        )  # fmt: skip
+        thresholds = self.edges[cuts] if len(self.edges) else np.zeros(n)
+        return StandIns(gains, sides[:, 0], sides[:, 1], thresholds)
+
+    def stand_in_maps(self, level: Level, branches: Ints, n_branches: Ints, usual: Ints, nodes: Order) -> Ints | None:
+        return None
+
+    def follow(self, rows: Ints, threshold: float, low: int, high: int, branches: Ints | None) -> Ints:
+        return side_of(self.numbers[rows], threshold, low, high)
+
+    def move(self, moves: Moves) -> None:
+        if len(moves.copies):
+            self._in_order = self._in_order[:0]
+        elif len(self._in_order):
+            out = np.empty(moves.starts[-1], dtype=np.uint8)
+            move_codes(self._in_order, moves.in_place, moves.starts, out)
+            self._in_order = out
+
+
+def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
+    """Edges between bins: between all values if they are few, else at quantiles, always half way between two values."""
+    if len(numbers) > MOST_SAMPLED:
+        numbers = numbers[:: -(-len(numbers) // MOST_SAMPLED)]
+    ordered = np.sort(numbers[~np.isnan(numbers)])
+    if not len(ordered):
+        return np.empty(0)
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1])  # the last place of every value but the largest
+    if len(ends) >= most_bins:
+        wanted = np.arange(1, most_bins) * (len(ordered) / most_bins) - 1.0
+        ends = ends[np.unique(np.clip(np.searchsorted(ends, wanted), 0, len(ends) - 1))]
+    return mid_points(ordered[ends], ordered[ends + 1])

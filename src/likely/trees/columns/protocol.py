@@ -1,0 +1,122 @@
+"""What growing asks of a column, and what it tells it about the level of nodes that is being grown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Order = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """How tests are judged: the number of the measure, a table of logarithms, and how small a branch may be."""
+
+    measure: int
+    logs: Array
+    min_cases: float
+    mode: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cases:
+    """Rows with their class and weight; a row with a gap may be here several times, with a part of its weight.
+
+    `unit` says that each row is here once and weighs 1.
+    """
+
+    rows: Ints
+    labels: Ints
+    weights: Array
+    unit: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """Nodes that may still be split: those of `members` between two `starts` lie in one node.
+
+    Members are case numbers; `labels` are their classes in the same order.
+    """
+
+    cases: Cases
+    members: Order
+    starts: Order
+    counts: Array
+    sizes: Array
+    used: NDArray[np.uint8]
+    labels: Ints
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splits:
+    """Tests on one column in some nodes: thresholds, or the branch of every value; and how many branches there are."""
+
+    n_branches: Ints
+    thresholds: Array | None = None
+    maps: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StandIns:
+    """How well a column tells the branch of another test, node by node, in weight; `low` and `high` for numbers."""
+
+    gains: Array
+    low: Ints | None = None
+    high: Ints | None = None
+    thresholds: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """Where cases go: the node of the next level (−1: none), and where the copies of each case are.
+
+    `starts` are those of the next level; `in_place` are the targets of `members` in their order, and `old_starts` the
+    starts of the level that ends.
+    """
+
+    targets: Order
+    copies: Order
+    starts: Order
+    in_place: Ints
+    old_starts: Order
+
+
+class SearchColumn(Protocol):
+    """A column that is searched for tests."""
+
+    @property
+    def place(self) -> int:
+        """The place of its feature."""
+        ...
+
+    def judge(self, level: Level, rule: Rule) -> Array:
+        """The value of the best test in each node; 0 where there is none."""
+        ...
+
+    def split(self, level: Level, rule: Rule, nodes: Order, branches: Ints) -> Splits:
+        """The best tests of some nodes, just judged; `branches` gets the branch of each of their cases."""
+        ...
+
+    def stand_in(self, level: Level, branches: Ints, n_branches: Ints, usual: Ints) -> StandIns:
+        """How well this column tells the branches of the tests that were chosen."""
+        ...
+
+    def stand_in_maps(self, level: Level, branches: Ints, n_branches: Ints, usual: Ints, nodes: Order) -> Ints | None:
+        """For a nominal column, the branch of every value in these nodes."""
+        ...
+
+    def follow(self, rows: Ints, threshold: float, low: int, high: int, branches: Ints | None) -> Ints:
+        """The branch that a stand-in on this column gives to some rows, −1 where it cannot tell."""
+        ...
+
+    def move(self, moves: Moves) -> None:
+        """Go on to the next level."""
+        ...

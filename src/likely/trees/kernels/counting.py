@@ -1,0 +1,235 @@
+"""The best test on a nominal column in every node of a level, from class × value tables."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.trees.kernels.measuring import NOTHING, TIE, cells_of, value_of, whole_of, xlogx
+from likely.trees.kernels.scanning import LOWER, largest
+from likely.trees.kernels.sorting import in_order
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Order = NDArray[np.int64]
+
+EVERY, ONE, GROUPS = range(3)
+"""A branch for every value, one value against the rest, or a branch for each group of values."""
+
+
+@numba.njit(nogil=True, cache=True)
+def sums(table: Array, by_class: Array, by_value: Array) -> float:
+    """Sums of the columns and lines of a value × class table, and of all of it."""
+    total = 0.0
+    by_class[:] = 0.0
+    for k in range(table.shape[0]):
+        by_value[k] = 0.0
+        for c in range(table.shape[1]):
+            by_class[c] += table[k, c]
+            by_value[k] += table[k, c]
+        total += by_value[k]
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def tabulate(
+    codes: Ints, rows: Ints, members: Order, first: int, last: int, labels: Ints, weights: Array,
+    place: Ints, values: Ints, table: Array,
+) -> int:  # fmt: skip
+    """The table of one node: only values that occur get a line, in their order; returns how many.
+
+    `place` is −1 everywhere before and after.
+    """
+    n = 0
+    for i in range(first, last):
+        code = codes[rows[members[i] & LOWER]]
+        if code >= 0 and place[code] < 0:
+            place[code] = 0
+            values[n] = code
+            n += 1
+    in_order(values, n)
+    for k in range(n):
+        place[values[k]] = k
+        table[k] = 0.0
+    for i in range(first, last):
+        case = members[i] & LOWER
+        code = codes[rows[case]]
+        if code >= 0 and labels[case] >= 0:
+            table[place[code], labels[case]] += weights[case]
+    for k in range(n):
+        place[values[k]] = -1
+    return n
+
+
+@numba.njit(nogil=True, cache=True)
+def judge(mode: int, table: Array, measure: int, logs: Array, min_cases: float, groups: Ints) -> tuple[float, float]:
+    """The measure of the best test on these values, and the known weight; `groups` gets the branch of each line."""
+    n_values = len(table)
+    known, sizes = np.empty(table.shape[1]), np.empty(n_values)
+    n = sums(table, known, sizes)
+    if n_values < 2 or n <= NOTHING:
+        return 0.0, n
+    log_n, whole = xlogx(n, logs), whole_of(measure, known, n, logs)
+    if mode == ONE:
+        return one_against_rest(table, sizes, known, measure, n, log_n, whole, logs, min_cases, groups), n
+    alone, cells, of_sizes = np.empty(n_values), 0.0, 0.0
+    for k in range(n_values):
+        groups[k] = k
+        alone[k] = cells_of(measure, table[k], sizes[k], known, logs)
+        cells += alone[k]
+        of_sizes += xlogx(sizes[k], logs)
+    value = value_of(measure, n, log_n, whole, cells, of_sizes)
+    if mode == GROUPS:
+        value = merge(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
+    n_large = 0
+    for k in range(n_values):  # sizes are those of groups now, each kept under the first of its values
+        n_large += groups[k] == k and sizes[k] >= min_cases - NOTHING
+    return (value if n_large >= 2 else 0.0), n
+
+
+@numba.njit(nogil=True, cache=True)
+def one_against_rest(
+    table: Array, sizes: Array, known: Array, measure: int, n: float, log_n: float, whole: float, logs: Array,
+    min_cases: float, groups: Ints,
+) -> float:  # fmt: skip
+    """The value that tells most when it stands against all others; of equals the first."""
+    n_values, least, best, winner = len(table), min_cases - NOTHING, 0.0, -1
+    rest = np.empty(table.shape[1])
+    for k in range(n_values):
+        if sizes[k] < least or n - sizes[k] < least:
+            continue
+        for c in range(table.shape[1]):
+            rest[c] = known[c] - table[k, c]
+        cells = cells_of(measure, table[k], sizes[k], known, logs)
+        cells += cells_of(measure, rest, n - sizes[k], known, logs)
+        value = value_of(measure, n, log_n, whole, cells, xlogx(sizes[k], logs) + xlogx(n - sizes[k], logs))
+        if value > best * (1.0 + TIE):
+            best, winner = value, k
+    for k in range(n_values):
+        groups[k] = 0 if k == winner else 1
+    return best
+
+
+@numba.njit(nogil=True, cache=True)
+def merge(
+    table: Array, sizes: Array, known: Array, alone: Array, measure: int, n: float, log_n: float, whole: float,
+    cells: float, of_sizes: float, logs: Array, groups: Ints,
+) -> float:  # fmt: skip
+    """Join the two groups that give the best measure, as long as it does not fall and two are left."""
+    n_values = len(table)
+    current, both = value_of(measure, n, log_n, whole, cells, of_sizes), np.empty(table.shape[1])
+    for _ in range(n_values - 2):
+        best, left, right, best_cells, best_sizes = -1.0, -1, -1, 0.0, 0.0
+        for a in range(n_values):
+            for b in range(a + 1, n_values):
+                if groups[a] != a or groups[b] != b:
+                    continue
+                for c in range(table.shape[1]):
+                    both[c] = table[a, c] + table[b, c]
+                size = sizes[a] + sizes[b]
+                new_cells = cells - alone[a] - alone[b] + cells_of(measure, both, size, known, logs)
+                new_sizes = of_sizes - xlogx(sizes[a], logs) - xlogx(sizes[b], logs) + xlogx(size, logs)
+                value = value_of(measure, n, log_n, whole, new_cells, new_sizes)
+                if best < 0.0 or value > best * (1.0 + TIE):
+                    best, left, right, best_cells, best_sizes = value, a, b, new_cells, new_sizes
+        if best < current * (1.0 - TIE):
+            break
+        join(table, sizes, groups, left, right)
+        alone[left] = cells_of(measure, table[left], sizes[left], known, logs)
+        current, cells, of_sizes = best, best_cells, best_sizes
+    return current
+
+
+@numba.njit(nogil=True, cache=True)
+def join(table: Array, sizes: Array, groups: Ints, left: int, right: int) -> None:
+    """Put one group to another, under the name of that one."""
+    for c in range(table.shape[1]):
+        table[left, c] += table[right, c]
+    sizes[left] += sizes[right]
+    for k in range(len(table)):
+        groups[k] = left if groups[k] == right else groups[k]
+
+
+@numba.njit(nogil=True, cache=True)
+def score(
+    codes: Ints, rows: Ints, members: Order, starts: Order, labels: Ints, weights: Array, n_values: int,
+    n_classes: int, sizes: Array, used: NDArray[np.uint8], mode: int, measure: int, logs: Array, min_cases: float,
+    scores: Array,
+) -> None:  # fmt: skip
+    """The best measure of each node, times known / all weight; 0 where the column was used up on the path."""
+    place, values = np.full(n_values, -1, dtype=np.int32), np.empty(n_values, dtype=np.int32)
+    table, groups = np.empty((n_values, n_classes)), np.empty(n_values, dtype=np.int32)
+    for node in range(len(starts) - 1):
+        scores[node] = 0.0
+        if used[node]:
+            continue
+        first, last = starts[node], starts[node + 1]
+        n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
+        value, known = judge(mode, table[:n], measure, logs, min_cases, groups)
+        scores[node] = value * known / sizes[node]
+
+
+@numba.njit(nogil=True, cache=True)
+def settle(
+    codes: Ints, rows: Ints, members: Order, starts: Order, labels: Ints, weights: Array, n_values: int,
+    n_classes: int, nodes: Order, mode: int, measure: int, logs: Array, min_cases: float, branches: Ints,
+    maps: Ints, n_branches: Ints,
+) -> None:  # fmt: skip
+    """The branch of every value in the nodes that test this column (−1: the value leads nowhere), and of every case."""
+    place, values = np.full(n_values, -1, dtype=np.int32), np.empty(n_values, dtype=np.int32)
+    table, groups = np.empty((n_values, n_classes)), np.empty(n_values, dtype=np.int32)
+    numbers = np.empty(n_values, dtype=np.int32)
+    for k, node in enumerate(nodes):
+        first, last = starts[node], starts[node + 1]
+        n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
+        judge(mode, table[:n], measure, logs, min_cases, groups)
+        # Groups are named by one of their values: number them in the order of their first values.
+        numbers[:n] = -1
+        n_found = 0
+        maps[k] = 1 if mode == ONE else -1
+        for line in range(n):
+            if mode == ONE:
+                maps[k, values[line]] = groups[line]
+                continue
+            if numbers[groups[line]] < 0:
+                numbers[groups[line]] = n_found
+                n_found += 1
+            maps[k, values[line]] = numbers[groups[line]]
+        n_branches[k] = 2 if mode == ONE else n_found
+        for i in range(first, last):
+            case = members[i] & LOWER
+            code = codes[rows[case]]
+            branches[case] = maps[k, code] if code >= 0 else -1
+
+
+@numba.njit(nogil=True, cache=True)
+def agree_by_value(
+    codes: Ints, rows: Ints, members: Order, starts: Order, branches: Ints, weights: Array, n_values: int,
+    n_branches: Ints, usual: Ints, nodes: Order, gains: Array, maps: Ints,
+) -> None:  # fmt: skip
+    """Each value stands for the branch that most of its cases take; how much more weight goes right than by `usual`.
+
+    `maps` gets the branch of every value in each of the nodes, if it has room for them.
+    """
+    most = 1
+    for node in nodes:
+        most = max(most, n_branches[node])
+    table = np.empty((n_values, most))
+    for k, node in enumerate(nodes):
+        gains[k] = 0.0
+        table[:] = 0.0
+        followed = 0.0
+        for i in range(starts[node], starts[node + 1]):
+            case = members[i] & LOWER
+            code = codes[rows[case]]
+            if code >= 0 and branches[case] >= 0:
+                table[code, branches[case]] += weights[case]
+                followed += weights[case] if branches[case] == usual[node] else 0.0
+        right = 0.0
+        for code in range(n_values):
+            best = largest(table[code, : n_branches[node]])
+            right += table[code, best]
+            if len(maps):
+                maps[k, code] = best if table[code, best] > NOTHING else -1
+        gains[k] = right - followed if right - followed > NOTHING else 0.0

@@ -1,0 +1,89 @@
+"""From columns and classes to a grown tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from likely.errors import SettingsError
+from likely.measures import measure_named
+from likely.threads import side_by_side
+from likely.trees.cases import Stock
+from likely.trees.columns import BinnedColumn, Cases, NominalColumn, Rule, SearchColumn, SortedColumn
+from likely.trees.columns.binned import quantile_edges
+from likely.trees.grow import Growth, Limits
+from likely.trees.kernels.counting import EVERY, GROUPS, ONE
+from likely.trees.kernels.measuring import IDS, logarithms
+from likely.trees.pruning.cutting import collapsed
+from likely.trees.tree import Feature, Missing, Tree
+
+MOST_GROUPED = 256
+"""Values of a column that are merged greedily; every step looks at all pairs."""
+
+MOST_LOGARITHMS = 1 << 21
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a tree is grown; what each setting means stands at `TreeClassifier`."""
+
+    measure: str = "gain_ratio"
+    min_cases: float = 2.0
+    max_depth: int | None = None
+    missing: Missing = "weights"
+    subsets: bool = False
+    binary: bool = False
+    binned: bool = False
+    collapse: bool = True
+
+    def rule(self, total: float) -> Rule:
+        """The plan as the search for tests needs it."""
+        measure_named(self.measure)
+        if self.subsets and self.binary:
+            raise SettingsError("subsets merges values and binary takes one against the rest: choose one of them.")
+        mode = GROUPS if self.subsets else ONE if self.binary else EVERY
+        return Rule(IDS[self.measure], logarithms(int(min(total, MOST_LOGARITHMS))), float(self.min_cases), mode)
+
+    @property
+    def limits(self) -> Limits:
+        """Where growing ends."""
+        return Limits(self.max_depth, self.missing, reuse_nominal=self.subsets or self.binary)
+
+
+def plant(plan: Plan, stock: Stock, n_jobs: int | None = None) -> Tree:
+    """Grow a tree."""
+    rule, features = plan.rule(float(len(stock))), stock.features
+    refuse_many_groups(plan, features)
+    weights = np.ones(len(stock)) if stock.weights is None else stock.weights
+    unit = stock.weights is None or bool((weights == 1.0).all())
+    cases = Cases(np.arange(len(stock), dtype=np.int32), stock.labels, weights, unit)
+
+    def prepare(place: int) -> SearchColumn:
+        column, levels = stock.columns[place], features[place].levels
+        if levels is not None:
+            return NominalColumn(place, column.astype(np.int32, copy=False), len(levels))
+        numbers = column.astype(np.float64, copy=False)
+        return BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
+
+    searched = list(side_by_side(prepare, range(len(features)), n_jobs))
+    known = tuple(_with_cuts(feature, column) for feature, column in zip(features, searched, strict=True))
+    tree = Growth(stock.classes, known, searched, rule, plan.limits, n_jobs).grow(cases)
+    return collapsed(tree) if plan.collapse else tree
+
+
+def refuse_many_groups(plan: Plan, features: Sequence[Feature]) -> None:
+    """Merging looks at all pairs of values again and again: there is a limit to that."""
+    for feature in features:
+        if plan.subsets and feature.levels is not None and len(feature.levels) > MOST_GROUPED:
+            raise SettingsError(
+                f"Column {feature.name!r} has {len(feature.levels):,} values, and subsets=True merges at most "
+                f"{MOST_GROUPED}: join rare values first, or leave it out (schema={{{feature.name!r}: 'ignored'}})."
+            )
+
+
+def _with_cuts(feature: Feature, column: SearchColumn) -> Feature:
+    if isinstance(column, SortedColumn):
+        return replace(feature, cuts=max(len(column.values) - 1, 0))
+    return replace(feature, cuts=len(column.edges)) if isinstance(column, BinnedColumn) else feature

@@ -1,0 +1,161 @@
+"""A decision tree as flat arrays: one line per node, level after level, siblings side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Order = NDArray[np.int64]
+
+Missing = Literal["weights", "surrogates"]
+LEAF = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A column that a tree may test: its values if it is nominal; `cuts` is the number of ways to cut a numeric one."""
+
+    name: str
+    levels: tuple[Hashable, ...] | None = None
+    cuts: int = 0
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether tests compare it with a threshold."""
+        return self.levels is None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surrogates:
+    """Tests that stand in for a node's own, best first: those of node k lie between `starts[k]` and `starts[k + 1]`.
+
+    On a numeric column `low` is the branch below the threshold and `high` the one from it up; on a nominal one, the
+    branches of its values begin at `values` in the tree's `branches`.
+    """
+
+    starts: Order
+    column: Ints
+    threshold: Array
+    low: Ints
+    high: Ints
+    values: Order
+
+    @classmethod
+    def none(cls, n_nodes: int) -> Surrogates:
+        """No stand-ins at all."""
+        ints, order = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        return cls(np.zeros(n_nodes + 1, dtype=np.int64), ints, np.empty(0), ints, ints, order)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes in level order; the root is node 0.
+
+    `column` is the place of the tested feature, −1 in a leaf. A numeric test sends a value below `threshold` to the
+    first child and any other to the second; a nominal one looks up its branch in `branches`, from `values` on (−1:
+    this value leads nowhere, as a gap). `counts` holds the class weights of the training cases; `usual` the branch
+    that most of them took.
+    """
+
+    classes: NDArray[Any]
+    features: tuple[Feature, ...]
+    missing: Missing
+    column: Ints
+    threshold: Array
+    first_child: Ints
+    n_children: Ints
+    values: Order
+    branches: Ints
+    usual: Ints
+    counts: Array
+    surrogates: Surrogates
+
+    def __len__(self) -> int:
+        """How many nodes there are, leaves included."""
+        return len(self.column)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Weight of the cases in each node."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def errors(self) -> Array:
+        """Weight of the cases that each node would misclassify if it were a leaf."""
+        return np.asarray(self.sizes - self.counts.max(axis=1, initial=0.0))
+
+    @cached_property
+    def majority(self) -> NDArray[np.intp]:
+        """The most frequent class of each node; the first of equals."""
+        return np.asarray(self.counts.argmax(axis=1))
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Which nodes test nothing."""
+        return np.asarray(self.column == LEAF)
+
+    @cached_property
+    def parent(self) -> Ints:
+        """The node above each node, −1 for the root."""
+        found = np.full(len(self), -1, dtype=np.int32)
+        inner = np.flatnonzero(~self.is_leaf)
+        children = np.repeat(self.first_child[inner], self.n_children[inner])
+        steps = np.arange(len(children)) - np.repeat(
+            np.cumsum(self.n_children[inner]) - self.n_children[inner], self.n_children[inner]
+        )
+        found[children + steps] = np.repeat(inner, self.n_children[inner])
+        return found
+
+    @cached_property
+    def depths(self) -> Ints:
+        """How many tests lie above each node."""
+        found = np.zeros(len(self), dtype=np.int32)
+        for node in range(1, len(self)):
+            found[node] = found[self.parent[node]] + 1
+        return found
+
+    @property
+    def n_leaves(self) -> int:
+        """How many nodes are leaves."""
+        return int(self.is_leaf.sum())
+
+    @property
+    def training_errors(self) -> float:
+        """Weight of the training cases that the leaves misclassify."""
+        return float(self.errors[self.is_leaf].sum())
+
+    def children(self, node: int) -> range:
+        """The nodes below, in the order of the branches."""
+        return range(self.first_child[node], self.first_child[node] + self.n_children[node])
+
+    def branch_map(self, node: int) -> Ints:
+        """The branch of every value of the nominal column that a node tests."""
+        levels = self.features[self.column[node]].levels or ()
+        return self.branches[self.values[node] : self.values[node] + len(levels)]
+
+    def walk(self) -> Iterator[int]:
+        """All nodes, each before those below it, the first branch first."""
+        pending = [0]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(self.children(node)))
+
+    def probabilities(self, smoothing: float) -> Array:
+        """P(class) in each node with Laplace's correction; a node without cases takes after the whole tree."""
+        counts = self.counts + smoothing
+        totals = counts.sum(axis=1, keepdims=True)
+        whole = self.counts[0] / max(self.counts[0].sum(), np.finfo(float).tiny)
+        bare = np.broadcast_to(whole, counts.shape).copy()
+        return np.asarray(np.divide(counts, totals, out=bare, where=totals > 0.0))
+
+    def with_counts(self, counts: Array) -> Tree:
+        """The same tests with the class weights of other cases."""
+        return replace(self, counts=counts)

@@ -1,0 +1,62 @@
+"""Bins cut by a tree: the cuts of `TreeDiscretiser`, the shares of bins, and leave-one-out by refitting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import likely
+from likely import BayesClassifier, TreeDiscretiser
+from likely.families.tree_bins import cut_by_class
+from likely.stats import Histogram
+
+X, y = load_iris(return_X_y=True)
+rng = np.random.default_rng(8)
+
+
+def test_the_cuts_are_those_of_the_discretiser() -> None:
+    cuts = TreeDiscretiser().fit(X, y)
+    noisy = np.round(rng.normal(size=400), 1)
+    for column, labels in [*((X[:, j], y) for j in range(4)), (noisy, (noisy > 0.3) ^ (rng.random(400) < 0.2))]:
+        codes = np.asarray(labels).astype(np.int32)
+        found = cut_by_class(Histogram.observe(np.ascontiguousarray(column), codes)).cuts
+        expected = TreeDiscretiser().fit(column[:, None], codes).edges_["x0"]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert cuts.edges_["x2"].tolist() == [2.45, 4.75]
+
+
+def test_it_is_categorical_bayes_of_the_intervals() -> None:
+    bins = BayesClassifier(families="tree-bins").fit(X, y)
+    words = TreeDiscretiser().fit_transform(X, y)
+    np.testing.assert_allclose(bins.predict_proba(X), BayesClassifier().fit(words, y).predict_proba(words))
+
+
+def test_it_lasts_and_is_explained(tmp_path: Path) -> None:
+    clf = BayesClassifier(families={"x2": "tree-bins"}).fit(X, y)
+    clf.save(tmp_path / "m.likely")
+    np.testing.assert_array_equal(likely.load(tmp_path / "m.likely").predict_proba(X), clf.predict_proba(X))
+    np.testing.assert_allclose(clf.explain(X[:3]).joint, clf.predict_joint_log_proba(X[:3]))
+    assert (clf.partial_fit(X, y).predict(X) == y).mean() > 0.9
+    assert clf.rank()["information"].max() > 1.0
+
+
+@pytest.mark.parametrize("missing", ["ignore", "value"])
+def test_leave_one_out_is_refitting(missing: str) -> None:
+    some = np.round(X[::5, [2, 3]], 0)
+    some[rng.random(some.shape) < 0.15] = np.nan
+    labels, n = y[::5], len(y[::5])
+    clf = BayesClassifier(families="tree-bins", missing=missing)  # type: ignore[arg-type]
+    closed = np.empty((n, 3))
+    clf.leave_one_out(clf.task(some, labels), lambda block, shares: closed.__setitem__(block, shares))
+    for row in range(n):
+        kept = np.arange(n) != row
+        refitted = BayesClassifier(families="tree-bins", missing=missing).fit(some[kept], labels[kept])  # type: ignore[arg-type]
+        np.testing.assert_allclose(closed[row], refitted.predict_proba(some[[row]])[0], rtol=1e-9)
+
+
+def test_nothing_to_cut() -> None:
+    clf = BayesClassifier(families="tree-bins").fit([[1.0], [1.0], [1.0]], ["a", "b", "a"])
+    assert clf.predict([[1.0], [7.0], [np.nan]]).tolist() == ["a", "a", "a"]
