@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from likely.cli.commands import (
+    compare,
     convert,
     demo,
     evaluate,
@@ -44,7 +45,13 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
-    "Learn": {"train": train.train, "evaluate": evaluate.evaluate, "merge": merge.merge, "forget": forget.forget},
+    "Learn": {
+        "train": train.train,
+        "evaluate": evaluate.evaluate,
+        "compare": compare.compare,
+        "merge": merge.merge,
+        "forget": forget.forget,
+    },
     "Use and look": {"predict": predict.predict, "explain": explain.explain, "show": show.show, "rank": rank.rank},
     "Tables and exports": {
         "schema": schema.schema,

@@ -19,7 +19,6 @@ from likely.cli.talking import Manner, write
 from likely.errors import SettingsError
 
 if TYPE_CHECKING:
-    from likely.evaluation import Report
     from likely.files import FileTable
 
 Inputs = Annotated[
@@ -80,7 +79,7 @@ def evaluate(
         label = target or classifier.schema_.target
         _warn_of_known(model, table, manner)
     else:
-        label, way = wanted_target(table, target), _way(cv)
+        label, way = wanted_target(table, target), way_in(cv)
         classifier = beliefs.classifier(table.types, label)
     loss = costs.read(_classes(classifier, table, label) if costs.loss or costs.refuse is not None else ())
     with progress_bar("judging", quiet=manner.quiet) as progress:
@@ -88,7 +87,8 @@ def evaluate(
             classifier, table, label, cv=way, loss=loss, beta=beta, groups=groups, repeats=repeats, seed=seed,
             weight=weight, progress=progress,
         )  # fmt: skip
-    _show(report, manner, html, plot)
+    write(report.to_json() if manner.json else str(report))
+    write_pages(report, manner, html, plot)
     if len(table.rejected):
         manner.say(str(table.rejected))
     if fail_under is not None and report.accuracy < fail_under:
@@ -108,7 +108,8 @@ def _warn_of_known(model: str, table: FileTable, manner: Manner) -> None:
             )
 
 
-def _way(given: str) -> Any:
+def way_in(given: str) -> Any:
+    """How to hold rows out."""
     if given == "loo":
         return given
     try:
@@ -124,14 +125,14 @@ def _classes(classifier: Any, table: Any, label: str) -> list[Any]:
     return [cell for cell in table.sample().column(label).unique().to_pylist() if cell is not None]
 
 
-def _show(report: Report, manner: Manner, html: str | None, plot: str | None) -> None:
+def write_pages(shown: Any, manner: Manner, html: str | None, plot: str | None) -> None:
+    """What was found as a page and as a picture, where these are wanted."""
     if html is not None:
         from likely.store.atomic import write_text
 
-        write_text(html, report.to_html())
+        write_text(html, shown.to_html())
     if plot is not None:
-        report.plot().save(plot)
-    write(report.to_json() if manner.json else str(report))
+        shown.plot().save(plot)
     for path in (html, plot):
         if path is not None:
             manner.say(f"Wrote {path}")

@@ -1,0 +1,75 @@
+"""`likely compare`: which classifier suits a table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from likely.cli.arguments import Tables, Target
+from likely.cli.commands.evaluate import way_in, write_pages
+from likely.cli.commands.train import wanted_target
+from likely.cli.losses import Costs
+from likely.cli.pairs import listed_in
+from likely.cli.reading import Reading
+from likely.cli.talking import Manner, write
+from likely.errors import missing_columns
+
+
+def compare(
+    tables: Tables,
+    reading: Reading,
+    costs: Costs,
+    manner: Manner,
+    target: Target = None,
+    classifiers: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Only these: bayes, logistic, tree, full …", metavar="NAMES"),
+    ] = None,
+    cv: Annotated[str, typer.Option(help="Folds (10), or a share to test on (0.3).", metavar="HOW")] = "10",
+    by: Annotated[
+        str | None,
+        typer.Option(help="What decides; the cost if there is one, else the error.", metavar="MEASURE"),
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.", metavar="NAMES")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same folds.", metavar="N")] = 0,
+    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
+    plot: Annotated[str | None, typer.Option(help="Draw the leaderboard: .svg, .png or .html.", metavar="FILE")] = None,
+) -> None:
+    """Judge several classifiers on the same folds, and say which is good enough.
+
+    \b
+    likely compare mails.csv --target kind                all of them, ten folds
+    likely compare mails.csv -t kind --with bayes,tree    only these
+    likely compare loans.csv -t risk --loss costs.csv     by what mistakes cost
+    likely compare loans.csv -t risk --by log_loss --html board.html
+
+    Naive and full Bayes, AODE, evidence, tree and SVM, and from outside logistic regression and gradient boosting.
+    Marked is the simplest classifier that is not worse than the best by more than noise. Reads the whole table into
+    memory.
+    """
+    import likely
+
+    table = reading.open(tables)
+    manner.tell_notes(table.notes)
+    label = wanted_target(table, target)
+    left_out = listed_in(ignore) or []
+    unknown = [name for name in left_out if name not in table.names]
+    if unknown:
+        raise missing_columns(unknown, table.names)
+    rows = table.read()
+    loss = costs.read(rows.column(label).drop_null().unique().to_pylist())
+    board = likely.compare(
+        rows.drop_columns(left_out),
+        label,
+        listed_in(classifiers) or "all",
+        cv=way_in(cv),
+        loss=loss,
+        by=by,
+        random_state=seed,
+        progress=False if manner.quiet else None,
+    )
+    write(board.to_json() if manner.json else str(board))
+    write_pages(board, manner, html, plot)
+    if len(table.rejected):
+        manner.say(str(table.rejected))

@@ -1,0 +1,120 @@
+"""Who takes part: the classifiers of this package and two of scikit-learn, by name, or whatever a user brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from likely.errors import SettingsError, did_you_mean, listed
+
+
+@dataclass(frozen=True)
+class Known:
+    """A classifier that can be called by its name; `simplicity` counts from the simplest up."""
+
+    name: str
+    module: str
+    kind: str
+    simplicity: int
+    short: tuple[str, ...] = ()
+    wants_images: bool = False
+
+    def make(self, seed: int) -> Any:
+        """A new one with its usual settings; None if this installation lacks it."""
+        try:
+            made = getattr(import_module(self.module), self.kind)()
+        except (ImportError, AttributeError):
+            return None
+        for parameter in ("random_state", "seed"):
+            if parameter in made.get_params():
+                made.set_params(**{parameter: seed})
+        if "progress" in made.get_params():
+            made.set_params(progress=False)
+        return made
+
+
+KNOWN: tuple[Known, ...] = (
+    Known("naive Bayes", "likely.estimators.bayes", "BayesClassifier", 1, ("bayes", "naive")),
+    Known("logistic regression", "likely.comparison.yardsticks", "LogisticYardstick", 2, ("logistic",)),
+    Known("tree", "likely.estimators.tree", "TreeClassifier", 3),
+    Known("full Bayes", "likely.estimators.full", "FullBayesClassifier", 4, ("full",)),
+    Known("AODE", "likely.estimators.aode", "AODEClassifier", 5),
+    Known("evidence", "likely.estimators.evidence", "EvidenceClassifier", 6),
+    Known("SVM", "likely.estimators.svm", "SVMClassifier", 7),
+    Known("gradient boosting", "likely.comparison.yardsticks", "BoostingYardstick", 8, ("boosting",)),
+    Known("net", "likely.estimators.convnet", "ConvNetClassifier", 9, ("convnet",), wants_images=True),
+)
+"""From the simplest to the least simple: how much there is to read in a model of each."""
+
+UNKNOWN = len(KNOWN) + 1
+"""Classifiers that a user brings are taken for less simple than all of these, unless they are of a known kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contestant:
+    """A classifier under the name by which it is listed."""
+
+    name: str
+    classifier: Any
+    simplicity: int
+    wants_images: bool = False
+
+
+def contestants(given: Any, *, images: bool, seed: int) -> list[Contestant]:
+    """ "all", a list of names or classifiers, or a mapping of names to classifiers."""
+    if isinstance(given, str) and given == "all":
+        found = [(known, known.make(seed)) for known in KNOWN if images or not known.wants_images]
+        return [Contestant(k.name, made, k.simplicity, k.wants_images) for k, made in found if made is not None]
+    if isinstance(given, Mapping):
+        entries = [(str(name), _made(entry, seed)) for name, entry in given.items()]
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        entries = _named([_made(entry, seed) for entry in given])
+    else:
+        entries = _named([_made(given, seed)])
+    if not entries:
+        raise SettingsError("There is no classifier to compare: give names, classifiers, or 'all'.")
+    return [Contestant(name, made, _simplicity(made), _is_net(made)) for name, made in entries]
+
+
+def _made(entry: Any, seed: int) -> Any:
+    """A classifier as it is, or by one of its names."""
+    if isinstance(entry, str):
+        wanted = _plain(entry)
+        for known in KNOWN:
+            if wanted in map(_plain, (known.name, known.kind, *known.short)):
+                made = known.make(seed)
+                if made is None:
+                    raise SettingsError(f"The classifier {known.name!r} is not in this installation.")
+                return made
+        names = [known.name for known in KNOWN]
+        raise SettingsError(f"There is no classifier {entry!r}; there are {listed(names)}.{did_you_mean(entry, names)}")
+    if not (hasattr(entry, "fit") and hasattr(entry, "predict")) or isinstance(entry, type):
+        raise SettingsError(f"{entry!r} is no classifier: give one that has fit and predict, or a name.")
+    return entry
+
+
+def _named(made: list[Any]) -> list[tuple[str, Any]]:
+    """Names by kind, numbered where a kind comes twice."""
+    kinds = {known.kind: known.name for known in KNOWN}
+    entries: dict[str, Any] = {}
+    for classifier in made:
+        name = kinds.get(type(classifier).__name__, type(classifier).__name__)
+        turn, free = 2, name
+        while free in entries:
+            free, turn = f"{name} {turn}", turn + 1
+        entries[free] = classifier
+    return list(entries.items())
+
+
+def _simplicity(classifier: Any) -> int:
+    return {known.kind: known.simplicity for known in KNOWN}.get(type(classifier).__name__, UNKNOWN)
+
+
+def _is_net(classifier: Any) -> bool:
+    return any(known.wants_images and known.kind == type(classifier).__name__ for known in KNOWN)
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

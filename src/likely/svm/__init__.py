@@ -1,0 +1,38 @@
+"""Support vector machines: kernels that add up, rows made ready for them, solvers, and probabilities.
+
+>>> from likely.svm import Gauss, Polynomial
+>>> 0.7 * Gauss(sigma=2.0) + 0.3 * Polynomial(degree=2, offset=1.0)
+0.7 * Gauss(sigma=2.0) + 0.3 * Polynomial(degree=2, offset=1.0)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from likely.svm.kernels import Gauss, Kernel, Linear, Polynomial, Sigmoid
+    from likely.svm.positive import KernelWarning, smallest_eigenvalue
+
+_HOME = {
+    "Gauss": "kernels",
+    "Kernel": "kernels",
+    "KernelWarning": "positive",
+    "Linear": "kernels",
+    "Polynomial": "kernels",
+    "Sigmoid": "kernels",
+    "smallest_eigenvalue": "positive",
+}
+
+__all__ = ["Gauss", "Kernel", "KernelWarning", "Linear", "Polynomial", "Sigmoid", "smallest_eigenvalue"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'likely.svm' has no attribute {name!r}")
+    return getattr(import_module(f"likely.svm.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
