@@ -1,0 +1,73 @@
+"""Tables of results: set by set, geometric means of ratios, mean ranks, times."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Results = dict[str, dict[str, list[dict[str, float]]]]
+
+BASE = "boosting"
+AGAINST = (BASE, "boosting, early stop")
+SOFT = 0.005
+LARGE = 2000
+
+
+def mean(results: Results, table: str, model: str, figure: str) -> float:
+    """Mean of a figure over the folds of a table."""
+    return float(np.mean([fold[figure] for fold in results[table][model]]))
+
+
+def ratio(results: Results, tables: list[str], model: str, base: str, figure: str) -> float:
+    """Geometric mean of (x + 0.005)/(base + 0.005) over the tables; of plain ratios for times."""
+    soft = 0.0 if figure in ("fit", "predict") else SOFT
+    logs = [
+        np.log((mean(results, table, model, figure) + soft) / (mean(results, table, base, figure) + soft))
+        for table in tables
+    ]
+    return float(np.exp(np.mean(logs)))
+
+
+def ranks(results: Results, tables: list[str], models: list[str], figure: str) -> dict[str, float]:
+    """Mean rank of each model, 1 for the best."""
+    from scipy.stats import rankdata
+
+    places = [rankdata([mean(results, table, model, figure) for model in models]) for table in tables]
+    return dict(zip(models, np.mean(places, axis=0), strict=True))
+
+
+def report(results: Results, sizes: dict[str, int], models: list[str]) -> str:
+    """The whole report in Markdown."""
+    tables = list(results)
+    lines = ["# How well tables are classified", ""]
+    for figure in ("log_loss", "error"):
+        lines += [f"## {figure.replace('_', ' ')}, table by table", "", *_by_table(results, sizes, models, figure), ""]
+    groups = {"all tables": tables, f"from {LARGE:,} rows up": [t for t in tables if sizes[t] >= LARGE]}
+    for name, group in groups.items():
+        if group:
+            lines += [f"## {name} ({len(group)})", "", *_overview(results, group, models), ""]
+    return "\n".join(lines)
+
+
+def _by_table(results: Results, sizes: dict[str, int], models: list[str], figure: str) -> list[str]:
+    lines = [f"| table | rows | {' | '.join(models)} |", f"|---|---:{'|---:' * len(models)}|"]
+    for table in results:
+        cells = [f"{mean(results, table, model, figure):.4f}" for model in models]
+        lines.append(f"| {table} | {sizes[table]:,} | {' | '.join(cells)} |")
+    return lines
+
+
+def _overview(results: Results, tables: list[str], models: list[str]) -> list[str]:
+    bases = [base for base in AGAINST if base in models]
+    heads = [f"{figure} / {base}" for base in bases for figure in ("log loss", "error")]
+    heads += ["rank, log loss", "rank, error", "time to fit", "slowest fit", "time to predict"]
+    lines = [f"| classifier | {' | '.join(heads)} |", f"|---{'|---:' * len(heads)}|"]
+    by_loss, by_error = (ranks(results, tables, models, figure) for figure in ("log_loss", "error"))
+    for model in models:
+        cells = [ratio(results, tables, model, base, figure) for base in bases for figure in ("log_loss", "error")]
+        cells += [by_loss[model], by_error[model]]
+        if BASE in models:
+            fits = [mean(results, table, model, "fit") / mean(results, table, BASE, "fit") for table in tables]
+            cells += [ratio(results, tables, model, BASE, "fit"), max(fits)]
+            cells.append(ratio(results, tables, model, BASE, "predict"))
+        lines.append(f"| {model} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
+    return lines

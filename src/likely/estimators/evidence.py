@@ -1,0 +1,241 @@
+"""The classifier that corrects naive Bayes for what columns say twice, and together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely.blas import one_thread_each
+from likely.errors import DataError, SettingsError
+from likely.estimators.deciding import Decider
+from likely.estimators.evidence_looks import EvidenceLooks
+from likely.estimators.keeping import Kept
+from likely.evidence.crew import Crew
+from likely.evidence.learning import Learning, Wishes
+from likely.evidence.model import Evidence
+from likely.evidence.preparing import make_ready
+from likely.evidence.settled import Settled
+from likely.evidence.texts import FAMILY, Words
+from likely.priors import class_prior
+from likely.recipes import recipes_for
+from likely.schema import Schema
+from likely.stats import Summary
+from likely.store import Reader, Writer
+from likely.store.evidence import read_evidence, write_evidence
+from likely.store.summaries import read_summary, write_summary
+from likely.table import Labels, Table, as_table, encode_column, encode_labels
+from likely.threads import n_threads
+from likely.weights import row_weights
+
+Array = NDArray[np.float64]
+
+
+class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
+    """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
+
+    Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
+    what they say only together is heard. How much the tables may say is chosen on rows that are held out.
+
+    Parameters
+    ----------
+    max_pairs : pairs of columns that get a table of their own; None to choose the number on held-out rows.
+    max_triples : the same for three columns together; they are tried only where pairs have helped.
+    time_limit : seconds after which no further trial is begun; None for no limit. What is learned then may differ.
+    priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
+    schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
+    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    progress : called with a few words whenever a new step of learning begins.
+    random_state : for the rows that are held out. The same rows and the same number give the same model.
+    n_jobs : number of threads; None for all cores. Results do not depend on it.
+
+    >>> table = {"a": [0, 0, 1, 1] * 10, "b": [0, 1, 0, 1] * 10}
+    >>> clf = EvidenceClassifier(schema={"a": "nominal", "b": "nominal"}).fit(table, ["no", "yes", "yes", "no"] * 10)
+    >>> clf.predict({"a": [0, 1], "b": [1, 1]}).tolist(), clf.pairs_
+    (['yes', 'no'], [('a', 'b')])
+    """
+
+    model_: Settled
+    summary_: Summary
+    families_: dict[str, str]
+
+    def __init__(
+        self,
+        *,
+        max_pairs: int | None = None,
+        max_triples: int | None = None,
+        time_limit: float | None = None,
+        priors: Any = None,
+        schema: Any = None,
+        text: Any = None,
+        progress: Callable[[str], None] | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_pairs = max_pairs
+        self.max_triples = max_triples
+        self.time_limit = time_limit
+        self.priors = priors
+        self.schema = schema
+        self.text = text
+        self.progress = progress
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def pairs_(self) -> list[tuple[str, ...]]:
+        """Names of the columns that have a table together: pairs first, then triples."""
+        check_is_fitted(self)
+        evidence = self.model_.evidence
+        names = [column.name for column in evidence.frame.columns]
+        return [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        wishes = self._wishes()
+        table = as_table(X, allow_empty=False)
+        if table.sparse is not None:
+            raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
+        target = y if isinstance(y, str) and y in table else None
+        schema = _infer(table, target, self.schema)
+        labels = encode_column(table.cells(y)) if target is not None else encode_labels(y)
+        if len(labels) != table.n_rows:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
+                f"y has {len(labels)}."
+            )
+        given = row_weights(sample_weight, table, schema.weight)
+        weight = np.ones(table.n_rows) if given is None else given
+        if not weight.sum() > 0.0:
+            raise DataError("All rows have weight zero, so there is nothing to learn.")
+        if not weight.all():  # a row without weight is as if it were not there
+            there = weight > 0.0
+            table, weight = table.take(there), weight[there]
+            labels = Labels(labels.classes, labels.codes[there])
+        recipes = recipes_for(table, dict.fromkeys(schema.text, FAMILY), self.text)
+        with one_thread_each(), Crew(self.n_jobs) as crew:
+            ready = make_ready(table, schema, labels, weight, recipes, wishes.seed, crew, self.n_jobs)
+            evidence = Learning(ready.data, wishes, self.progress or _silent).run()
+        self.schema_, self.n_features_in_ = schema, len(schema)
+        if table.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self._remember(evidence, ready.summary)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; the first of equals."""
+        table = self._read(X)
+        return np.asarray(self.classes_[self.model_.choose(table, self.n_jobs)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | row), one column per class in the order of `classes_`."""
+        table = self._read(X)
+        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | row)."""
+        table = self._read(X)
+        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Log prior and contributions of each row, added up per class; normalised, they are the log posterior."""
+        table = self._read(X)
+        return self.model_.log_joint(table, self.n_jobs)
+
+    def with_priors(self, priors: Any) -> Self:
+        """Another classifier with the same evidence, but other priors."""
+        check_is_fitted(self)
+        other = copy(self)
+        other.priors = priors
+        return other._remember(self.model_.evidence, self.summary_)
+
+    def _remember(self, evidence: Evidence, summary: Summary) -> Self:
+        classes = summary.classes
+        counted = classes.weights / classes.weights.sum()
+        words = tuple(Words.settle(name, summary) for name in self.schema_.text)
+        columns = self.schema_.features
+        prior = class_prior(self.priors, classes)
+        self.model_ = Settled(classes.labels, columns, prior, counted, evidence, words)
+        self.summary_, self.classes_ = summary, classes.labels
+        kinds = {"numeric": "bins", "nominal": "levels", "text": FAMILY}
+        self.families_ = {name: kinds[self.schema_.kinds[name]] for name in columns}
+        return self
+
+    def _wishes(self) -> Wishes:
+        n_threads(self.n_jobs)
+        for name in ("max_pairs", "max_triples"):
+            given = getattr(self, name)
+            if given is not None and not (isinstance(given, int | np.integer) and given >= 0):
+                raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up, or None.")
+        limit: Any = self.time_limit
+        if limit is not None and not (isinstance(limit, int | float) and limit > 0.0):
+            raise SettingsError(f"time_limit is {limit!r}, but it is a number of seconds above 0, or None.")
+        seed: Any = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = int(seed.randint(2**31 - 1))
+        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
+            raise SettingsError(f"random_state is {seed!r}, but it is a whole number from 0 up.")
+        return Wishes(self.max_pairs, self.max_triples, limit, 0 if seed is None else int(seed))
+
+    def _read(self, X: Any) -> Table:
+        """A table to predict for, under the names of the schema."""
+        check_is_fitted(self)
+        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+
+    def _prior_shares(self) -> Array:
+        return self.model_.prior
+
+    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+        raise SettingsError("Evidence tells classes apart and has no density of rows, so novel ones cannot be told.")
+
+    def _rows_learned(self) -> int:
+        return self.summary_.n_rows
+
+    def _write_learned(self, writer: Writer) -> Any:
+        return {
+            "summary": write_summary(self.summary_, writer),
+            "evidence": write_evidence(self.model_.evidence, writer),
+        }
+
+    def _read_learned(self, data: Any, reader: Reader) -> None:
+        self._wishes()
+        summary = read_summary(data["summary"], reader)
+        if summary.classes.labels.tolist() != self.classes_.tolist() or not summary.classes.weights.sum() > 0.0:
+            raise DataError("its counts are not those of its classes")
+        evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
+        names = [column.name for column in evidence.frame.columns]
+        if [*names, *self.schema_.text] != sorted(self.schema_.features, key=[*names, *self.schema_.text].index):
+            raise DataError("its evidence is not about the columns of its schema")
+        self._remember(evidence, summary)
+
+    def save(self, path: Any, sources: Any = ()) -> None:
+        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
+        check_is_fitted(self)
+        kept = copy(self)
+        kept.progress = None  # a function cannot be saved
+        Kept.save(kept, path, sources)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = cast(Tags, super().__sklearn_tags__())
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _silent(text: str) -> None:
+    """Nobody asked."""
+
+
+def _infer(table: Table, target: str | None, given: Any) -> Schema:
+    if isinstance(given, Schema):
+        return Schema.infer(table, target or given.target, given.weight, overrides=given)
+    overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
+    return Schema.infer(table, target, overrides=overrides)

@@ -1,0 +1,162 @@
+"""What a fitted evidence classifier says about itself: contributions of rows, tables of terms, a page in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils.validation import check_is_fitted
+
+from likely.errors import SettingsError
+from likely.estimators.showing import html_table, learned_page
+from likely.evidence.columns import NominalColumn
+from likely.evidence.settled import Settled, by_class
+from likely.explain import Contrast, Explanation
+from likely.explain.factors import Status
+from likely.explain.sides import sides_of
+from likely.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BASE = "beyond the prior"
+TOGETHER = " × "
+SHOWN_TERMS = 30
+
+
+class EvidenceLooks:
+    """Stands before scikit-learn's classes among the bases of a classifier with a settled model of evidence."""
+
+    model_: Settled
+
+    def _read(self, X: Any) -> Table:
+        raise NotImplementedError("Looks stand beside a classifier, which reads the table.")
+
+    @overload
+    def explain(self, X: Any, contrast: None = None) -> Explanation: ...
+
+    @overload
+    def explain(self, X: Any, contrast: Any) -> Contrast: ...
+
+    def explain(self, X: Any, contrast: Any = None) -> Explanation | Contrast:
+        """Prior and one contribution per column, pair and triple for each row: they sum to the log joint.
+
+        With `contrast`, log-odds: of one class against another, as in `contrast=("A", "B")`, or against all the rest.
+        """
+        table = self._read(X)
+        why = explanation(self.model_, table)
+        return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
+
+    def table_of(self, *columns: str) -> pd.DataFrame:
+        """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
+
+        Cells are named by bins ("≤ 3.5", "3.5 … 7"), categories, "gap" and "rare"; `weight` is how much was seen of
+        each code, for a single column.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        evidence = self.model_.evidence
+        frame, names = evidence.frame, [column.name for column in evidence.frame.columns]
+        terms = [(place,) for place in range(len(names))] + evidence.terms.tuples()
+        wanted = [term for term in terms if {names[place] for place in term} == set(columns)]
+        if not wanted or len(columns) != len(set(columns)):
+            raise SettingsError(
+                f"No table was learned for {TOGETHER.join(columns)!r}; see `pairs_` for those there are."
+            )
+        term = wanted[0]
+        start = int(evidence.starts[terms.index(term)])
+        grains = [None, frame.coarse, frame.tiny]
+        labels = [_cells(frame.columns[place], len(term)) for place in term]
+        grain = grains[len(term) - 1]
+        widths = [frame.columns[term[0]].size] if grain is None else [int(grain.widths[place]) for place in term]
+        cells = np.stack(np.meshgrid(*[np.arange(1, width) for width in widths], indexing="ij"), axis=-1)
+        cells = cells.reshape(-1, len(term))
+        places = start + np.ravel_multi_index(tuple(cells.T), tuple(widths))
+        out = {names[place]: [labels[k][code] for code in cells[:, k]] for k, place in enumerate(term)}
+        if len(term) == 1:
+            out["weight"] = frame.columns[term[0]].mass.tolist()
+        said = by_class(evidence.tables[places], len(self.model_.classes))
+        return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(self.model_.classes.tolist())})
+
+    def _repr_html_inner(self) -> str:
+        if hasattr(self, "model_"):
+            return self._learned_page()
+        return str(super()._repr_html_inner())  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = cast("dict[str, str]", super()._repr_mimebundle_(**kwargs))  # type: ignore[misc]
+        if hasattr(self, "model_") and get_config()["display"] == "diagram":
+            bundle["text/html"] = self._learned_page()
+        return bundle
+
+    def _learned_page(self) -> str:
+        evidence = self.model_.evidence
+        names = [column.name for column in evidence.frame.columns]
+        lines = [[escape(TOGETHER.join(names[k] for k in term))] for term in evidence.terms.tuples()]
+        more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else ""
+        return learned_page(self) + more
+
+
+def explanation(model: Settled, table: Table) -> Explanation:
+    """Contributions of rows; pairs and triples have their own, under the names of their columns."""
+    terms, contributions = model.contributions(table)
+    strangers = model.strangers(table)
+    cells: dict[str, list[object]] = {}
+    status: dict[str, list[Status]] = {}
+    for name in {name for term in terms for name in term}:
+        cells[name] = _as_read(table, name)
+        status[name] = ["gap" if cell is None else "known" for cell in cells[name]]
+        for row in np.flatnonzero(strangers.get(name, np.zeros(0, dtype=np.bool_))):
+            status[name][row] = "unseen"
+    rows = range(table.n_rows)
+    read = [tuple(_joined([cells[name][row] for name in term]) for term in terms) for row in rows]
+    statuses = [tuple(_status([status[name][row] for name in term]) for term in terms) for row in rows]
+    labels = tuple(TOGETHER.join(term) if term else BASE for term in terms)
+    words = {one.column: one.tokens(table) for one in model.words}
+    return Explanation(model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words)
+
+
+def _as_read(table: Table, name: str) -> list[object]:
+    """The cells of a column as a person reads them, None for a gap."""
+    column = table.codes(name)
+    return [column.levels[code] if code >= 0 else None for code in column.codes]
+
+
+def _joined(cells: list[object]) -> object:
+    return "" if not cells else cells[0] if len(cells) == 1 else tuple(cells)
+
+
+def _status(parts: list[Status]) -> Status:
+    kinds = set(parts)
+    return "known" if not kinds else kinds.pop() if len(kinds) == 1 else "partly"
+
+
+def _cells(column: Any, order: int) -> list[str]:
+    """The name of every code of a column at the grain of a term of so many columns."""
+    groups = [None, column.coarse, column.tiny][order - 1]
+    n_codes = column.size
+    fine = np.arange(n_codes) if groups is None else groups.astype(np.intp)
+    named: list[str] = [""] * (int(fine.max()) + 1)
+    last = n_codes - 1 if column.gap else n_codes
+    if isinstance(column, NominalColumn):
+        texts = ["", *(str(level) for level in column.levels), *(["rare"] if column.rare else [])]
+        for code in range(1, last):
+            named[fine[code]] = texts[code] if not named[fine[code]] else "other"
+    else:
+        edges = [-np.inf, *column.cuts.tolist(), np.inf]
+        for group in range(1, int(fine[last - 1]) + 1 if last > 1 else 1):
+            inside = np.flatnonzero(fine[:last] == group)
+            low, high = edges[inside[0] - 1], edges[inside[-1]]
+            named[group] = _between(low, high)
+    if column.gap:
+        named[fine[-1]] = "gap"
+    return named
+
+
+def _between(low: float, high: float) -> str:
+    if np.isinf(low) and np.isinf(high):
+        return "any"
+    return f"≤ {high:.6g}" if np.isinf(low) else f"> {low:.6g}" if np.isinf(high) else f"{low:.6g} … {high:.6g}"

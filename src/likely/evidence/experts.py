@@ -1,0 +1,130 @@
+"""Experts on one set of rows: W (weighted naive Bayes), and tables of columns, pairs and triples corrected jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.evidence.design import Design
+from likely.evidence.frame import Frame, Terms
+from likely.evidence.rows import Rows
+from likely.evidence.solver import solve
+from likely.evidence.weighing import Weighted, weigh_columns
+
+Array = NDArray[np.float64]
+
+QUICK = 1e-4
+FINAL = 3e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Rows under a frame. `texts` is rows × (texts × scores): what texts say, each row judged honestly.
+
+    `trust` is the share of each text in the scores that rows have beforehand.
+    """
+
+    frame: Frame
+    rows: Rows
+    texts: Array
+    trust: Array
+
+    def take(self, rows: NDArray[np.intp]) -> Prepared:
+        """Some of the rows."""
+        return Prepared(self.frame, self.rows.take(rows), self.texts[rows], self.trust)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expert:
+    """Coefficients of the tables of some terms, and what they are multiplied with."""
+
+    terms: Terms
+    design: Design
+    u: Array
+    scales: Array
+    base: Array
+    passes: int
+
+    def tables(self) -> Array:
+        """Cells × scores."""
+        return self.design.tables(self.u, self.scales)
+
+    def scores(self, frame: Frame, rows: Rows) -> Array:
+        """Scores of other rows."""
+        rows = rows.with_codes(frame.codes(rows.codes, self.terms))
+        return rows.scores(self.design.starts, self.tables(), self.base)
+
+    def importance(self, n_columns: int) -> Array:
+        """How much each column says by its own table."""
+        ends = [*self.design.starts[1 : n_columns + 1].tolist(), self.design.n_cells][:n_columns]
+        squares = (self.tables() ** 2).sum(axis=1)
+        starts = self.design.starts[:n_columns].tolist()
+        return np.array([squares[a:b].sum() / max(b - a, 1) for a, b in zip(starts, ends, strict=True)])
+
+
+class Bench:
+    """Rows to learn from, with what several fits on them share."""
+
+    def __init__(self, data: Prepared, tolerance: float = QUICK) -> None:
+        self.data, self.tolerance, self.passes = data, tolerance, 0
+        self.rows = data.rows.merged()
+        self._seen: tuple[Terms, Design, Rows] | None = None
+
+    def weighted(self) -> Weighted:
+        """W."""
+        frame, rows = self.data.frame, self.data.rows
+        starts, n_cells = frame.coarse.starts()
+        seen = replace(rows, codes=frame.coarse.codes(rows.codes), offset=rows.offset[:0])
+        found = weigh_columns(seen, starts, n_cells, self.data.texts, self.tolerance)
+        self.passes += found.passes
+        return found
+
+    def expert(self, terms: Terms, spreads: Sequence[float], warm: Sequence[Expert]) -> Expert:
+        """Tables of all columns and of some terms; `spreads` are prior variances of columns, pairs and triples.
+
+        Experts in `warm` say where to begin: with the mean of their tables.
+        """
+        design, rows = self._ready(terms)
+        n_columns = len(self.data.frame.columns)
+        scales = np.sqrt(np.repeat(list(spreads), [n_columns, len(terms.pairs), len(terms.triples)]))
+        start = _carried(warm, terms, design, scales, rows.n_scores)
+        fit = solve(rows, design, scales, start, self.tolerance)
+        self.passes += fit.passes
+        return Expert(terms, design, fit.u, scales, fit.base, fit.passes)
+
+    def _ready(self, terms: Terms) -> tuple[Design, Rows]:
+        if self._seen is None or self._seen[0] is not terms:
+            frame, rows = self.data.frame, self.rows
+            self._seen = terms, frame.design(terms), rows.with_codes(frame.codes(rows.codes, terms))
+        return self._seen[1:]
+
+
+def _carried(warm: Sequence[Expert], terms: Terms, design: Design, scales: Array, n_scores: int) -> Array:
+    """Coefficients that give the mean of some experts' tables; 0 for a term that none of them has."""
+    start = np.zeros((design.n_coefficients, n_scores))
+    for expert in warm:
+        if expert.terms is terms:
+            sizes = design.shape[:, 2] * design.shape[:, 4]
+            start += expert.u * np.repeat(expert.scales / scales, sizes)[:, None]
+            continue
+        places = _places(expert.terms, expert.design)
+        for key, k in _places(terms, design).items():
+            if key in places:
+                start[_part(design, k)] += expert.u[_part(expert.design, places[key])] * (
+                    expert.scales[places[key]] / scales[k]
+                )
+    return start / max(len(warm), 1)
+
+
+def _places(terms: Terms, design: Design) -> dict[tuple[int, ...], int]:
+    n_columns = len(design.shape) - len(terms)
+    keys = [*((place,) for place in range(n_columns)), *terms.tuples()]
+    return {key: k for k, key in enumerate(keys)}
+
+
+def _part(design: Design, k: int) -> slice:
+    at = int(design.shape[k, 5])
+    return slice(at, at + int(design.shape[k, 2] * design.shape[k, 4]))

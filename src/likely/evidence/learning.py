@@ -1,0 +1,199 @@
+"""The whole recipe: experts on inner folds, variances chosen there, a mixture, and the final fit on all rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.evidence.columns import MANY_ROWS
+from likely.evidence.experts import FINAL, Bench, Prepared
+from likely.evidence.folds import inner_folds
+from likely.evidence.frame import Grain, Terms
+from likely.evidence.mixing import mixture
+from likely.evidence.model import Evidence
+from likely.evidence.screening import candidates, unexplained_by
+from likely.evidence.solver import log_prior
+from likely.evidence.trials import GRID, Climb, Held, Spreads, Trial
+
+Array = NDArray[np.float64]
+
+FIRST_SPREAD, FIRST_PAIR_SPREAD, FIRST_TRIPLE_SPREAD = 4, 3, 4
+"""Places in the grid: about 0.3, 0.1 and 0.3."""
+
+WORTH_MORE = {False: (0.02, 2.0), True: (0.005, 0.0)}
+"""For few and for many rows: share of the loss, and standard errors, that more terms must have gained before their
+number is doubled once more."""
+
+WORTH_TRIPLES = 0.02
+LEAST_GAIN = 5e-4
+"""A loss that is lower by less than this is as good as the same."""
+
+MOST_SCORES_OF_TRIPLES = 8
+FEWEST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a user may say about learning."""
+
+    max_pairs: int | None = None
+    max_triples: int | None = None
+    time_limit: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """The best trial so far: its terms in each fold, its variances, and the terms for all rows."""
+
+    trial: Trial
+    terms: list[Terms]
+    spreads: Spreads
+    chosen: Terms
+
+
+class Learning:
+    """One run of the recipe."""
+
+    def __init__(self, data: Prepared, wishes: Wishes, progress: Callable[[str], None] = lambda text: None) -> None:
+        self.data, self.wishes, self.progress = data, wishes, progress
+        self.began = time.monotonic()
+        self.passes = 0
+
+    def in_time(self) -> bool:
+        """Whether there is time for one more trial: a part of it is kept for the final fit."""
+        limit = self.wishes.time_limit
+        return limit is None or time.monotonic() - self.began < 0.6 * limit
+
+    def run(self) -> Evidence:
+        """Learn."""
+        rows, frame = self.data.rows, self.data.frame
+        if rows.n_classes < 2 or not frame.columns:
+            return self._by_texts()
+        if len(rows) < FEWEST_ROWS:
+            return self._by_columns()
+        self.held = Held(self.data, inner_folds(rows.y, self.wishes.seed))
+        self.progress("weighing columns")
+        weighted = self._weighted_scores()
+        self.progress("correcting columns")
+        columns = self._columns()
+        self.progress("looking for pairs")
+        place = FIRST_PAIR_SPREAD + (GRID.index(columns.spreads[0]) - FIRST_SPREAD) // 2
+        stage = self._more(columns, 2, self._usual(self.wishes.max_pairs), place)
+        gain, error = self.held.gain(columns.trial.losses, stage.trial.losses)
+        few = self.data.rows.n_scores <= MOST_SCORES_OF_TRIPLES
+        if few and gain > max(2.0 * error, WORTH_TRIPLES * stage.trial.mean, LEAST_GAIN):
+            self.progress("looking for triples")
+            triples = self._more(stage, 3, self._usual(self.wishes.max_triples), FIRST_TRIPLE_SPREAD)
+            gain, error = self.held.gain(stage.trial.losses, triples.trial.losses)
+            if gain > max(error, WORTH_TRIPLES * triples.trial.mean, LEAST_GAIN):
+                stage = triples
+        self.progress("fitting all rows")
+        return self._final(weighted, columns, stage)
+
+    def _by_texts(self) -> Evidence:
+        """Where no column has anything to say: the prior, and texts if there are any."""
+        rows = self.data.rows
+        model = Evidence.empty(self.data.frame, Terms.none(), rows.n_scores, len(self.data.trust))
+        return replace(model, base=log_prior(rows.class_weights())).plus_texts(self.data.trust)
+
+    def _by_columns(self) -> Evidence:
+        """Where there are too few rows to hold any out: columns alone, under the usual variance."""
+        expert = Bench(self.data, FINAL).expert(Terms.none(), (GRID[FIRST_SPREAD], 0.0, 0.0), [])
+        model = Evidence.empty(self.data.frame, Terms.none(), self.data.rows.n_scores, len(self.data.trust))
+        return model.plus(expert, 1.0).plus_texts(self.data.trust)
+
+    def _usual(self, wished: int | None) -> int:
+        """How many terms are worth trying."""
+        n_rows, n_columns = len(self.data.rows), len(self.data.frame.columns)
+        if wished is not None:
+            return wished
+        return min(60, 4 * n_columns) if n_rows >= MANY_ROWS else min(30, 2 * n_columns)
+
+    def _weighted_scores(self) -> Array:
+        frame, scores = self.data.frame, []
+        starts, _ = frame.coarse.starts()
+        for bench, test in zip(self.held.benches, self.held.tests, strict=True):
+            found = bench.weighted()
+            scores.append(found.scores(test.rows, frame.coarse.codes(test.rows.codes), starts, test.texts))
+        return np.concatenate(scores)
+
+    def _columns(self) -> Stage:
+        terms = [Terms.none()] * len(self.held.benches)
+        climb = Climb(self.held, lambda v, warm: self.held.trial(terms, (v, 0.0, 0.0), warm), None)
+        place = climb.modest(climb.best(FIRST_SPREAD, self.in_time))
+        return Stage(climb.at(place), terms, (GRID[place], 0.0, 0.0), Terms.none())
+
+    def _more(self, before: Stage, order: int, count: int, start: int) -> Stage:
+        """The best stage with pairs (2) or triples (3) beside what there was before; that itself if none helps."""
+        if not count or not self.in_time():
+            return before
+        grain = self.data.frame.coarse if order == 2 else self.data.frame.tiny
+        options, by_fold = self._options(before, grain, order)
+        if not len(options):
+            return before
+        wished = self.wishes.max_pairs if order == 2 else self.wishes.max_triples
+        overall = options[np.argsort(-np.sum(by_fold, axis=0), kind="stable")]
+        ranked = [options[np.argsort(-scores, kind="stable")] for scores in by_fold]
+        best, place = before, start
+        many = len(self.data.rows) >= MANY_ROWS
+        share, errors = WORTH_MORE[many]
+        while True:
+            terms = [_with(old, order, few[:count]) for old, few in zip(before.terms, ranked, strict=True)]
+            climb = self._climb(before, order, terms, best.trial)
+            place = climb.modest(climb.best(start, self.in_time)) if best is before else place
+            trial = climb.at(place)
+            chosen = _with(before.chosen, order, overall[:count])
+            found = Stage(trial, terms, _at(before, order, GRID[place]), chosen)
+            gain, error = self.held.gain(best.trial.losses, trial.losses)
+            if gain > 0.0 or best is before:
+                best = found
+            more = wished is None and (order == 2 or many) and count < len(options) and self.in_time()
+            if not more or gain <= max(share * trial.mean, errors * error, LEAST_GAIN):
+                return best
+            count = min(2 * count, len(options))
+
+    def _climb(self, before: Stage, order: int, terms: list[Terms], warm: Trial) -> Climb:
+        return Climb(self.held, lambda p, near: self.held.trial(terms, _at(before, order, p), near), warm)
+
+    def _options(self, before: Stage, grain: Grain, order: int) -> tuple[NDArray[np.int32], list[Array]]:
+        """Terms that can be tried, and how promising each is in each fold."""
+        n_columns, rows = len(self.data.frame.columns), self.data.rows
+        importance = np.sum([expert.importance(n_columns) for expert in before.trial.experts], axis=0)
+        work = len(rows) * rows.n_scores * len(self.held.benches)
+        options = candidates(grain, importance, order, work)
+        by_fold = []
+        for bench, expert in zip(self.held.benches, before.trial.experts, strict=True):
+            scores = expert.scores(self.data.frame, bench.rows)
+            by_fold.append(unexplained_by(bench.rows, grain, options, scores))
+        return options, by_fold
+
+    def _final(self, weighted: Array, columns: Stage, stage: Stage) -> Evidence:
+        held = self.held
+        scores = [weighted, columns.trial.scores, *([stage.trial.scores] if stage is not columns else [])]
+        means = [float(held.share @ held.losses(score)) for score in scores]
+        shares = mixture(scores, held.y, held.share, int(np.argmin(means)))
+        bench, frame, rows = Bench(self.data, FINAL), self.data.frame, self.data.rows
+        used = stage if shares[-1] > 0.0 else columns
+        model = Evidence.empty(frame, used.chosen, rows.n_scores, len(self.data.trust))
+        if shares[0] > 0.0:
+            model = model.plus_weighted(bench.weighted(), float(shares[0]))
+        for share, part in zip(shares[1:], (columns, stage), strict=False):
+            if share > 0.0:
+                model = model.plus(bench.expert(part.chosen, part.spreads, part.trial.experts), float(share))
+        model = model.plus_texts(shares[1:].sum() * self.data.trust)
+        self.passes = held.passes + bench.passes
+        return model
+
+
+def _with(terms: Terms, order: int, more: NDArray[np.int32]) -> Terms:
+    return replace(terms, pairs=more) if order == 2 else replace(terms, triples=more)
+
+
+def _at(stage: Stage, order: int, spread: float) -> Spreads:
+    v, p, _ = stage.spreads
+    return (v, spread, 0.0) if order == 2 else (v, p, spread)

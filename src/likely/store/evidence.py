@@ -1,0 +1,102 @@
+"""A model of evidence as JSON and named arrays, and back; a made-up one is refused before a row is scored by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import ModelFileError
+from likely.evidence.columns import Column, NominalColumn, NumericColumn
+from likely.evidence.frame import Frame, Terms
+from likely.evidence.model import Evidence, table_starts
+from likely.store.plain import from_plain, to_plain
+from likely.store.statistics import Reader, Writer
+
+MOST_RANK = 64
+
+
+def write_evidence(evidence: Evidence, writer: Writer) -> dict[str, Any]:
+    """Columns with their cuts or categories, terms by the places of their columns, tables one after another."""
+    return {
+        "columns": [_write_column(column, writer) for column in evidence.frame.columns],
+        "rank": evidence.frame.rank,
+        "pairs": writer.put(evidence.terms.pairs),
+        "triples": writer.put(evidence.terms.triples),
+        "base": writer.put(evidence.base),
+        "tables": writer.put(evidence.tables),
+        "texts": writer.put(evidence.texts),
+    }
+
+
+def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> Evidence:
+    """The model that `write_evidence` wrote: every code has its cell, every term its columns."""
+    columns = tuple(_read_column(entry, reader) for entry in data["columns"])
+    if len({column.name for column in columns}) != len(columns):
+        raise ModelFileError("its evidence names a column twice")
+    if type(data["rank"]) is not int or not 1 <= data["rank"] <= MOST_RANK:
+        raise ModelFileError("its evidence has a rank that no model has")
+    frame = Frame(columns, data["rank"])
+    terms = Terms(_read_terms(data["pairs"], 2, columns, reader), _read_terms(data["triples"], 3, columns, reader))
+    n_scores = 1 if n_classes == 2 else n_classes
+    starts = table_starts(frame, terms)
+    tables = _finite(reader, data["tables"], (int(starts[-1]), n_scores))
+    base, texts = _finite(reader, data["base"], (n_scores,)), _finite(reader, data["texts"], (n_texts,))
+    return Evidence(frame, terms, starts[:-1], base, tables, texts)
+
+
+def _write_column(column: Column, writer: Writer) -> dict[str, Any]:
+    about = {
+        "name": column.name,
+        "gap": column.gap,
+        "mass": writer.put(column.mass),
+        "coarse": writer.put(column.coarse),
+        "tiny": writer.put(column.tiny),
+    }
+    if isinstance(column, NumericColumn):
+        return {**about, "cuts": writer.put(column.cuts), "means": writer.put(column.means)}
+    levels = [[to_plain(level) for level in values] for values in (column.levels, column.rare)]
+    return {**about, "levels": levels[0], "rare": levels[1]}
+
+
+def _read_column(entry: Any, reader: Reader) -> Column:
+    name, gap = entry["name"], entry["gap"]
+    if not isinstance(name, str) or type(gap) is not bool:
+        raise ModelFileError("its evidence has a column without a name")
+    mass = reader.counts(entry["mass"], (None,))
+    if len(mass) > np.iinfo(np.uint8).max - 1:
+        raise ModelFileError(f"its column {name!r} has more codes than a column can have")
+    coarse, tiny = (_read_groups(entry[grain], len(mass) + 1, reader, name) for grain in ("coarse", "tiny"))
+    if "cuts" in entry:
+        means = _finite(reader, entry["means"], (len(mass) - gap,))
+        cuts = _finite(reader, entry["cuts"], (max(len(means) - 1, 0),))
+        if (np.diff(cuts) <= 0.0).any():
+            raise ModelFileError(f"the cuts of its column {name!r} are not in order")
+        return NumericColumn(name, cuts, means, mass, coarse, tiny, gap)
+    levels, rare = (tuple(from_plain(level) for level in entry[which]) for which in ("levels", "rare"))
+    if len({*levels, *rare}) != len(levels) + len(rare) or len(mass) != len(levels) + bool(rare) + gap:
+        raise ModelFileError(f"the categories of its column {name!r} do not fit its codes")
+    return NominalColumn(name, levels, rare, mass, coarse, tiny, gap)
+
+
+def _read_groups(name: Any, size: int, reader: Reader, column: str) -> NDArray[np.uint8]:
+    """Groups of codes: 0 for the code that says nothing, then every number in use."""
+    groups = reader.get(name, (size,), np.uint8)
+    if groups[0] != 0 or set(groups.tolist()) != set(range(int(groups.max()) + 1)) or (groups[1:] == 0).any():
+        raise ModelFileError(f"the codes of its column {column!r} are not grouped as they can be")
+    return groups
+
+
+def _read_terms(name: Any, order: int, columns: tuple[Column, ...], reader: Reader) -> NDArray[np.int32]:
+    terms = reader.get(name, (None, order), np.int32)
+    if len(terms) and (terms.min() < 0 or terms.max() >= len(columns) or (np.diff(terms, axis=1) <= 0).any()):
+        raise ModelFileError("its evidence combines columns that do not exist, or one with itself")
+    return terms
+
+
+def _finite(reader: Reader, name: Any, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    array = reader.get(name, shape)
+    if not np.isfinite(array).all():
+        raise ModelFileError(f"its array {name!r} holds something that is no number")
+    return array
