@@ -19,13 +19,16 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from benchmarks import (  # noqa: E402
+    cases_beyond,
     cases_evaluation,
     cases_files,
     cases_full_bayes,
     cases_naive_bayes,
     cases_peers,
+    cases_svm,
     cases_tables,
     cases_text,
+    cases_trees,
 )
 from benchmarks.measure import Result, measure  # noqa: E402
 
@@ -34,11 +37,14 @@ GROUPS = {
     "categorical": cases_naive_bayes.categorical,
     "multinomial": cases_naive_bayes.multinomial,
     "full-bayes": cases_full_bayes.full_bayes,
+    "beyond": cases_beyond.beyond,
     "evaluation": cases_evaluation.evaluation,
     "text": cases_text.text,
     "mixed": cases_tables.mixed,
+    "trees": cases_trees.trees,
     "processes": cases_tables.processes,
     "files": cases_files.files,
+    "svm": cases_svm.svm,
     "peers": cases_peers.peers,
 }
 START, END = "<!-- benchmarks: start -->", "<!-- benchmarks: end -->"

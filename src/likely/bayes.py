@@ -14,6 +14,7 @@ from likely.blas import one_thread_each
 from likely.errors import SettingsError, listed
 from likely.families import Family, Settings, family_named
 from likely.families.gap import GapFactor
+from likely.families.weighed import Weighed
 from likely.numerics import log_of, most_probable, normalise
 from likely.priors import class_prior
 from likely.stats import Moments, Statistic, Summary, moments_of
@@ -23,7 +24,7 @@ from likely.table import Table
 from likely.threads import FEWEST_ROWS, row_blocks, side_by_side
 
 Array = NDArray[np.float64]
-Belief = Family | GapFactor
+Belief = Family | GapFactor | Weighed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,14 +37,30 @@ class Model:
     beliefs: tuple[Belief, ...]
 
     @classmethod
-    def settle(cls, summary: Summary, assigned: Mapping[str, str], priors: Any, settings: Settings) -> Model:
-        """From what was seen to what is believed: no rows needed."""
-        beliefs = [
+    def settle(
+        cls,
+        summary: Summary,
+        assigned: Mapping[str, str],
+        priors: Any,
+        settings: Settings,
+        weights: Mapping[str, float] | None = None,
+        offsets: Array | None = None,
+    ) -> Model:
+        """From what was seen to what is believed: no rows needed.
+
+        `weights` are exponents of the columns' likelihoods; `offsets` are added to the log priors.
+        """
+        beliefs: list[Belief] = [
             belief
             for family, columns, seen in evidence_for(assigned, summary)
             for belief in _settle_family(family, columns, seen, summary.classes.weights, settings)
         ]
         prior = class_prior(priors, summary.classes) if len(summary.classes) else np.zeros(0)
+        if offsets is not None and len(prior):
+            raised = prior * np.exp(offsets - offsets.max())
+            prior = raised / raised.sum()
+        if weights is not None:
+            beliefs = [part for belief in beliefs for part in _weighed(belief, weights)]
         return cls(summary.classes.labels, tuple(assigned), prior, tuple(beliefs))
 
     def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
@@ -93,6 +110,14 @@ class Model:
         with one_thread_each() if len(blocks) > 1 else nullcontext():
             for _ in side_by_side(score, blocks, n_jobs):
                 pass
+
+
+def _weighed(belief: Belief, weights: Mapping[str, float]) -> list[Belief]:
+    """The belief with its weight; one for each column where these differ."""
+    different = {weights[name] for name in belief.columns}
+    if len(different) == 1:
+        return [Weighed(belief, different.pop())]
+    return [Weighed(belief.only(name), weights[name]) for name in belief.columns]
 
 
 def evidence_for(

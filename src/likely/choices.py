@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, TypedDict, TypeVar
 
 from likely.errors import SettingsError, listed
@@ -22,6 +22,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "unseen": ("ignore", "smooth"),
     "variance": ("unbiased", "ml"),
     "weighting": ("counts", "tf-idf"),
+    "weights": ("learned",),
     "covariance": ("full", "pooled", "diagonal", "shrunk"),
 }
 """Settings that are one of a few words."""
@@ -30,7 +31,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 class Changes(TypedDict, total=False):
     """Settings that can be changed after training: they are about beliefs, not about what was seen."""
 
-    smoothing: float | Smoothing | Mapping[str, float | Smoothing]
+    smoothing: float | Smoothing | Literal["auto"] | Mapping[str, float | Smoothing | Literal["auto"]]
     priors: str | Mapping[Any, float] | Sequence[float] | None
     families: str | Mapping[str, str] | None
     missing: Missing
@@ -39,6 +40,17 @@ class Changes(TypedDict, total=False):
     variance_floor: float
     weighting: Weighting
     normalise: bool
+    bins: int
+    weights: Literal["learned"] | None
+    n_jobs: int | None
+
+
+class PairChanges(TypedDict, total=False):
+    """Settings of pairs that can be changed after training; bins and cuts cannot, for pairs are counted in them."""
+
+    smoothing: float | Smoothing | Mapping[str, float | Smoothing]
+    priors: str | Mapping[Any, float] | Sequence[float] | None
+    min_cases: float
     n_jobs: int | None
 
 
@@ -73,6 +85,13 @@ def share_or_auto(name: str, given: Any) -> float | Literal["auto"]:
     if isinstance(given, Real) and 0.0 <= float(given) <= 1.0:
         return float(given)
     raise SettingsError(f"{name} is {given!r}, but it is 'auto' or a number from 0 to 1.")
+
+
+def at_least_one(name: str, given: Any) -> int:
+    """A setting that is a whole number from one up."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
+        raise SettingsError(f"{name} is {given!r}, but it is a whole number from 1 up.")
+    return int(given)
 
 
 def not_negative(name: str, given: float) -> float:

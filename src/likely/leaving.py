@@ -45,7 +45,7 @@ class LeavingOut:
         scorers = [
             scorer
             for family, columns, seen in evidence_for(self.assigned, self.summary)
-            for scorer in self._scorers(family, columns, seen)
+            for scorer in self.scorers(family, columns, seen)
         ]
 
         nothing = np.full(len(self.classes), np.nan)  # marks rows that are impossible; each has its own prior
@@ -96,7 +96,8 @@ class LeavingOut:
         lines -= np.log(total)[:, None]
         return lines
 
-    def _scorers(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> list[Scorer]:
+    def scorers(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> list[Scorer]:
+        """What adds the evidence of some columns to rows, each judged without itself."""
         if hasattr(family, "leave_one_out"):
             closed_form = cast(LeavesOneOut, family)
             scorers = [closed_form.leave_one_out(columns, seen, self.rows, self.settings)]

@@ -25,14 +25,18 @@ def kinds_for(families: Families, names: tuple[str, ...], texts: frozenset[str] 
     if families is None:
         return {}
     if isinstance(families, str):
-        return {name: _kind_for(families, name in texts) for name in names}
+        return _read_as({name: _kind_for(families, name in texts) for name in names})
     if not isinstance(families, Mapping):
         raise SettingsError(f"families is {families!r}, but it is a name or a mapping of column names to names.")
     strange = [name for name in families if name not in set(names)]
     if strange:
         hint = did_you_mean(str(strange[0]), names)
         raise SettingsError(f"families names {listed(strange)}, which is no column of the table.{hint}")
-    return {name: _kind_for(family, name in texts) for name, family in families.items()}
+    return _read_as({name: _kind_for(family, name in texts) for name, family in families.items()})
+
+
+def _read_as(kinds: dict[str, str]) -> dict[str, str]:
+    return {name: kind for name, kind in kinds.items() if kind != "any"}
 
 
 def _kind_for(family: str, is_text: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from likely.engines.memory import USUAL_RECIPE
 from likely.errors import SettingsError, did_you_mean, listed
 from likely.families import TEXT_FAMILIES, family_named
-from likely.stats import Summary, TokenCounts
+from likely.stats import Cuts, PairCounts, Summary, TokenCounts
 from likely.table import Table
 from likely.text.documents import as_blocks
 from likely.text.linguistics import with_language
@@ -25,9 +25,16 @@ def recipes_for(table: Table, assigned: Mapping[str, str], given: Any) -> dict[s
     }
 
 
-def recipes_in(summary: Summary) -> dict[str, Recipe]:
-    """The recipes by which the texts of a summary were counted."""
-    return {part.columns[0]: seen.recipe for part, seen in summary.parts.items() if isinstance(seen, TokenCounts)}
+def recipes_in(summary: Summary) -> dict[str, Recipe | Cuts]:
+    """The recipes by which the texts of a summary were counted, and the cuts of numbers that were counted in pairs."""
+    found: dict[str, Recipe | Cuts] = {}
+    for part, seen in summary.parts.items():
+        if isinstance(seen, TokenCounts):
+            found[part.columns[0]] = seen.recipe
+        elif isinstance(seen, PairCounts):
+            axes = zip(part.columns, seen.axes, strict=True)
+            found |= {name: axis for name, axis in axes if isinstance(axis, Cuts)}
+    return found
 
 
 def strings_in(table: Table, families: Any) -> frozenset[str]:

@@ -126,13 +126,19 @@ class Schema:
 
     def with_gaps(self, gaps: Mapping[str, int]) -> Schema:
         """The same schema with the number of gaps of some columns filled in."""
-        for name in gaps:
-            self[name]
+        return self._with({name: replace(self[name], gaps=n) for name, n in gaps.items()})
+
+    def with_reasons(self, reasons: Mapping[str, str]) -> Schema:
+        """The same schema, with something more to say about why some columns are what they are."""
+        told = {name: "; ".join(filter(None, [self[name].why, why])) for name, why in reasons.items()}
+        return self._with({name: replace(self[name], why=why) for name, why in told.items()})
+
+    def _with(self, changed: Mapping[str, Column]) -> Schema:
         if isinstance(self.columns, ManyColumns):
-            changed = {self._places[name]: replace(self[name], gaps=n) for name, n in gaps.items()}
-            columns: Sequence[Column] = ManyColumns(len(self), self.columns.pattern, self.columns.changed | changed)
+            placed = {self._places[name]: column for name, column in changed.items()}
+            columns: Sequence[Column] = ManyColumns(len(self), self.columns.pattern, self.columns.changed | placed)
         else:
-            columns = tuple(replace(c, gaps=gaps[c.name]) if c.name in gaps else c for c in self.columns)
+            columns = tuple(changed.get(column.name, column) for column in self.columns)
         return replace(self, columns=columns)
 
     def check(self, table: Any, estimator: str = ESTIMATOR) -> None:

@@ -14,8 +14,11 @@ from scipy import sparse
 from likely.engines.memory import Rows as Counter
 from likely.stats import (
     ClassWeights,
+    Cuts,
     FeatureCounts,
+    Histogram,
     Moments,
+    PairCounts,
     Part,
     Presence,
     Scatter,
@@ -23,6 +26,7 @@ from likely.stats import (
     TokenCounts,
     ValueCounts,
     features,
+    histogram,
 )
 from likely.table import as_table, encode_labels
 from tests.stats.laws import LAWS, Make, Rows, Same
@@ -83,6 +87,37 @@ def value_counts(rows: Rows) -> ValueCounts:
 def same_value_counts(a: ValueCounts, b: ValueCounts) -> None:
     assert a.values == b.values
     same_table(a.counts, b.counts)
+
+
+# Histogram
+
+
+def histograms(rows: Rows) -> Histogram:
+    return Histogram.observe(np.array([row[1] for row in rows], dtype=float), codes_of(rows), weights_of(rows))
+
+
+def same_histogram(a: Histogram, b: Histogram) -> None:
+    """Equal on the coarser of two grids: once numbers were rounded they stay so, but nothing is lost or invented."""
+    shift = max(a.shift, b.shift)
+    tables = []
+    for seen in (a, b):
+        cells, places = np.unique(seen.cells >> (shift - seen.shift), return_inverse=True)
+        table = np.zeros((len(seen.counts), len(cells)))
+        np.add.at(table, (slice(None), places), seen.counts)
+        tables.append((cells, table))
+    np.testing.assert_array_equal(tables[0][0], tables[1][0])
+    same_table(tables[0][1], tables[1][1])
+
+
+def same_histogram_exactly(a: Histogram, b: Histogram) -> None:
+    assert a.shift == b.shift == 0
+    same_histogram(a, b)
+
+
+histogram_cells = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=False), st.integers(-3, 3).map(float), st.just(-0.0), st.just(5e-324)
+)
+histogram_rows = st.lists(st.tuples(classes, histogram_cells, weights), max_size=16)
 
 
 # Moments
@@ -177,6 +212,34 @@ counts = st.one_of(st.integers(0, 5).map(float), st.just(float("nan")))
 count_rows = st.lists(st.tuples(classes, st.lists(counts, min_size=WIDTH, max_size=WIDTH), weights), max_size=12)
 
 
+# PairCounts
+
+
+def pair_counts(rows: Rows) -> PairCounts:
+    axes: list[Any] = []
+    for k in range(2):
+        axes.append(tuple(dict.fromkeys(row[1][k] for row in rows if row[1][k] is not None)))
+    axes.append(Cuts(np.array([0.0, 2.0])))
+    codes = np.full((len(rows), 3), -1, dtype=np.int32)
+    for i, (_, cells, _) in enumerate(rows):
+        codes[i, :2] = [-1 if cells[k] is None else axes[k].index(cells[k]) for k in range(2)]
+    codes[:, 2] = axes[2].places(np.array([row[1][2] for row in rows], dtype=float))
+    return PairCounts.observe(axes, codes, codes_of(rows), weights_of(rows))
+
+
+def same_pair_counts(a: PairCounts, b: PairCounts) -> None:
+    assert a.axes[:2] == b.axes[:2]
+    same_table(a.counts, b.counts)
+
+
+pair_cells = st.tuples(
+    st.sampled_from(["x", "y", "z", 1, None]),
+    st.sampled_from(["u", "v", None]),
+    st.sampled_from([-1.0, 1.0, 2.0, np.nan]),
+)
+pair_rows = st.lists(st.tuples(classes, pair_cells, weights), max_size=10)
+
+
 # TokenCounts
 
 
@@ -209,6 +272,7 @@ PLAN = (
     Part("counts", ("clicks",)),
     Part("presence", ("flag",)),
     Part("scatter", ("size", "age")),
+    Part("histogram", ("size",)),
 )
 
 
@@ -237,6 +301,7 @@ def same_summary(a: Summary, b: Summary) -> None:
         same_feature_counts,
         same_presence,
         same_scatter(1e3),
+        same_histogram_exactly,
     ]
     for part, same in zip(PLAN, comparers, strict=True):
         same(a.parts[part], b.parts[part])
@@ -257,6 +322,8 @@ value_rows = st.lists(st.tuples(classes, st.sampled_from(["x", "y", "z", 1, None
 STATISTICS: dict[str, tuple[Make, Same, st.SearchStrategy[Rows]]] = {
     "class weights": (class_weights, same_class_weights, st.lists(st.tuples(labels, weights), max_size=12)),
     "value counts": (value_counts, same_value_counts, value_rows),
+    "histogram": (histograms, same_histogram_exactly, histogram_rows),
+    "rounded histogram": (histograms, same_histogram, histogram_rows),
     "moments": (moments, same_moments(1.0), number_rows(1.0)),
     "moments at 1e8": (moments, same_moments(1.0, 1e8), number_rows(1.0, 1e8)),
     "moments of 1e154": (moments, same_moments(1e154), number_rows(1e154)),
@@ -270,6 +337,7 @@ STATISTICS: dict[str, tuple[Make, Same, st.SearchStrategy[Rows]]] = {
     "sparse feature counts": (feature_counts(True), same_feature_counts, count_rows),
     "dense presence": (presence(False), same_presence, count_rows),
     "sparse presence": (presence(True), same_presence, count_rows),
+    "pair counts": (pair_counts, same_pair_counts, pair_rows),
     "token counts": (token_counts, same_token_counts, text_rows),
     "sparse token counts": (token_counts, same_token_counts, text_rows),
     "summary": (summary, same_summary, mixed_rows),
@@ -281,6 +349,8 @@ def _small_tables_may_be_sparse(request: pytest.FixtureRequest, monkeypatch: pyt
     """Sparse tables are kept only when they are large; here a few cells are large enough."""
     if "sparse" in request.node.name:
         monkeypatch.setattr(features, "DENSE_CELLS", 0)
+    if "rounded" in request.node.name:
+        monkeypatch.setattr(histogram, "MOST_CELLS", 4)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)

@@ -15,8 +15,11 @@ from likely.errors import BadCell
 from likely.numbers import Numbers, counts_of
 from likely.stats import (
     ClassWeights,
+    Cuts,
     FeatureCounts,
+    Histogram,
     Moments,
+    PairCounts,
     Part,
     Presence,
     Scatter,
@@ -25,6 +28,7 @@ from likely.stats import (
     TokenCounts,
     ValueCounts,
 )
+from likely.stats.pairs import Axis
 from likely.stats.protocol import Array
 from likely.table import Table
 from likely.text.recipe import Recipe
@@ -33,9 +37,15 @@ from likely.threads import row_blocks, side_by_side
 USUAL_RECIPE = Recipe(normalize="NFC")
 """How texts are read unless the user says otherwise: composed and decomposed accents are one spelling."""
 
+Recipes = Mapping[str, Recipe | Cuts]
+"""How columns are read that are not simply counted: texts by a recipe, numbers in pairs by cuts."""
+
+COLUMN_BY_COLUMN = ("values", "histogram")
+"""Statistics of one column each that are counted in one go, several columns side by side."""
+
 
 class Rows:
-    """A table with its class codes and weights: what there is to be counted. Texts are read by `recipes`."""
+    """A table with its class codes and weights: what there is to be counted. `recipes` say how columns are read."""
 
     def __init__(
         self,
@@ -44,16 +54,16 @@ class Rows:
         y: NDArray[np.int32],
         weight: Array | None,
         n_jobs: int | None,
-        recipes: Mapping[str, Recipe] | None = None,
+        recipes: Recipes | None = None,
     ) -> None:
         self.table, self.classes, self.y, self.n_jobs = table, classes, y, n_jobs
-        self.recipes = recipes or {}
+        self.recipes: Recipes = recipes or {}
         self.weight = np.ones(len(y)) if weight is None else weight
 
     def summarise(self, plan: Sequence[Part]) -> Summary:
         """Count every part of the plan."""
-        alone = [part for part in plan if part.kind == "values"]
-        shared = [part for part in plan if part.kind != "values"]
+        alone = [part for part in plan if part.kind in COLUMN_BY_COLUMN]
+        shared = [part for part in plan if part.kind not in COLUMN_BY_COLUMN]
         counted = dict(zip(alone, side_by_side(self._observe, alone, self.n_jobs), strict=True))
         counted |= {part: self._observe(part) for part in shared}
         return Summary(ClassWeights.observe(self.classes, self.y, self.weight), {part: counted[part] for part in plan})
@@ -66,6 +76,15 @@ def _value_counts(rows: Rows, columns: tuple[str, ...]) -> ValueCounts:
     (name,) = columns
     column = rows.table.codes(name)
     return ValueCounts.observe(column.levels, column.codes, rows.y, rows.weight, len(rows.classes))
+
+
+def _histogram(rows: Rows, columns: tuple[str, ...]) -> Histogram:
+    numbers = Numbers.of(rows.table, columns)
+    try:
+        return Histogram.observe(numbers.column(0), rows.y, rows.weight, len(rows.classes))
+    except ValueError:
+        numbers.refuse_infinite(slice(0, rows.table.n_rows))
+        raise
 
 
 def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
@@ -123,8 +142,26 @@ def _token_counts(rows: Rows, columns: tuple[str, ...]) -> TokenCounts:
     (name,) = columns
     texts = rows.table.strings(name)
     known = texts.is_valid().to_numpy() if texts.null_count else None
-    recipe = rows.recipes.get(name, USUAL_RECIPE)
+    given = rows.recipes.get(name)
+    recipe = given if isinstance(given, Recipe) else USUAL_RECIPE
     return TokenCounts.observe(texts, rows.y, rows.weight, len(rows.classes), recipe, known, rows.n_jobs)
+
+
+def _pair_counts(rows: Rows, columns: tuple[str, ...]) -> PairCounts:
+    axes: list[Axis] = []
+    codes = np.empty((rows.table.n_rows, len(columns)), dtype=np.int32)
+    for place, name in enumerate(columns):
+        cuts = rows.recipes.get(name)
+        if isinstance(cuts, Cuts):
+            numbers = Numbers.of(rows.table, (name,))
+            numbers.refuse_infinite(slice(0, rows.table.n_rows))
+            axes.append(cuts)
+            codes[:, place] = cuts.places(numbers.column(0))
+        else:
+            column = rows.table.codes(name)
+            axes.append(tuple(column.levels))
+            codes[:, place] = column.codes
+    return PairCounts.observe(axes, codes, rows.y, rows.weight, len(rows.classes), rows.n_jobs)
 
 
 READINGS: dict[str, Callable[[Rows, tuple[str, ...]], Statistic]] = {
@@ -133,6 +170,8 @@ READINGS: dict[str, Callable[[Rows, tuple[str, ...]], Statistic]] = {
     "moments": partial(_moments, of_logs=False),
     "log moments": partial(_moments, of_logs=True),
     "scatter": _scatter,
+    "histogram": _histogram,
+    "pairs": _pair_counts,
     "counts": partial(_features, statistic=FeatureCounts),
     "presence": partial(_features, statistic=Presence),
 }

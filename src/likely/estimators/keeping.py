@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 from numpy.typing import NDArray
 
@@ -27,6 +27,10 @@ class Kept:
         from likely.estimators.saving import save
 
         save(self, path, sources)
+
+    def _settings_kept(self) -> dict[str, Any]:
+        """The parameters as they go into the file: all of them must be plain values."""
+        return dict(cast(Any, self).get_params(deep=False))
 
     def _rows_learned(self) -> int:
         """How many rows it has learned, for people who look at the file."""

@@ -14,18 +14,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.bayes import Model
-from likely.engines.memory import Rows
-from likely.errors import DataError, LikelyError, NotMergeable, SettingsError, listed
+from likely.engines.memory import Recipes, Rows
+from likely.errors import DataError, LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.families import Settings
 from likely.leaving import LeavingOut
-from likely.plan import Task, assign, kinds_for, reassign, refuse_negative_counts
+from likely.plan import Families, Task, assign, kinds_for, reassign, refuse_negative_counts
 from likely.priors import remaining_priors
 from likely.recipes import recipes_for, recipes_in, strings_in
 from likely.schema import Schema
-from likely.stats import Summary, moments_of
+from likely.stats import Histogram, Summary, moments_of
 from likely.stats.protocol import Array
 from likely.table import Table, as_table, encode_column, encode_labels
-from likely.text.recipe import Recipe
 from likely.threads import n_threads
 from likely.weights import row_weights
 
@@ -52,6 +51,10 @@ class Learner(ClassifierMixin, BaseEstimator):
     def _settings(self, columns: tuple[str, ...]) -> Settings:
         """The parameters that families are settled with, checked."""
 
+    def _settings_for(self, summary: Summary, assigned: Mapping[str, str]) -> Settings:
+        """The same, where some of them are chosen by what was seen."""
+        return self._settings(tuple(assigned))
+
     def _usual_families(self) -> Mapping[str, str]:
         """The family of each kind of column, unless the user names another."""
         return {"numeric": "gaussian", "nominal": "categorical", "text": "text multinomial"}
@@ -65,9 +68,20 @@ class Learner(ClassifierMixin, BaseEstimator):
         """What `fit` would count: the rows, what their columns are taken for, and the family of each."""
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
-        schema = _infer(table, target, self.schema, self.families)
-        assigned = assign(schema, self.families, self._usual_families(), is_sparse=table.sparse is not None)
-        return self._task(table, schema, assigned, y, sample_weight, recipes_for(table, assigned, self.text))
+        families = self._families_given()
+        schema = _infer(table, target, self.schema, families)
+        assigned = assign(schema, families, self._usual_families(), is_sparse=table.sparse is not None)
+        recipes = recipes_for(table, assigned, self.text)
+        return self._considered(self._task(table, schema, assigned, y, sample_weight, recipes))
+
+    def _families_given(self) -> Families:
+        """What the user said about families, without what is left open."""
+        families: Families = self.families
+        return families
+
+    def _considered(self, task: Task) -> Task:
+        """The task as it is to be counted, where a classifier must have a look at the rows before."""
+        return task
 
     def learned(self, task: Task, summary: Summary) -> Self:
         """Another classifier with these parameters, as if it had counted `summary` from some rows of the task.
@@ -80,8 +94,9 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None:
         """Hand P(class | row) of every block of rows to `use`, each row judged by a model without that row."""
-        settings = self._settings(tuple(task.assigned))
-        LeavingOut(task, task.count(), self.priors, settings).each_block(use, self.n_jobs)
+        summary = task.count()
+        settings = self._settings_for(summary, task.assigned)
+        LeavingOut(task, summary, self.priors, settings).each_block(use, self.n_jobs)
 
     def _remember(self, task: Task, summary: Summary) -> Self:
         self.schema_ = task.schema if task.weighted else _with_gaps(task.schema, summary)
@@ -144,8 +159,12 @@ class Learner(ClassifierMixin, BaseEstimator):
             raise
 
     def _count_more(self, X: Any, y: Any, sample_weight: Any) -> Summary:
+        return self._task_of(X, y, sample_weight).count()
+
+    def _task_of(self, X: Any, y: Any, sample_weight: Any) -> Task:
+        """Further rows, read as the first ones were."""
         table = self.schema_.align(as_table(X), type(self).__name__)
-        return self._task(table, self.schema_, self.families_, y, sample_weight, recipes_in(self.summary_)).count()
+        return self._task(table, self.schema_, self.families_, y, sample_weight, recipes_in(self.summary_))
 
     def _task(
         self,
@@ -154,7 +173,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         assigned: Mapping[str, str],
         y: Any,
         sample_weight: Any,
-        recipes: Mapping[str, Recipe],
+        recipes: Recipes,
     ) -> Task:
         named = isinstance(y, str) and y in table
         labels = encode_column(table.cells(y)) if named else encode_labels(y)
@@ -174,16 +193,27 @@ class Learner(ClassifierMixin, BaseEstimator):
 
         save(self, path, sources)
 
-    def restore(self, summary: Summary, families: Mapping[str, str]) -> Self:
+    def restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
         """Take on a summary that was counted elsewhere, under the schema that the classifier has."""
+        if weights is not None:
+            raise ModelFileError("its classifier has no weights")
         return self._settle(summary, families)
 
     def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
         n_threads(self.n_jobs)  # refuses what is no number of threads
-        model = Model.settle(summary, assigned, self.priors, self._settings(tuple(assigned)))
+        weights, offsets = self._weighed_by(summary)
+        model = Model.settle(summary, assigned, self.priors, self._settings_for(summary, assigned), weights, offsets)
         self.summary_, self.families_, self.model_ = summary, dict(assigned), model
         self.classes_ = summary.classes.labels
         return self
+
+    def _weights_kept(self) -> dict[str, Any] | None:
+        """Learned weights as plain values for a file."""
+        return None
+
+    def _weighed_by(self, summary: Summary) -> tuple[Mapping[str, float] | None, Array | None]:
+        """Exponents of the columns and offsets of the summary's classes, where a classifier has learned any."""
+        return None, None
 
     def _read(self, X: Any) -> Table:
         """A table to predict for, under the names of the schema."""
@@ -219,5 +249,7 @@ def _with_gaps(schema: Schema, summary: Summary) -> Schema:
         moments = moments_of(seen)
         if moments is not None:
             known |= zip(part.columns, moments.n.sum(axis=0), strict=True)
+        elif isinstance(seen, Histogram):
+            known[part.columns[0]] = float(seen.known.sum())
     unknown = [name for name in known if schema[name].gaps is None]
     return schema.with_gaps({name: summary.n_rows - round(known[name]) for name in unknown}) if unknown else schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from likely.bayes import Model
 from likely.estimators.explaining import Explaining
 from likely.families.categorical import Categorical
+from likely.families.weighed import bare
 from likely.table import Table, index_levels
 
 if TYPE_CHECKING:
@@ -48,6 +49,21 @@ class Predictor(Explaining):
         table = self._read(X)
         return self.model_.log_joint(table, self.n_jobs)
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.
+
+        Few rows leave the parameters open: shares have a Dirichlet distribution, means and variances a normal-inverse-
+        gamma one, rates a gamma one. Means and variances of the logarithms under these are exact, the interval is
+        normal in the log-odds (delta method), so nothing is drawn at random. It says how well the parameters of the
+        model are known, not whether the model is right.
+        """
+        from likely.explain.credible import credible_interval
+
+        table = self._read(X)
+        beside = cast(Any, self)
+        settings = beside._settings_for(self.summary_, beside.families_)
+        return credible_interval(self.model_, self.summary_, beside.families_, settings, beside.priors, table, level)
+
     def unseen_values(self, X: Any) -> pd.DataFrame:
         """The cells whose category was never learned: row, column, value."""
         import pandas as pd
@@ -55,7 +71,7 @@ class Predictor(Explaining):
         table = self._read(X)
         found = [
             (row, belief.columns[0], level)
-            for belief in self.model_.beliefs
+            for belief in map(bare, self.model_.beliefs)
             if isinstance(belief, Categorical)
             for level, row in _strangers(table, belief)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
@@ -66,7 +66,9 @@ def _classes(model: Model, summary: Summary) -> str:
 def _shown_families(classifier: Any) -> dict[str, str]:
     """The family of each column, with the smoothing where that was chosen and the weight where that was learned."""
     shown = dict(classifier.families_)
-    if "auto" in repr(getattr(classifier, "smoothing", None)):
+    given = getattr(classifier, "smoothing", None)
+    each = list(given.values()) if isinstance(given, Mapping) else [given]
+    if any(isinstance(one, str) and one == "auto" for one in each):
         shown = {name: f"{shown[name]}, {smoothing}" for name, smoothing in classifier.smoothing_.items()}
     if getattr(classifier, "weights", None) is not None:
         shown = {name: f"{shown[name]}, weight {weight:.2f}" for name, weight in classifier.weights_.items()}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from likely.errors import SettingsError, did_you_mean
+from likely.families.aode import Aode
 from likely.families.bernoulli import Bernoulli
+from likely.families.bins import Bins
 from likely.families.categorical import Categorical
 from likely.families.complement import Complement
 from likely.families.gaussian import Gaussian
@@ -14,11 +16,14 @@ from likely.families.poisson import Poisson
 from likely.families.protocol import Family, Scorer, Settings
 from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_by_column
 from likely.families.texts import TEXT_FAMILIES, TextBernoulli, TextComplement, TextMultinomial
+from likely.families.tree_bins import TreeBins
 
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
     for family in (
+        Aode,
         Bernoulli,
+        Bins,
         Categorical,
         Complement,
         Gaussian,
@@ -29,6 +34,7 @@ FAMILIES: dict[str, type[Family]] = {
         TextBernoulli,
         TextComplement,
         TextMultinomial,
+        TreeBins,
     )
 }
 """All families by name. A new one is a file and its place in this line."""
@@ -45,7 +51,9 @@ def family_named(name: str) -> type[Family]:
 __all__ = [
     "FAMILIES",
     "TEXT_FAMILIES",
+    "Aode",
     "Bernoulli",
+    "Bins",
     "Categorical",
     "Complement",
     "Family",
@@ -62,6 +70,7 @@ __all__ = [
     "TextBernoulli",
     "TextComplement",
     "TextMultinomial",
+    "TreeBins",
     "family_named",
     "smoothing_by_column",
 ]

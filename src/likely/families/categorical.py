@@ -41,8 +41,8 @@ class Categorical:
 
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings) -> Categorical:
-        keys, counts = _keys(seen, weights, settings)
-        log_share = _log_shares(counts, settings.smoothing_of(columns[0]).pseudo_counts(keys))
+        keys, counts = keys_of(seen, weights, settings)
+        log_share = log_shares(counts, settings.smoothing_of(columns[0]).pseudo_counts(keys))
         table = np.zeros((FIRST + len(seen.values), len(weights)))
         table[FIRST:] = log_share[: len(seen.values)]
         if None in keys:
@@ -56,7 +56,7 @@ class Categorical:
         """Only the row's own class changes, unless nobody else has the row's value: then that was never seen."""
         column, belief = rows.table.codes(columns[0]), cls.settle(columns, seen, rows.classes, settings)
         smoothing = settings.smoothing_of(columns[0])
-        keys, counts = _keys(seen, rows.classes, settings)
+        keys, counts = keys_of(seen, rows.classes, settings)
         pseudo, total, everywhere = smoothing.pseudo_counts(keys), counts.sum(axis=1), counts.sum(axis=0)
         known, gap = index_levels(column.levels, seen.values), len(seen.values) if None in keys else -1
         # A gap has the code −1 and so the last entry. A key of −1: the row changes nothing that its cell is judged by.
@@ -109,7 +109,7 @@ class Categorical:
         return self
 
 
-def _keys(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list[Hashable], Array]:
+def keys_of(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list[Hashable], Array]:
     """All that a cell can be (a value, perhaps a gap, perhaps something never seen) and the counts of each."""
     counts, keys = seen.counts, list(seen.values)
     gaps = less(weights, seen.counts.sum(axis=1))
@@ -120,7 +120,7 @@ def _keys(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list[H
     return keys, counts
 
 
-def _log_shares(counts: Array, pseudo: Array) -> Array:
+def log_shares(counts: Array, pseudo: Array) -> Array:
     """log((count + pseudo) / (class count + all pseudo)), one line per value; even shares where nothing is known."""
     total = counts.sum(axis=1) + pseudo.sum()
     even = np.full_like(counts, 1.0 / max(counts.shape[1], 1))

@@ -35,6 +35,8 @@ class Settings:
     shrinkage: float | Literal["auto"] = "auto"
     weighting: Literal["counts", "tf-idf"] = "counts"
     normalise: bool = False
+    bins: int = 10
+    fewest: float = 1.0
 
     def smoothing_of(self, column: str) -> Smoothing:
         return self.smoothing.get(column, Laplace())
@@ -65,8 +67,8 @@ class LeftOut:
         return order, np.searchsorted(self.y[order], np.arange(len(self.classes) + 1)).astype(np.int64)
 
 
-Reads = Literal["numeric", "nominal", "text"]
-"""How the columns of a family are read."""
+Reads = Literal["numeric", "nominal", "text", "any"]
+"""How the columns of a family are read; "any": as they are, numbers and categories."""
 
 
 class Family(Protocol):

@@ -84,8 +84,15 @@ def totals_without_one(smoothing: Smoothing, values: Sequence[Hashable]) -> Arra
     return pseudo.sum() - pseudo if np.array_equal(fewer, pseudo[1:]) else np.full(len(values), fewer.sum())
 
 
-def smoothing_by_column(given: object, columns: Sequence[str]) -> dict[str, Smoothing]:
-    """One smoothing per column, from a number, a smoothing, or a mapping of column names to either."""
+def smoothing_by_column(given: object, columns: Sequence[str], *, auto: bool = False) -> dict[str, Smoothing]:
+    """One smoothing per column, from a number, a smoothing, or a mapping of column names to either.
+
+    With `auto`, the word "auto" may stand for one that is chosen later; until then it is the usual one.
+    """
+    if auto and isinstance(given, Mapping):
+        given = {name: 1.0 if _is_auto(each) else each for name, each in given.items()}
+    if auto and _is_auto(given):
+        given = 1.0
     if not isinstance(given, Mapping):
         return dict.fromkeys(columns, _smoothing(given))
     strange = [name for name in given if name not in set(columns)]
@@ -93,6 +100,10 @@ def smoothing_by_column(given: object, columns: Sequence[str]) -> dict[str, Smoo
         hint = did_you_mean(str(strange[0]), columns)
         raise SettingsError(f"smoothing names {listed(strange)}, which is no column of the model.{hint}")
     return {name: _smoothing(given.get(name, 1.0)) for name in columns}
+
+
+def _is_auto(given: object) -> bool:
+    return isinstance(given, str) and given == "auto"
 
 
 def _smoothing(given: object) -> Smoothing:

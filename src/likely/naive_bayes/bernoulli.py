@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval
 from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
 from likely.families.linear import DenseWeights
 from likely.families.protocol import Scorer
+from likely.families.spread import Certainty, add_presence
 from likely.naive_bayes.discrete import DiscreteNB
 from likely.naive_bayes.features import FeatureNB, Rows, floats_of
 from likely.stats import FeatureCounts, Presence
@@ -114,6 +115,12 @@ class BernoulliNB(FeatureNB):
 
     def _log_shares(self, beliefs: tuple[PresenceTable, DenseWeights | None]) -> Array:
         return beliefs[0].present.T
+
+    def _spreads(self, rows: Rows) -> list[Certainty]:
+        weights, counts = self._seen
+        pseudo, present = self._pseudo_counts(), counts.dense()
+        yes, no = present + pseudo, np.maximum(weights[:, None] - present, 0.0) + pseudo
+        return [lambda block, *out: add_presence(yes, no, self._presence(floats_of(rows, block)), None, *out)]
 
     def _scorer(self, rows: Rows) -> Scorer:
         shares, odds = self._beliefs

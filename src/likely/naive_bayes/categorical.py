@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from likely.errors import DataError, SettingsError
 from likely.families.protocol import Scorer
+from likely.families.spread import Certainty, add_lines
 from likely.naive_bayes.codes import CodeCounts, Longs, NegativeCode, as_codes, places_among, spread
 from likely.naive_bayes.discrete import DiscreteNB
 from likely.naive_bayes.kernels import add_code_lines
@@ -160,6 +161,17 @@ class CategoricalNB(DiscreteNB):
                 f"Got {least.shape} instead."
             )
         return least.astype(np.int64)
+
+    def _spreads(self, rows: NDArray[Any]) -> list[Certainty]:
+        alpha = float(self._check_alpha())
+        tables = [(counts + alpha).T for counts in self.category_count_]
+
+        def add_spread(block: slice, shift: Array, variance: Array) -> None:
+            codes = as_codes(rows[block])
+            for a, column in zip(tables, codes.T, strict=True):
+                add_lines(a, np.where(column < len(a), column, -1), shift, variance)
+
+        return [add_spread]
 
     def _scorer(self, rows: NDArray[Any]) -> Scorer:
         def score(block: slice, joint: Array) -> None:

@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from likely.decide import Joint, Scores
-from likely.errors import DataError
+from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.families.protocol import Scorer
+from likely.families.spread import Certainty
 from likely.naive_bayes.labels import agreed_classes, places_among
 from likely.numerics import log_of, most_probable, normalise
 from likely.stats import ClassWeights
@@ -126,6 +127,21 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
 
         self._each_block(rows, keep)
         return out
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Lower and upper bound of P(class | row), given what was counted; see `BayesClassifier.predict_interval`."""
+        from likely.explain.credible import interval
+
+        rows = self._read_more(X)
+        counted = self._seen[0] if self._prior_is_counted() else None
+        return interval(self.predict_joint_log_proba(X), self._spreads(rows), counted, self._prior(), level)
+
+    def _spreads(self, rows: Any) -> list[Certainty]:
+        """How sure the evidence of the rows is, for intervals."""
+        raise SettingsError(f"{type(self).__name__} has no probabilities of rows whose certainty could be known.")
+
+    def _prior_is_counted(self) -> bool:
+        return True
 
     def _posterior(self, X: Any, *, in_logs: bool) -> Array:
         rows, prior = self._read_more(X), self._prior()

@@ -70,6 +70,9 @@ class DiscreteNB(NaiveBayes):
             return log_of(weights) - float(np.log(weights.sum()))
         return np.full(len(weights), -np.log(len(weights)))
 
+    def _prior_is_counted(self) -> bool:
+        return self.fit_prior and self.class_prior is None
+
     def _prior(self) -> Array:
         shares = np.exp(self.class_log_prior_)
         return np.asarray(shares / shares.sum())

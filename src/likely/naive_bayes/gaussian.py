@@ -18,6 +18,7 @@ from likely.errors import SettingsError
 from likely.families.gaussian import LOG_ROOT_TAU
 from likely.families.kernels import PLAIN, add_gaussian
 from likely.families.protocol import Scorer
+from likely.families.spread import Certainty, add_bells
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.stats import Moments
 from likely.stats.protocol import Array
@@ -137,6 +138,13 @@ class GaussianNB(NaiveBayes):
 
     def _prior(self) -> Array:
         return np.asarray(self.class_prior_, dtype=np.float64)
+
+    def _prior_is_counted(self) -> bool:
+        return self.priors is None
+
+    def _spreads(self, rows: NDArray[Any]) -> list[Certainty]:
+        n, mean, deviation = self._seen[1].by_class.n, np.asarray(self.theta_, dtype=np.float64), self._deviation()
+        return [lambda block, *out: add_bells(n, mean, deviation, np.asarray(rows[block], dtype=np.float64), *out)]
 
     def _precision(self, rows: NDArray[Any]) -> Any:
         own = rows.dtype if rows.dtype.kind == "f" else np.float64

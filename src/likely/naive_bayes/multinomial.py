@@ -8,7 +8,8 @@ from sklearn.utils import Tags
 
 from likely.families.linear import DenseWeights, Weights
 from likely.families.multinomial import multinomial_weights
-from likely.naive_bayes.features import FeatureNB
+from likely.families.spread import Certainty, add_counts
+from likely.naive_bayes.features import FeatureNB, Rows, floats_of
 from likely.stats import FeatureCounts
 from likely.stats.protocol import Array
 
@@ -58,6 +59,10 @@ class MultinomialNB(FeatureNB):
 
     def _log_shares(self, beliefs: DenseWeights) -> Array:
         return beliefs.lines.T
+
+    def _spreads(self, rows: Rows) -> list[Certainty]:
+        a = self._seen[1].dense() + self._pseudo_counts()
+        return [lambda block, *out: add_counts(a, floats_of(rows, block), *out)]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

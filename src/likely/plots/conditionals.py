@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from likely.errors import SettingsError, missing_columns
 from likely.explain.outcomes import COARSE, Outcomes, density, outcomes_of
+from likely.families.bins import FIRST, Bins
+from likely.families.weighed import bare
 from likely.plots.library import drawing, new_figure
 from likely.plots.picture import Picture
 from likely.plots.style import colour, dashes, in_legend, legend_columns, marker, named
@@ -57,7 +59,7 @@ def _told(model: Model, name: str) -> tuple[Belief, Outcomes] | None:
     for belief in model.beliefs:
         outcomes = outcomes_of(belief, name, len(model.classes), COARSE)
         if outcomes is not None:
-            return belief, outcomes
+            return bare(belief), outcomes
     return None
 
 
@@ -74,7 +76,9 @@ def _title(columns: int, classes: int) -> str:
 
 def _panel(axes: Axes, model: Model, name: str, belief: Belief, outcomes: Outcomes, classes: NDArray[np.intp]) -> None:
     axes.set_title(named(name, 34))
-    if outcomes.density is not None:
+    if isinstance(belief, Bins):
+        _stairs(axes, belief, classes)
+    elif outcomes.density is not None:
         low, high = _range(outcomes, classes)
         values = np.linspace(low, high, CURVE)
         curves = np.exp(density(belief, name, values, len(model.classes)))
@@ -95,6 +99,15 @@ def _panel(axes: Axes, model: Model, name: str, belief: Belief, outcomes: Outcom
         axes.set_ylim(bottom=0.0)
     else:
         _table(axes, outcomes, classes, model.prior)
+
+
+def _stairs(axes: Axes, belief: Bins, classes: NDArray[np.intp]) -> None:
+    heights = np.exp(belief.table[FIRST:])
+    for place, k in enumerate(classes):
+        axes.stairs(heights[:, k], belief.edges, color=colour(place), linestyle=dashes(place), linewidth=1.6)
+        axes.stairs(heights[:, k], belief.edges, color=colour(place), alpha=0.08, fill=True)
+    axes.set_ylabel("density")
+    axes.set_ylim(bottom=0.0)
 
 
 def _range(outcomes: Outcomes, classes: NDArray[np.intp]) -> tuple[float, float]:

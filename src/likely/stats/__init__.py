@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from likely.stats.classes import ClassWeights
 from likely.stats.features import FeatureCounts, Presence
+from likely.stats.histogram import Histogram
 from likely.stats.moments import Moments
+from likely.stats.pairs import Cuts, PairCounts
 from likely.stats.protocol import Statistic
 from likely.stats.scatter import Scatter, moments_of
 from likely.stats.summary import Part, Summary
@@ -13,8 +15,11 @@ from likely.stats.values import ValueCounts
 
 __all__ = [
     "ClassWeights",
+    "Cuts",
     "FeatureCounts",
+    "Histogram",
     "Moments",
+    "PairCounts",
     "Part",
     "Presence",
     "Scatter",

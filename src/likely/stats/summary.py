@@ -12,7 +12,7 @@ from likely.errors import NotMergeable, SchemaError, did_you_mean, listed
 from likely.stats.classes import ClassWeights
 from likely.stats.protocol import Statistic
 
-BY_COLUMN = ("values", "tokens")
+BY_COLUMN = ("values", "tokens", "histogram")
 """Kinds of statistics that describe one column each; the others describe a group."""
 
 

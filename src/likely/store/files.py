@@ -60,10 +60,16 @@ class Counted(Saved):
 
     families: Mapping[str, str]
     summary: Summary
+    weights: Mapping[str, Any] | None = None
 
 
 def write(saved: Counted, model: Model, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all; the settled numbers of `model` go along."""
+    write_whole(Path(path), packed(saved, model))
+
+
+def packed(saved: Counted, model: Model) -> bytes:
+    """The bytes of the file."""
     writer = Writer()
     document = {
         **_write_saved(saved),
@@ -71,16 +77,23 @@ def write(saved: Counted, model: Model, path: str | os.PathLike[str]) -> None:
         "summary": write_summary(saved.summary, writer),
         "parameters": write_parameters(model, writer),
     }
-    write_whole(Path(path), pack(document, writer.arrays))
+    if saved.weights is not None:
+        document["weights"] = dict(saved.weights)
+    return pack(document, writer.arrays)
 
 
 def write_learned(
     saved: Saved, labels: NDArray[Any], learned: Callable[[Writer], Any], path: str | os.PathLike[str]
 ) -> None:
     """The same for a classifier whose memory is no summary: `learned` gives JSON that names the arrays it puts away."""
+    write_whole(Path(path), packed_learned(saved, labels, learned))
+
+
+def packed_learned(saved: Saved, labels: NDArray[Any], learned: Callable[[Writer], Any]) -> bytes:
+    """The bytes of that file."""
     writer = Writer()
     document = {**_write_saved(saved), "labels": write_labels(labels), "learned": learned(writer)}
-    write_whole(Path(path), pack(document, writer.arrays))
+    return pack(document, writer.arrays)
 
 
 def _write_saved(saved: Saved) -> dict[str, Any]:
@@ -121,7 +134,12 @@ class FoundLearned:
 
 def read(path: str | os.PathLike[str]) -> Found | FoundLearned:
     """What the file holds, or a `ModelFileError` that says what is wrong with it."""
-    document, arrays = unpack(_content(path))
+    return parsed(_content(path))
+
+
+def parsed(content: bytes) -> Found | FoundLearned:
+    """The same from the bytes of a file."""
+    document, arrays = unpack(content)
     reader = Reader(arrays)
     try:
         if "learned" in document:
@@ -131,6 +149,7 @@ def read(path: str | os.PathLike[str]) -> Found | FoundLearned:
             **_read_saved(document, reader),
             families=_read_families(document["families"], reader),
             summary=read_summary(document["summary"], reader),
+            weights=document.get("weights"),
         )
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         if isinstance(error, ModelFileError):

@@ -11,12 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from likely.decide import Loss
 from likely.errors import ModelFileError, SettingsError
 from likely.families.smoothing import Laplace, MEstimate
+from likely.svm.kernels import Gauss, Kernel, Linear, Polynomial, Product, Scaled, Sigmoid, Sum
 from likely.text.recipe import Recipe
 
 TAG = "$"
 """Marks a value that JSON has no word for: {"$": "tuple", "of": […]}."""
+
+LONGEST_GRAM = 100
+"""Words of an n-gram at most: a file cannot ask for the memory of longer ones."""
 
 DEEPEST = 50
 """Tuples in tuples in tuples: deeper than any label, so that hostile files end here and not in the stack."""
@@ -42,9 +47,18 @@ def to_plain(value: Any, depth: int = 0) -> Any:
         return _tagged("laplace", to_plain(float(value.gamma)))
     if isinstance(value, MEstimate):
         return _tagged("m-estimate", [to_plain(float(value.m)), to_plain(value.p, depth + 1)])
+    if isinstance(value, Loss | Recipe | Kernel):
+        return _composed(value, depth)
+    raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be saved in a model file.")
+
+
+def _composed(value: Loss | Recipe | Kernel, depth: int) -> Any:
+    if isinstance(value, Kernel):
+        return _tagged("kernel", [type(value).__name__, *(to_plain(each, depth + 1) for each in vars(value).values())])
     if isinstance(value, Recipe):
         return _tagged("recipe", {entry.name: to_plain(getattr(value, entry.name)) for entry in fields(value)})
-    raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be saved in a model file.")
+    parts = list(value.decisions), list(value.truths), np.asarray(value.costs).tolist(), value.refuse
+    return _tagged("loss", [to_plain(part, depth + 1) for part in parts])
 
 
 def from_plain(value: Any, depth: int = 0) -> Any:
@@ -69,12 +83,34 @@ def _read(name: str, of: Any, depth: int) -> Any:
         return Laplace(from_plain(of))
     if name == "m-estimate":
         return MEstimate(from_plain(of[0]), from_plain(of[1], depth + 1))
+    if name == "loss":
+        decisions, truths, costs, refuse = (from_plain(part, depth + 1) for part in of)
+        return Loss(np.array(costs, dtype=np.float64), decisions=decisions, truths=truths, refuse=refuse)
     if name == "recipe":
-        return Recipe(**{key: from_plain(item, depth + 1) for key, item in of.items()})
+        recipe = Recipe(**{key: from_plain(item, depth + 1) for key, item in of.items()})
+        if recipe.ngram_range[1] > LONGEST_GRAM:
+            raise ValueError("n-grams that no text is cut into")
+        return recipe
+    if name == "kernel":
+        return _read_kernel(of, depth)
     if name == "dict":
         return {from_plain(key, depth + 1): from_plain(item, depth + 1) for key, item in of}
     collection = {name: kind for kind, name in COLLECTIONS.items()}[name]
     return collection(from_plain(item, depth + 1) for item in of)
+
+
+def _read_kernel(of: Any, depth: int) -> Kernel:
+    kind = KERNELS[of[0]]
+    parts = [from_plain(part, depth + 1) for part in of[1:]]
+    inner = parts[1:] if kind is Scaled else parts if kind in (Sum, Product) else []
+    if not all(isinstance(part, Kernel) for part in inner):
+        raise TypeError("a kernel is made of kernels")
+    return kind(*parts)
+
+
+KERNELS: dict[str, Callable[..., Kernel]] = {
+    kind.__name__: kind for kind in (Linear, Polynomial, Gauss, Sigmoid, Scaled, Sum, Product)
+}
 
 
 COLLECTIONS: dict[type, str] = {tuple: "tuple", list: "list", frozenset: "frozenset"}

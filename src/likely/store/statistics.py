@@ -11,13 +11,30 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from likely.errors import ModelFileError
-from likely.stats import FeatureCounts, Moments, Presence, Scatter, Statistic, TokenCounts, ValueCounts
+from likely.stats import (
+    Cuts,
+    FeatureCounts,
+    Histogram,
+    Moments,
+    PairCounts,
+    Presence,
+    Scatter,
+    Statistic,
+    TokenCounts,
+    ValueCounts,
+)
+from likely.stats.pairs import Axis, Layout, size_of
 from likely.stats.scatter import Pairs
 from likely.store.plain import from_plain, to_plain
+from likely.table import level_key
 from likely.text.recipe import Recipe
 from likely.text.words import Words
 
 Array = NDArray[np.float64]
+
+COARSEST = 52
+FARTHEST = 0x7FEF_FFFF_FFFF_FFFF
+"""A histogram drops at most so many bits, and the largest float has that place in the order of all floats."""
 
 
 @dataclass
@@ -178,6 +195,46 @@ def _read_tokens(data: Any, reader: Reader, n_classes: int, n_columns: int) -> T
     return TokenCounts(recipe, words, counts, documents, reader.counts(data["texts"], (n_classes,)))
 
 
+def _write_histogram(seen: Histogram, writer: Writer) -> dict[str, Any]:
+    return {"shift": seen.shift, "cells": writer.put(seen.cells), "counts": writer.put(seen.counts)}
+
+
+def _read_histogram(data: Any, reader: Reader, n_classes: int, n_columns: int) -> Histogram:
+    cells, shift = reader.get(data["cells"], (None,), np.int64), data["shift"]
+    if type(shift) is not int or not 0 <= shift <= COARSEST or (cells[1:] <= cells[:-1]).any():
+        raise ModelFileError("the cells of its histogram are not in order")
+    if len(cells) and not (cells[0] >= -FARTHEST >> shift and cells[-1] <= FARTHEST >> shift):
+        raise ModelFileError("its histogram holds cells beyond all numbers")
+    return Histogram(shift, cells, reader.counts(data["counts"], (n_classes, len(cells))))
+
+
+def _write_pairs(seen: PairCounts, writer: Writer) -> dict[str, Any]:
+    axes = [
+        {"cuts": writer.put(axis.at)} if isinstance(axis, Cuts) else {"values": [to_plain(value) for value in axis]}
+        for axis in seen.axes
+    ]
+    return {"axes": axes, "counts": writer.put(seen.counts)}
+
+
+def _read_pairs(data: Any, reader: Reader, n_classes: int, n_columns: int) -> PairCounts:
+    axes: list[Axis] = []
+    for entry in data["axes"]:
+        if "cuts" in entry:
+            at = reader.get(entry["cuts"], (None,))
+            if not np.isfinite(at).all() or (at[1:] <= at[:-1]).any():
+                raise ModelFileError("the cuts of its numbers are not in order")
+            axes.append(Cuts(at))
+        else:
+            values = tuple(from_plain(value) for value in entry["values"])
+            if len({level_key(value) for value in values}) != len(values):
+                raise ModelFileError("it counts a value twice")
+            axes.append(values)
+    if len(axes) != n_columns:
+        raise ModelFileError("its pairs do not fit its columns")
+    width = Layout.of([size_of(axis) for axis in axes]).width
+    return PairCounts(tuple(axes), reader.counts(data["counts"], (n_classes, width)))
+
+
 Write = Callable[[Any, Writer], dict[str, Any]]
 Read = Callable[[Any, Reader, int, int], Statistic]
 
@@ -187,6 +244,8 @@ CODECS: dict[type, tuple[str, Write, Read]] = {
     ValueCounts: ("value counts", _write_values, _read_values),
     FeatureCounts: ("feature counts", _write_features, _read_features),
     Presence: ("presence", _write_presence, _read_presence),
+    Histogram: ("histogram", _write_histogram, _read_histogram),
+    PairCounts: ("pair counts", _write_pairs, _read_pairs),
     TokenCounts: ("token counts", _write_tokens, _read_tokens),
 }
 """Statistics that can be saved. A new one is one more line."""

@@ -1,0 +1,141 @@
+"""Weights of columns: exponents of their likelihoods, learned so that what is said twice counts once.
+
+log P(class | row) = offset + log prior + Σ weight · log P(column | class) + constant. Weights from zero up and offsets
+minimise the log loss of the rows, each judged by counts from which it is taken out; a ridge draws weights
+towards min(1, 3 / √columns), for with many columns most of what one says has been said by others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from likely.bayes import evidence_for
+from likely.blas import one_thread_each
+from likely.engines.memory import Rows
+from likely.families import Settings
+from likely.families.left_out import less
+from likely.leaving import LeavingOut
+from likely.numerics import log_of
+from likely.plan import Task
+from likely.stats import Summary
+from likely.threads import row_blocks, side_by_side
+
+Array = NDArray[np.float64]
+Unit = tuple[str, ...]
+
+RIDGE = 4.0
+OFFSET_RIDGE = 0.01
+FARTHEST = -100.0
+"""Evidence below this counts as this: what is impossible without a row must not rule the weights."""
+
+MOST_CELLS = 1 << 25
+"""Rows × columns × classes that are looked at (256 MiB); of longer tables every so many-th row."""
+
+COMPETING = ("multinomial", "complement")
+"""Families whose columns speak together: they have one weight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exponents:
+    """A weight per column, an offset per class (in their order), and whether rows have come or gone since."""
+
+    weights: Mapping[str, float]
+    offsets: Array
+    stale: bool = False
+
+
+def units_of(assigned: Mapping[str, str]) -> list[Unit]:
+    """Columns that have one weight: each its own, those of competing counts together."""
+    together: dict[str, list[str]] = {}
+    for name, family in assigned.items():
+        together.setdefault(family if family in COMPETING else f"column {name}", []).append(name)
+    return [tuple(names) for names in together.values()]
+
+
+def learn_exponents(task: Task, summary: Summary, settings: Settings, n_jobs: int | None) -> Exponents:
+    """Weights and offsets from rows that the summary holds."""
+    units = units_of(task.assigned)
+    # A row of weight 2 stands for two rows: one of them is taken out, the other one stays.
+    out = np.minimum(task.rows.weight, 1.0)
+    rows = np.flatnonzero((out > 0.0) & (less(summary.classes.weights[task.rows.y], out) > 0.0))
+    step = -(-len(rows) * len(units) * len(summary.classes) // MOST_CELLS) or 1
+    rows = rows[::step]
+    nothing = Exponents({name: 1.0 for unit in units for name in unit}, np.zeros(len(summary.classes)))
+    if len(rows) == 0 or len(summary.classes) < 2 or not units:
+        return nothing
+    evidence = _evidence(task, out, summary, settings, units, rows, n_jobs)
+    with one_thread_each():
+        prior = log_of(summary.classes.weights)
+        weights, base = _descend(evidence, task.rows.y[rows], task.rows.weight[rows], prior)
+    offsets = base - log_of(summary.classes.weights)
+    by_column = {name: float(w) for unit, w in zip(units, weights, strict=True) for name in unit}
+    return Exponents(by_column, np.where(np.isfinite(offsets), offsets - offsets[np.isfinite(offsets)].mean(), 0.0))
+
+
+def _evidence(
+    task: Task,
+    out_of: Array,
+    summary: Summary,
+    settings: Settings,
+    units: list[Unit],
+    rows: NDArray[np.intp],
+    n_jobs: int | None,
+) -> Array:
+    """What each unit says about each of the rows without that row: units × rows × classes."""
+    given = task.rows
+    lighter = Rows(given.table, given.classes, given.y, out_of, given.n_jobs, given.recipes)
+    left = LeavingOut(Task(lighter, task.schema, task.assigned, task.weighted), summary, None, settings)
+    out = np.empty((len(units), len(rows), len(summary.classes)))
+
+    def judge(place: int) -> None:
+        assigned = {name: task.assigned[name] for name in units[place]}
+        scorers = [
+            scorer
+            for family, columns, seen in evidence_for(assigned, summary)
+            for scorer in left.scorers(family, columns, seen)
+        ]
+        for block in row_blocks(task.rows.table.n_rows, len(summary.classes)):
+            joint = np.zeros((block.stop - block.start, len(summary.classes)))
+            for add_evidence in scorers:
+                add_evidence(block, joint)
+            first, last = np.searchsorted(rows, (block.start, block.stop))
+            out[place, first:last] = joint[rows[first:last] - block.start]
+
+    for _ in side_by_side(judge, range(len(units)), n_jobs):
+        pass
+    # What all classes have in common says nothing; without it no large numbers are subtracted.
+    out -= out.max(axis=2, keepdims=True).clip(np.finfo(np.float64).min, None)
+    return np.maximum(out, FARTHEST, out=out)
+
+
+def _descend(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
+    n_units, n_rows, n_classes = evidence.shape
+    flat = evidence.reshape(n_units, -1)
+    here = np.arange(n_rows)
+    centre = min(1.0, 3.0 / np.sqrt(n_units))
+    start = np.where(np.isfinite(log_prior), log_prior, 0.0)
+
+    def look(x: Array) -> tuple[float, Array]:
+        w, base = x[:n_units], x[n_units:]
+        scores = (w @ flat).reshape(n_rows, n_classes) + base
+        peak = scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores - peak)
+        total = shares.sum(axis=1, keepdims=True)
+        loss = float(weight @ (np.log(total) + peak)[:, 0] - weight @ scores[here, y])
+        shares /= total
+        shares[here, y] -= 1.0
+        shares *= weight[:, None]
+        gap, drift = w - centre, base - start
+        loss += 0.5 * RIDGE * float(gap @ gap) + 0.5 * OFFSET_RIDGE * float(drift @ drift)
+        return loss, np.concatenate([flat @ shares.ravel() + RIDGE * gap, shares.sum(axis=0) + OFFSET_RIDGE * drift])
+
+    bounds = [(0.0, None)] * n_units + [(None, None)] * n_classes
+    found = minimize(
+        look, np.concatenate([np.full(n_units, centre), start]), jac=True, method="L-BFGS-B", bounds=bounds
+    )
+    return found.x[:n_units], found.x[n_units:]

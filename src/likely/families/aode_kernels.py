@@ -1,0 +1,198 @@
+"""Compiled loops for averaged one-dependence estimators."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.families.left_out import less_one
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+WHOLE = -1
+
+
+@numba.njit(nogil=True, cache=True)
+def direct_counts(counts: Array, sizes: Longs, found_at: Longs, starts: Longs, out: Array) -> None:
+    """Counts of all ordered pairs as lines (cells × classes), from classes × cells of the pairs (smaller, larger)."""
+    for j in range(sizes.shape[0]):
+        for k in range(sizes.shape[0]):
+            if j == k:
+                continue
+            for a in range(sizes[j]):
+                for b in range(sizes[k]):
+                    cell = found_at[j, k] + a * sizes[k] + b if j < k else found_at[k, j] + b * sizes[j] + a
+                    out[starts[j, k] + a * sizes[k] + b] = counts[:, cell]
+
+
+@numba.njit(nogil=True, cache=True)
+def log_given(lines: Array, sizes: Longs, singles: Longs, starts: Longs, pseudo: Array, all_pseudo: Array) -> None:
+    """Turn counts of ordered pairs into log P(second value | first value, class), in place."""
+    for j in range(sizes.shape[0]):
+        for k in range(sizes.shape[0]):
+            if j == k:
+                continue
+            for a in range(sizes[j]):
+                first = starts[j, k] + a * sizes[k]
+                for c in range(lines.shape[1]):
+                    total = lines[first : first + sizes[k], c].sum() + all_pseudo[k]
+                    for b in range(sizes[k]):
+                        more = lines[first + b, c] + pseudo[singles[k] + b]
+                        lines[first + b, c] = np.log(more / total) if total > 0.0 else -np.log(sizes[k])
+
+
+@numba.njit(nogil=True, cache=True)
+def _log_mean(scores: Array, n_parents: int, out: Array) -> None:
+    """log of the mean of exp(score) over the parents, for each class."""
+    for c in range(out.shape[0]):
+        peak = -np.inf
+        for j in range(n_parents):
+            peak = max(peak, scores[j, c])
+        if peak == -np.inf:
+            out[c] = -np.inf
+            continue
+        total = 0.0
+        for j in range(n_parents):
+            total += np.exp(scores[j, c] - peak)
+        out[c] = peak + np.log(total / n_parents)
+
+
+@numba.njit(nogil=True, cache=True)
+def _share(
+    row: Ints, shown: int, singles: Longs, sizes: Longs, pairs: Longs, single: Array, given: Array,
+    parents: Longs, n_parents: int, scores: Array, mean: Array, out: Array,
+) -> None:  # fmt: skip
+    """One column's part of the log mean: its evidence averaged over the parents, and its share of what mixing costs."""
+    known = 0
+    for k in range(row.shape[0]):
+        known += 1 if row[k] >= 0 else 0
+    for c in range(out.shape[0]):
+        if mean[c] == -np.inf:
+            out[c] -= np.inf
+            continue
+        own, mixing = 0.0, -np.log(n_parents)
+        for place in range(n_parents):
+            j = parents[place]
+            share = np.exp(scores[place, c] - mean[c]) / n_parents
+            if share > 0.0:
+                if j == shown:
+                    own += share * single[singles[j] + row[j], c]
+                else:
+                    own += share * given[pairs[j, shown] + row[j] * sizes[shown] + row[shown], c]
+                mixing -= share * np.log(share)
+        out[c] += own + mixing / known
+
+
+@numba.njit(nogil=True, cache=True)
+def _with_parent(
+    row: Ints, j: int, singles: Longs, sizes: Longs, pairs: Longs, single: Array, given: Array, line: Array
+) -> None:
+    """log P(x_j | c) + Σ log P(x_k | x_j, c) of each class."""
+    line[:] = single[singles[j] + row[j]]
+    for k in range(row.shape[0]):
+        if k != j and row[k] >= 0:
+            more = given[pairs[j, k] + row[j] * sizes[k] + row[k]]
+            for c in range(line.shape[0]):
+                line[c] += more[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def _one_by_one(row: Ints, shown: int, singles: Longs, single: Array, out: Array) -> None:
+    """The evidence of all columns, or of one, without any parent."""
+    for k in range(row.shape[0]):
+        if row[k] >= 0 and (shown < 0 or k == shown):
+            out += single[singles[k] + row[k]]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_aode(
+    codes: Ints, singles: Longs, sizes: Longs, pairs: Longs, single: Array, given: Array, is_parent: NDArray[np.uint8],
+    shown: int, joint: Array,
+) -> None:  # fmt: skip
+    """Add log mean over parents j of P(x_j | c) · Π P(x_k | x_j, c); of all columns, or one column's share of it.
+
+    `given` has the cell `pairs[j, k] + x_j · sizes[k] + x_k` for each ordered pair. A row in which no value may be a
+    parent is judged by the columns one by one.
+    """
+    n_columns, n_classes = codes.shape[1], joint.shape[1]
+    scores, mean = np.empty((n_columns, n_classes)), np.empty(n_classes)
+    parents = np.empty(n_columns, dtype=np.int64)
+    for i in range(codes.shape[0]):
+        row, n_parents = codes[i], 0
+        if shown >= 0 and row[shown] < 0:
+            continue
+        for j in range(n_columns):
+            if row[j] >= 0 and is_parent[singles[j] + row[j]]:
+                _with_parent(row, j, singles, sizes, pairs, single, given, scores[n_parents])
+                parents[n_parents] = j
+                n_parents += 1
+        if n_parents == 0:
+            _one_by_one(row, shown, singles, single, joint[i])
+            continue
+        _log_mean(scores, n_parents, mean)
+        if shown < 0:
+            joint[i] += mean
+        else:
+            _share(row, shown, singles, sizes, pairs, single, given, parents, n_parents, scores, mean, joint[i])
+
+
+@numba.njit(nogil=True, cache=True)
+def _own(count: float, total: float, weight: float, pseudo: float, all_pseudo: float, size: int) -> float:
+    rest = less_one(total, weight) + all_pseudo
+    return float(np.log((less_one(count, weight) + pseudo) / rest) if rest > 0.0 else -np.log(size))
+
+
+@numba.njit(nogil=True, cache=True)
+def _drop_lone(codes: Ints, weight: float, singles: Longs, pooled: Array, is_bin: Flags, row: Ints) -> None:
+    """The row as it would be read had it not been learned: a value that nobody else has is one never seen."""
+    for k in range(row.shape[0]):
+        row[k] = codes[k]
+        if row[k] >= 0 and not is_bin[k] and less_one(pooled[singles[k] + row[k]], weight) == 0.0:
+            row[k] = -1
+
+
+@numba.njit(nogil=True, cache=True)
+def add_aode_without(
+    codes: Ints, y: Ints, weight: Array, singles: Longs, sizes: Longs, pairs: Longs, single: Array, given: Array,
+    n_single: Array, n_known: Array, n_pair: Array, pooled: Array, is_bin: Flags, pseudo: Array, all_pseudo: Array,
+    fewest: float, joint: Array,
+) -> None:  # fmt: skip
+    """The same for rows that were learned, each without itself: `n_…` are the counts behind `single` and `given`.
+
+    A value that nobody else has is one never seen; a bin stays a bin.
+    """
+    n_columns, n_classes = codes.shape[1], joint.shape[1]
+    scores, mean, row = np.empty((n_columns, n_classes)), np.empty(n_classes), np.empty(n_columns, dtype=np.int32)
+    for i in range(codes.shape[0]):
+        w, own, n_parents = weight[i], y[i], 0
+        _drop_lone(codes[i], w, singles, pooled, is_bin, row)
+        for turn in range(n_columns + 1):
+            # The last turn is for a row without parents: all columns one by one.
+            j = turn if turn < n_columns else -1
+            if j < 0 and n_parents > 0:
+                break
+            if j >= 0 and (row[j] < 0 or less_one(pooled[singles[j] + row[j]], w) < fewest):
+                continue
+            line = scores[n_parents]
+            line[:] = 0.0
+            for k in range(n_columns):
+                if row[k] < 0:
+                    continue
+                if j < 0 or k == j:
+                    cell = singles[k] + row[k]
+                    more = single[cell]
+                    mine = _own(n_single[cell, own], n_known[k, own], w, pseudo[cell], all_pseudo[k], sizes[k])
+                else:
+                    cell = pairs[j, k] + row[j] * sizes[k] + row[k]
+                    more = given[cell]
+                    both = n_pair[cell - row[k] : cell - row[k] + sizes[k], own].sum()
+                    mine = _own(n_pair[cell, own], both, w, pseudo[singles[k] + row[k]], all_pseudo[k], sizes[k])
+                for c in range(n_classes):
+                    line[c] += mine if c == own else more[c]
+            n_parents += 1
+        _log_mean(scores, n_parents, mean)
+        joint[i] += mean
