@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import likely.files.columnar as columnar
-from likely import BayesClassifier, FullBayesClassifier, Loss, evaluate, train
+from likely import BayesClassifier, FullBayesClassifier, Loss, Report, evaluate, train
 from likely.errors import DataError, NotMergeable, SettingsError
 from likely.explain.diff import differences
 from likely.files.converting import convert_file
@@ -58,6 +58,33 @@ def test_a_table_in_many_pieces(path: Path, tmp_path: Path, monkeypatch: pytest.
         expected = model.predict_proba(rows[fold == k])
         assert report.outcomes.posterior is not None
         np.testing.assert_allclose(report.outcomes.posterior[fold == k], expected, rtol=1e-9, atol=1e-12)
+
+
+def lines(report: Report) -> list[tuple[object, ...]]:
+    """Truth, fold and posterior of each row that was judged."""
+    outcomes = report.outcomes
+    assert outcomes.posterior is not None
+    return list(zip(outcomes.truth, outcomes.fold, map(tuple, outcomes.posterior.tolist()), strict=True))
+
+
+@pytest.mark.parametrize("most", [60, 150])
+def test_of_very_many_rows_some_are_judged(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """All rows are learned; those that are judged are judged as they would be if all were."""
+    convert_file(path, tmp_path / "rows.parquet")
+    monkeypatch.setattr(columnar, "ROWS", 64)
+    monkeypatch.setattr(columnar, "GATHER", 64)
+    everything = evaluate_file(BayesClassifier(), tmp_path / "rows.parquet", "y", cv=4)
+    some = evaluate_file(BayesClassifier(), tmp_path / "rows.parquet", "y", cv=4, most=most)
+    n, all_rows = some.n_rows, everything.n_rows
+    assert most / 4 <= n <= most < all_rows
+    assert some.how.endswith(f"seed 0; {n} of {all_rows} rows, drawn by chance, are judged")
+    rest = iter(lines(everything))
+    assert all(line in rest for line in lines(some))  # the same lines in the same order, others in between
+    clf = BayesClassifier().fit(table(), "y")
+    tested = evaluate_file(clf, tmp_path / "rows.parquet", "y", cv=None, most=most)
+    assert tested.n_rows == n
 
 
 def test_losses_and_weights(path: Path, tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
-from likely.errors import SettingsError
 from likely.estimators.showing import html_table, learned_page
-from likely.evidence.columns import NominalColumn
-from likely.evidence.settled import Settled, by_class
+from likely.evidence.reading import TOGETHER, told_by
+from likely.evidence.settled import Settled
 from likely.explain import Contrast, Explanation
 from likely.explain.factors import Status
 from likely.explain.sides import sides_of
@@ -21,8 +20,9 @@ from likely.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from likely.plots import Picture
+
 BASE = "beyond the prior"
-TOGETHER = " × "
 SHOWN_TERMS = 30
 
 
@@ -58,28 +58,30 @@ class EvidenceLooks:
         import pandas as pd
 
         check_is_fitted(self)
-        evidence = self.model_.evidence
-        frame, names = evidence.frame, [column.name for column in evidence.frame.columns]
-        terms = [(place,) for place in range(len(names))] + evidence.terms.tuples()
-        wanted = [term for term in terms if {names[place] for place in term} == set(columns)]
-        if not wanted or len(columns) != len(set(columns)):
-            raise SettingsError(
-                f"No table was learned for {TOGETHER.join(columns)!r}; see `pairs_` for those there are."
-            )
-        term = wanted[0]
-        start = int(evidence.starts[terms.index(term)])
-        grains = [None, frame.coarse, frame.tiny]
-        labels = [_cells(frame.columns[place], len(term)) for place in term]
-        grain = grains[len(term) - 1]
-        widths = [frame.columns[term[0]].size] if grain is None else [int(grain.widths[place]) for place in term]
-        cells = np.stack(np.meshgrid(*[np.arange(1, width) for width in widths], indexing="ij"), axis=-1)
-        cells = cells.reshape(-1, len(term))
-        places = start + np.ravel_multi_index(tuple(cells.T), tuple(widths))
-        out = {names[place]: [labels[k][code] for code in cells[:, k]] for k, place in enumerate(term)}
-        if len(term) == 1:
-            out["weight"] = frame.columns[term[0]].mass.tolist()
-        said = by_class(evidence.tables[places], len(self.model_.classes))
+        told = told_by(self.model_, columns)
+        places = np.indices(told.said.shape[:-1]).reshape(len(told.cells), -1)
+        out: dict[Any, Any] = {
+            name: [cells[code] for code in codes]
+            for name, cells, codes in zip(told.names, told.cells, places, strict=True)
+        }
+        if len(told.columns) == 1:
+            out["weight"] = told.columns[0].mass.tolist()
+        said = told.said.reshape(-1, len(self.model_.classes))
         return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(self.model_.classes.tolist())})
+
+    def plot_table(self, *columns: str) -> Picture:
+        """What each value of a column adds for each class, a panel per column; without names those that say most."""
+        from likely.plots import evidence
+
+        check_is_fitted(self)
+        return evidence(self, columns or None)
+
+    def plot_pair(self, a: str, b: str) -> Picture:
+        """A heat map of what two columns say together, beyond what each says alone."""
+        from likely.plots import together
+
+        check_is_fitted(self)
+        return together(self, a, b)
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "model_"):
@@ -132,31 +134,3 @@ def _joined(cells: list[object]) -> object:
 def _status(parts: list[Status]) -> Status:
     kinds = set(parts)
     return "known" if not kinds else kinds.pop() if len(kinds) == 1 else "partly"
-
-
-def _cells(column: Any, order: int) -> list[str]:
-    """The name of every code of a column at the grain of a term of so many columns."""
-    groups = [None, column.coarse, column.tiny][order - 1]
-    n_codes = column.size
-    fine = np.arange(n_codes) if groups is None else groups.astype(np.intp)
-    named: list[str] = [""] * (int(fine.max()) + 1)
-    last = n_codes - 1 if column.gap else n_codes
-    if isinstance(column, NominalColumn):
-        texts = ["", *(str(level) for level in column.levels), *(["rare"] if column.rare else [])]
-        for code in range(1, last):
-            named[fine[code]] = texts[code] if not named[fine[code]] else "other"
-    else:
-        edges = [-np.inf, *column.cuts.tolist(), np.inf]
-        for group in range(1, int(fine[last - 1]) + 1 if last > 1 else 1):
-            inside = np.flatnonzero(fine[:last] == group)
-            low, high = edges[inside[0] - 1], edges[inside[-1]]
-            named[group] = _between(low, high)
-    if column.gap:
-        named[fine[-1]] = "gap"
-    return named
-
-
-def _between(low: float, high: float) -> str:
-    if np.isinf(low) and np.isinf(high):
-        return "any"
-    return f"≤ {high:.6g}" if np.isinf(low) else f"> {low:.6g}" if np.isinf(high) else f"{low:.6g} … {high:.6g}"

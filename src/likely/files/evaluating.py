@@ -17,7 +17,7 @@ from likely.evaluation.ledger import Ledger
 from likely.evaluation.subtraction import enter
 from likely.files.counting import columns_read, label_type
 from likely.files.forgetting import target_of
-from likely.files.passes import Counted, Folds, Passes
+from likely.files.passes import MOST_ROWS, Counted, Folds, Passes
 from likely.files.table import FileTable, open_table
 from likely.files.training import Report as Tell
 from likely.files.training import Training
@@ -39,16 +39,18 @@ def evaluate_file(
     repeats: int = 1,
     seed: int = 0,
     weight: str | None = None,
+    most: int = MOST_ROWS,
     progress: Tell | None = None,
 ) -> Report:
     """How good a classifier is on a table in files; see `likely.evaluate` for the parameters.
 
     With a number of folds, or with `cv=None` for a classifier that is fitted already, files may be larger than
-    memory: some sixty bytes are kept of each row. All other ways read the whole table. `groups` names a column.
+    memory: all rows are learned, and of more than `most` rows so many, drawn by chance, are judged. All other ways read
+    the whole table. `groups` names a column.
     """
     table = source if isinstance(source, FileTable) else open_table(source)
     if cv is None:
-        return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, progress)
+        return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, seed, most, progress)
     if target is None:
         raise SettingsError("Say which column holds the labels: target=.")
     copy = type(classifier)(**classifier.get_params(deep=False))
@@ -56,27 +58,30 @@ def evaluate_file(
     many_folds = isinstance(cv, int) and cv > 1 and groups is None and repeats == 1
     if not many_folds:
         return _in_memory(training, cv, loss, beta, groups, repeats, seed)
-    passes = Passes(table, training.wanted(), copy.n_jobs, progress)
+    passes = Passes(table, training.wanted(), copy.n_jobs, progress, seed, most)
     folds = Folds(training.counter, int(cv), seed)
     seen = passes.first(folds.count)
     models = [_model(training, summary, seen.classes) for summary in _sums_of_others(seen.folds(int(cv)))]
     ledger = Ledger(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
 
     def judge(rows: Table, number: int) -> int:
-        first, fold = seen.starts[number], folds.deal(number, encode_column(rows.cells(target)).codes)
+        first, chosen = seen.starts[number], seen.chosen(number, rows.n_rows)
+        fold = folds.deal(number, encode_column(rows.cells(target)).codes)[chosen]
         for k in np.unique(fold):
             own = np.flatnonzero(fold == k)
-            enter(models[k], rows.take(own), own, ledger, first)
+            enter(models[k], rows.take(chosen[own]), own, ledger, first)
         ledger.fold[first : first + len(fold)] = fold
-        return len(fold)
+        return rows.n_rows
 
     passes.second(judge, seen)
     blocks = "" if len(seen.starts) == 1 else " in each block"
-    how = f"{cv}-fold cross-validation, stratified{blocks}, seed {seed}"
+    how = f"{cv}-fold cross-validation, stratified{blocks}, seed {seed}{seen.drawn}"
     return Report(ledger.close(copy.n_jobs), how, type(classifier).__name__, float(beta), seed)
 
 
-def _as_it_is(clf: Any, table: FileTable, target: str, loss: Any, beta: float, progress: Tell | None) -> Report:
+def _as_it_is(
+    clf: Any, table: FileTable, target: str, loss: Any, beta: float, seed: int, most: int, progress: Tell | None
+) -> Report:
     """Judge the rows of a test set by a classifier that has learned others."""
     weight = clf.schema_.weight if clf.schema_.weight in table.names else None  # testers may not know it
     wanted = {**columns_read(clf), **({weight: "number"} if weight is not None else {}), target: ""}
@@ -85,7 +90,7 @@ def _as_it_is(clf: Any, table: FileTable, target: str, loss: Any, beta: float, p
         raise missing_columns(missing, table.names)
     wanted[target] = label_type(table.types[target], clf.classes_)
     n_jobs = getattr(clf, "n_jobs", None)
-    passes = Passes(table, wanted, n_jobs, progress)
+    passes = Passes(table, wanted, n_jobs, progress, seed, most)
 
     def look(rows: Table, _: int) -> Counted:
         labels, given = encode_column(rows.cells(target)), row_weights(None, rows, weight)
@@ -102,11 +107,14 @@ def _as_it_is(clf: Any, table: FileTable, target: str, loss: Any, beta: float, p
     ledger = Ledger(classes, truth, seen.weight, np.arange(len(truth)), _loss(loss))
 
     def judge(rows: Table, number: int) -> int:
-        enter(clf, rows, np.arange(rows.n_rows), ledger, seen.starts[number])
+        chosen = seen.chosen(number, rows.n_rows)
+        some = rows if len(chosen) == rows.n_rows else rows.take(chosen)
+        if len(chosen):
+            enter(clf, some, np.arange(len(chosen)), ledger, seen.starts[number])
         return rows.n_rows
 
     passes.second(judge, seen)
-    return Report(ledger.close(n_jobs), "a given test set", type(clf).__name__, float(beta), 0)
+    return Report(ledger.close(n_jobs), f"a given test set{seen.drawn}", type(clf).__name__, float(beta), 0)
 
 
 def _in_memory(

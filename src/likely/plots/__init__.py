@@ -5,6 +5,7 @@ from __future__ import annotations
 from likely.plots import nets
 from likely.plots.conditionals import conditionals
 from likely.plots.dependence import heat_map
+from likely.plots.evidence import evidence, together
 from likely.plots.factors import bars, odds
 from likely.plots.nomogram import nomogram
 from likely.plots.picture import Picture
@@ -12,4 +13,17 @@ from likely.plots.quality import quality
 from likely.plots.ranking import ranking
 from likely.plots.regions import regions
 
-__all__ = ["Picture", "bars", "conditionals", "heat_map", "nets", "nomogram", "odds", "quality", "ranking", "regions"]
+__all__ = [
+    "Picture",
+    "bars",
+    "conditionals",
+    "evidence",
+    "heat_map",
+    "nets",
+    "nomogram",
+    "odds",
+    "quality",
+    "ranking",
+    "regions",
+    "together",
+]

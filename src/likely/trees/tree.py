@@ -20,16 +20,25 @@ LEAF = -1
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A column that a tree may test: its values if it is nominal; `cuts` is the number of ways to cut a numeric one."""
+    """A column that a tree may test: its values if it is nominal; `cuts` is the number of ways to cut a numeric one.
+
+    Whether a text holds a word is a nominal column of its own: `word` is the name of the text column, and the word.
+    """
 
     name: str
     levels: tuple[Hashable, ...] | None = None
     cuts: int = 0
+    word: tuple[str, str] | None = None
 
     @property
     def is_numeric(self) -> bool:
         """Whether tests compare it with a threshold."""
         return self.levels is None
+
+    @property
+    def column(self) -> str:
+        """The column of the table that it is read from."""
+        return self.name if self.word is None else self.word[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
