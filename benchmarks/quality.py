@@ -22,12 +22,13 @@ import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 from benchmarks.quality_peers import PEERS, Classifier, installed  # noqa: E402
-from benchmarks.quality_report import report  # noqa: E402
+from benchmarks.quality_report import headlines, report  # noqa: E402
 from benchmarks.quality_tables import Entry, entries, folds  # noqa: E402
 
 KEPT = HERE.parent / "build" / "quality"
 OURS = "likely"
 LEAST = 1e-15
+START, END = "<!-- quality: start -->", "<!-- quality: end -->"
 
 
 def main() -> None:
@@ -40,6 +41,7 @@ def main() -> None:
     wishes.add_argument("--repeats", type=int, default=1)
     wishes.add_argument("--again", nargs="*", default=[], help="measure these anew")
     wishes.add_argument("--out", type=Path, default=HERE / "quality.md")
+    wishes.add_argument("--readme", action="store_true", help="put the overview into README.md")
     given = wishes.parse_args()
     models = given.models or [OURS, *installed()]
     results: dict[str, dict[str, list[dict[str, float]]]] = {}
@@ -50,6 +52,10 @@ def main() -> None:
     print(text)
     given.out.write_text(text)
     given.out.with_suffix(".json").write_text(json.dumps(results, indent=1))
+    if given.readme:
+        readme = HERE.parent / "README.md"
+        before, rest = readme.read_text().split(START)
+        readme.write_text(f"{before}{START}\n{headlines(results, models)}\n{rest[rest.index(END) :]}")
 
 
 def measured(

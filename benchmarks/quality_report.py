@@ -10,6 +10,14 @@ BASE = "boosting"
 AGAINST = (BASE, "boosting, early stop")
 SOFT = 0.005
 LARGE = 2000
+NAMES = {
+    "likely": "**likely: EvidenceClassifier**",
+    "boosting": "HistGradientBoosting, 100 iterations",
+    "boosting, early stop": "HistGradientBoosting, early stopping",
+    "logistic": "logistic regression",
+    "textbook Bayes": "naive Bayes, Gaussian and categorical",
+    "ten bins": "naive Bayes, ten bins",
+}
 
 
 def mean(results: Results, table: str, model: str, figure: str) -> float:
@@ -71,3 +79,17 @@ def _overview(results: Results, tables: list[str], models: list[str]) -> list[st
             cells.append(ratio(results, tables, model, BASE, "predict"))
         lines.append(f"| {model} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
     return lines
+
+
+def headlines(results: Results, models: list[str]) -> str:
+    """The few lines for the README: ratios to gradient boosting, and mean ranks."""
+    tables = list(results)
+    by_loss = ranks(results, tables, models, "log_loss")
+    heads = ("classifier", "log loss", "error", "mean rank in log loss", "time to fit", "time to predict")
+    lines = [f"| {' | '.join(heads)} |", f"|---{'|---:' * (len(heads) - 1)}|"]
+    for model in models:
+        ratios = [ratio(results, tables, model, BASE, figure) for figure in ("log_loss", "error", "fit", "predict")]
+        cells = [*ratios[:2], by_loss[model], *ratios[2:]]
+        lines.append(f"| {NAMES.get(model, model)} | {' | '.join(f'{cell:.2f}' for cell in cells)} |")
+    note = f"{len(tables)} tables, five folds; geometric means relative to HistGradientBoosting with 100 iterations."
+    return "\n".join([*lines, "", note])
