@@ -23,7 +23,7 @@ from likely.nets.network import Network
 from likely.nets.training import Effort, Passed, held_back_rows, train
 from likely.schema import Schema
 from likely.store import Reader, Writer
-from likely.table import as_table, encode_column, encode_labels
+from likely.table import as_table, labels_of
 from likely.weights import row_weights
 
 Array = NDArray[np.float64]
@@ -96,12 +96,7 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
         target = y if isinstance(y, str) and y in table else None
         numeric = {name: "numeric" for name in table.names if name != target}
         self.schema_ = Schema.infer(table, target, overrides={**numeric, **dict(self.schema or {})})
-        labels = encode_column(table.cells(y)) if target is not None else encode_labels(y)
-        if len(labels) != table.n_rows:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
-                f"y has {len(labels)}."
-            )
+        labels = labels_of(y, table)
         weight = row_weights(sample_weight, table, self.schema_.weight)
         if weight is not None and not weight.any():
             raise DataError("All rows have weight zero, so there is nothing to learn.")

@@ -24,7 +24,7 @@ from likely.recipes import recipes_for, recipes_in, strings_in
 from likely.schema import Schema
 from likely.stats import Histogram, Summary, moments_of
 from likely.stats.protocol import Array
-from likely.table import Table, as_table, encode_column, encode_labels
+from likely.table import Table, as_table, labels_of
 from likely.threads import n_threads
 from likely.weights import row_weights
 
@@ -175,13 +175,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         sample_weight: Any,
         recipes: Recipes,
     ) -> Task:
-        named = isinstance(y, str) and y in table
-        labels = encode_column(table.cells(y)) if named else encode_labels(y)
-        if len(labels) != table.n_rows:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
-                f"y has {len(labels)}."
-            )
+        labels = labels_of(y, table)
         weight = row_weights(sample_weight, table, schema.weight)
         refuse_negative_counts(table, assigned)
         rows = Rows(table, labels.classes, labels.codes, weight, self.n_jobs, recipes)

@@ -36,7 +36,7 @@ from likely.svm.problem import Plan, Problem, row_costs
 from likely.svm.products import typical_square
 from likely.svm.searching import Trial, n_trials, search
 from likely.svm.solving import METHODS, solve
-from likely.table import Labels, Table, as_table, encode_column, encode_labels
+from likely.table import Labels, Table, as_table, labels_of
 from likely.threads import n_threads
 from likely.weights import row_weights
 
@@ -128,12 +128,7 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
         schema = _infer(table, target, self.schema)
-        labels = encode_column(table.cells(y)) if target is not None else encode_labels(y)
-        if len(labels) != table.n_rows:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
-                f"y has {len(labels)}."
-            )
+        labels = labels_of(y, table)
         used = _Used.of(table, labels, row_weights(sample_weight, table, schema.weight))
         recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
         seen = ClassWeights.observe(used.labels.classes, used.labels.codes, used.weight)

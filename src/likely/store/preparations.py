@@ -9,14 +9,12 @@ import numpy as np
 from likely.errors import ModelFileError
 from likely.schema import Schema
 from likely.store.plain import from_plain, to_plain
-from likely.store.statistics import Reader, Writer
+from likely.store.statistics import Reader, Writer, read_words
 from likely.store.summaries import read_names, write_names
 from likely.svm.categories import CategoryPart
 from likely.svm.measures import NARROWEST, NumberPart, SparsePart
 from likely.svm.preparing import Part, Preparation
 from likely.svm.words import TextPart
-from likely.text.recipe import Recipe
-from likely.text.words import Words
 
 MOST_RARE = 1e3
 """The rarity of a word is a logarithm: far below this."""
@@ -95,19 +93,7 @@ def _read_numbers(data: Any, reader: Reader) -> NumberPart:
 
 
 def _read_text(data: Any, reader: Reader) -> TextPart:
-    recipe = from_plain(data["recipe"])
-    if not isinstance(recipe, Recipe):
-        raise ModelFileError("it does not say how its texts were cut into words")
-    letters, ends = reader.get(data["letters"], (None,), np.uint8), reader.get(data["ends"], (None,), np.int64)
-    if not len(ends) or ends[0] != 0 or ends[-1] != len(letters) or (np.diff(ends) < 0).any():
-        raise ModelFileError("its words do not fit together")
-    words = Words(letters, ends)
-    try:
-        spelled = words.to_list()
-    except UnicodeDecodeError:
-        raise ModelFileError("its words are no text") from None
-    if len(set(spelled)) != len(spelled):
-        raise ModelFileError("it holds a word twice")
+    recipe, words = read_words(data, reader)
     return TextPart(_name(data["column"]), recipe, words, _widths(reader, data["rarity"], len(words), MOST_RARE))
 
 

@@ -176,7 +176,8 @@ def _write_tokens(seen: TokenCounts, writer: Writer) -> dict[str, Any]:
     }
 
 
-def _read_tokens(data: Any, reader: Reader, n_classes: int, n_columns: int) -> TokenCounts:
+def read_words(data: Any, reader: Reader) -> tuple[Recipe, Words]:
+    """How texts were cut into words, and the words: each once, and each a text."""
     recipe = from_plain(data["recipe"])
     if not isinstance(recipe, Recipe):
         raise ModelFileError("it does not say how its texts were cut into words")
@@ -190,6 +191,11 @@ def _read_tokens(data: Any, reader: Reader, n_classes: int, n_columns: int) -> T
         raise ModelFileError("its words are no text") from None
     if len(set(spelled)) != len(spelled):
         raise ModelFileError("it holds a word twice")
+    return recipe, words
+
+
+def _read_tokens(data: Any, reader: Reader, n_classes: int, n_columns: int) -> TokenCounts:
+    recipe, words = read_words(data, reader)
     size = n_classes, len(words)
     counts, documents = _read_features(data["counts"], reader, *size), _read_features(data["documents"], reader, *size)
     return TokenCounts(recipe, words, counts, documents, reader.counts(data["texts"], (n_classes,)))

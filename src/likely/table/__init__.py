@@ -5,7 +5,7 @@ from __future__ import annotations
 from likely.table.cells import NotANumber, Storage
 from likely.table.codes import GAP, Codes
 from likely.table.door import as_table
-from likely.table.labels import Labels, encode_column, encode_labels
+from likely.table.labels import Labels, encode_column, encode_labels, labels_of
 from likely.table.levels import index_levels, level_key, level_map
 from likely.table.merging import merge_classes
 from likely.table.names import Numbered
@@ -23,6 +23,7 @@ __all__ = [
     "encode_column",
     "encode_labels",
     "index_levels",
+    "labels_of",
     "level_key",
     "level_map",
     "merge_classes",

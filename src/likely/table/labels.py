@@ -18,6 +18,7 @@ from likely.table.integers import encode_numbers, encode_words
 from likely.table.levels import level_key
 from likely.table.object_cells import ObjectCells, as_objects, factorise
 from likely.table.reading import NUMERIC, cells_of, module, no_complex
+from likely.table.table import Table
 
 _EXACT = 2**53
 _NUMBERS = ("float", "integer", "boolean")
@@ -33,6 +34,17 @@ class Labels:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+
+def labels_of(y: Any, table: Table) -> Labels:
+    """The labels of the rows of a table: given one by one, or as the name of one of its columns."""
+    labels = encode_column(table.cells(y)) if isinstance(y, str) and y in table else encode_labels(y)
+    if len(labels) != table.n_rows:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
+            f"y has {len(labels)}."
+        )
+    return labels
 
 
 def encode_labels(y: Any) -> Labels:
