@@ -1,4 +1,4 @@
-"""Other naive Bayes libraries, where they are installed: `pip install river mixed-naive-bayes khiops`."""
+"""Other libraries, where they are installed: `pip install river mixed-naive-bayes khiops`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 
 from benchmarks.cases_tables import mixed_table
 from benchmarks.measure import Case
-from likely import BayesClassifier
+from likely import BayesClassifier, TreeClassifier
 
 
 def peers(scale: float) -> Iterator[Case]:
@@ -75,7 +75,7 @@ def khiops(X: pd.DataFrame, y: pd.Series, numeric: list[str], nominal: list[str]
 
 
 def weka(X: pd.DataFrame, y: pd.Series, numeric: list[str], nominal: list[str]) -> Iterator[Case]:
-    """Weka's NaiveBayes in a Java machine within this process; the table is loaded from a file beforehand."""
+    """Weka's NaiveBayes and J48 in a Java machine within this process; the table is loaded from a file beforehand."""
     from weka.classifiers import Classifier
     from weka.core import jvm
     from weka.core.converters import load_any_file
@@ -91,3 +91,10 @@ def weka(X: pd.DataFrame, y: pd.Series, numeric: list[str], nominal: list[str]) 
 
     yield Case(f"fit, {len(X):,} rows, 8 numbers, 6 strings", lambda: BayesClassifier().fit(X, y), learn,
                peer_name="Weka NaiveBayes")  # fmt: skip
+
+    def grow() -> None:
+        Classifier(classname="weka.classifiers.trees.J48", options=["-S"]).build_classifier(rows)
+
+    tree = TreeClassifier(restrained=True, prune=("confidence", 0.5))  # J48's own way, and its usual 25 % on one side
+    yield Case(f"fit a pruned tree, {len(X):,} rows, 8 numbers, 6 strings", lambda: tree.fit(X, y), grow,
+               peer_name="Weka J48 (without raising)", peer_repeats=1)  # fmt: skip

@@ -21,8 +21,9 @@ NAMES = {
 
 
 def mean(results: Results, table: str, model: str, figure: str) -> float:
-    """Mean of a figure over the folds of a table."""
-    return float(np.mean([fold[figure] for fold in results[table][model]]))
+    """Mean of a figure over the folds of a table; the median of times, because machines are noisy."""
+    middle = np.median if figure in ("fit", "predict") else np.mean
+    return float(middle([fold[figure] for fold in results[table][model]]))
 
 
 def ratio(results: Results, tables: list[str], model: str, base: str, figure: str) -> float:
