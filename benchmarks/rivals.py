@@ -16,7 +16,14 @@ import pandas as pd
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from likely import BayesClassifier, FullBayesClassifier, SVMClassifier, TreeClassifier, compare  # noqa: E402
+from likely import (  # noqa: E402
+    BayesClassifier,
+    ConvNetClassifier,
+    FullBayesClassifier,
+    SVMClassifier,
+    TreeClassifier,
+    compare,
+)
 from likely.comparison.yardsticks import LogisticYardstick  # noqa: E402
 
 SIZES = (10, 20, 50, 100, 200)
@@ -25,7 +32,7 @@ TABLES = {"house_votes84": ("Class", {}), "breast_w": ("Class", {}), "sms_spam":
 
 
 def main() -> None:
-    """All experiments, in a few minutes."""
+    """All experiments; the net takes most of the time."""
     folder = Path(sys.argv[1])
     parts = ["# Rivals\n\nMade by `python benchmarks/rivals.py DATA`.\n", "## Little training data\n", CURVES]
     for name, (target, kinds) in TABLES.items():
@@ -98,6 +105,7 @@ def letters(folder: Path) -> str:
         "tree": TreeClassifier(prune=("confidence", 0.5)),
         "SVM, Gauss": SVMClassifier(scale=False),
         "logistic regression": LogisticYardstick(),
+        "net, 16 × 8": ConvNetClassifier(shape=(16, 8), progress=False),
     }
     board = compare(X[train], y[train], rivals, cv=(X[test], y[test]), progress=True)
     frame = board.to_frame()

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import likely
-from likely import BayesClassifier, Loss, SVMClassifier, compare, datasets
+from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, compare, datasets
 from likely.comparison.contestants import KNOWN, contestants
 from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, widening
 from likely.errors import DataError, SchemaError, SettingsError
@@ -229,9 +229,24 @@ class TestTables:
         found = compare(X[:300].reshape(-1, 8, 8), y[:300], ["naive Bayes", "SVM"], cv=3)
         assert found.best == "SVM"
 
+    def test_a_net_in_the_field_gets_images(self) -> None:
+        """Two kinds of tiny images; the others get their pixels in a row."""
+        rng = np.random.default_rng(0)
+        y = np.array(["bar", "post"] * 20)
+        images = rng.random((40, 6, 6)) * 0.2
+        images[y == "bar", 2] += 1.0
+        images[y == "post", :, 3] += 1.0
+        net = ConvNetClassifier(maps=(2,), filter=3, pad_to=6, epochs=6, held_back=0.0, learning_rate=0.05)
+        field = {"net": net, "naive Bayes": BayesClassifier()}
+        found = compare(images[:30], y[:30], field, cv=(images[30:], y[30:]))
+        assert not found.failures
+        assert found.to_frame().loc["net", "error"] <= 0.1
+        assert found.n_rows == 10
+        assert found.simplest == "naive Bayes"
+
     def test_texts_alone(self) -> None:
         texts = ["cheap pills now", "meeting at noon", "cheap watches now", "lunch at noon"] * 6
-        found = compare(texts, ["spam", "ham"] * 12, ["naive Bayes", "logistic", "boosting"], cv=3)
+        found = compare(texts, ["spam", "ham"] * 12, ["naive Bayes", "logistic", "boosting", "tree"], cv=3)
         assert found.to_frame().loc["naive Bayes", "error"] == 0.0
         assert not found.failures
 

@@ -13,6 +13,7 @@ from scipy import sparse
 import likely
 from likely import Loss, SchemaError, SettingsError, TreeClassifier, datasets
 from likely.measures import MEASURES
+from likely.trees.pruning.complexity import weakest_links
 
 rng = np.random.default_rng(11)
 
@@ -31,6 +32,8 @@ def mixed(n: int = 200) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 X, Y = mixed()
+HELD = X[::2].dropna()
+HELD_Y = Y[::2][X[::2].notna().all(axis=1)]
 
 
 @pytest.mark.parametrize("missing", ["weights", "surrogates"])
@@ -109,6 +112,7 @@ def test_every_setting_changes_something() -> None:
     usual = TreeClassifier().fit(X, Y).to_json()
     changes: list[dict[str, Any]] = [
         {"measure": "gini"},
+        {"restrained": True},
         {"min_cases": 9},
         {"max_depth": 2},
         {"missing": "surrogates"},
@@ -125,6 +129,20 @@ def test_every_setting_changes_something() -> None:
     assert len(set(drawn)) > 1
     raised = [TreeClassifier(prune=("confidence", 0.3), raising=r).fit(X, Y).to_json() for r in (False, True)]
     assert raised[0] != raised[1]
+
+
+def test_restrained_gain_ratio_does_not_peel_noise() -> None:
+    noise, label = rng.normal(size=(3000, 6)), rng.integers(0, 2, 3000)
+    deep, flat = (TreeClassifier(restrained=r).fit(noise, label).tree_.depths.max() for r in (False, True))
+    assert deep > 3 * flat
+
+
+@pytest.mark.parametrize("binned", [False, True])
+def test_restrained_weights_are_copies(binned: bool) -> None:
+    weight = rng.integers(1, 4, len(X))
+    copies = TreeClassifier(restrained=True, binned=binned).fit(X.loc[X.index.repeat(weight)], np.repeat(Y, weight))
+    weighed = TreeClassifier(restrained=True, binned=binned).fit(X, Y, sample_weight=weight)
+    assert weighed.to_text() == copies.to_text()
 
 
 def test_bins_between_all_values_give_the_exact_tree() -> None:
@@ -153,8 +171,43 @@ def test_prunings_make_it_smaller() -> None:
     assert TreeClassifier(prune="cost_complexity").fit(X, Y).n_nodes_ < grown.n_nodes_
     with pytest.raises(SettingsError, match="price of a leaf"):
         grown.pruned("cost_complexity")
+    with pytest.raises(SettingsError, match="no rows to share out"):
+        grown.pruned(("reduced_error", 0.3), X, Y)
+    with pytest.raises(SettingsError, match="needs rows"):
+        grown.pruned("reduced_error")
     with pytest.raises(SettingsError, match="needs rows"):
         grown.pruned(("confidence", 0.5), raising=True)
+
+
+def test_a_table_to_prune_by_may_come_in_several_ways() -> None:
+    frame = X.assign(label=Y)
+    grown = TreeClassifier(collapse=False, min_cases=1).fit(frame[1::2], "label")
+    wanted = grown.pruned("reduced_error", X[::2], Y[::2]).to_json()
+    assert wanted != grown.to_json()
+    for given in ((X[::2], Y[::2]), (frame[::2], "label"), frame[::2]):
+        assert grown.pruned(("reduced_error", given)).to_json() == wanted
+        clf = TreeClassifier(collapse=False, min_cases=1, prune=("reduced_error", given)).fit(frame[1::2], "label")
+        assert clf.to_json() == wanted
+    with pytest.raises(SettingsError, match="the target among its columns"):
+        TreeClassifier(prune=("reduced_error", X[::2])).fit(frame, "label")
+
+
+def test_cost_complexity_by_other_rows() -> None:
+    """Without a price, the tree of the nested sequence with the fewest errors on the rows, and the smallest such."""
+    grown = TreeClassifier(collapse=False, min_cases=1).fit(X[1::2], Y[1::2])
+    prices = weakest_links(grown.tree_).alphas
+    tried = [grown.pruned(("cost_complexity", float(price))) for price in prices]
+    shares = [(clf.tree_.classes[clf.tree_.majority][clf.apply(HELD)] != HELD_Y).sum() for clf in tried]
+    chosen = grown.pruned("cost_complexity", HELD, HELD_Y)
+    best = [clf for clf, wrong in zip(tried, shares, strict=True) if wrong == min(shares)]
+    assert chosen.n_nodes_ == min(clf.n_nodes_ for clf in best) < grown.n_nodes_
+    free = grown.pruned(("cost_complexity", 0.0), HELD, HELD_Y)
+    assert free.to_json() == grown.pruned("reduced_error", HELD, HELD_Y).to_json()
+
+
+def test_a_node_without_cases_is_pruned_quietly() -> None:
+    grown = TreeClassifier(collapse=False, min_cases=1).fit(X, Y)
+    assert grown.pruned(("confidence", 0.5), X[:2], Y[:2]).n_nodes_ < grown.n_nodes_
 
 
 def test_it_is_evaluated_like_others() -> None:
@@ -204,6 +257,7 @@ def test_many_classes() -> None:
         ({"max_depth": -1}, "number of tests"),
         ({"smoothing": -1}, "from 0 up"),
         ({"subsets": True, "binary": True}, "choose one"),
+        ({"restrained": True, "measure": "gini"}, "is for measure='gain_ratio'"),
         ({"prune": "mdl", "raising": True}, "'pessimistic' and 'confidence'"),
         ({"schema": {"nowhere": "nominal"}}, "nowhere"),
     ],

@@ -6,7 +6,7 @@ Rows are lists with None for a gap; numbers are numeric columns, strings nominal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import log2
@@ -22,6 +22,7 @@ class Plan:
     mode: str = "every"
     min_cases: int = 2
     max_depth: int | None = None
+    restrained: bool = False
 
 
 @dataclass
@@ -188,10 +189,13 @@ def grow(data: Data, cases: list[Case], plan: Plan, used: frozenset[int] = froze
     if node.errors == 0 or (plan.max_depth is not None and depth >= plan.max_depth):
         return node
     best, winner, test = 0.0, None, (0.0, None, None)
+    considered = telling_columns(data, cases, plan, used) if plan.restrained else set(range(len(data.kinds))) - used
     for column, kind in enumerate(data.kinds):
-        if column in used:
+        if column not in considered:
             continue
         found: Test = (best_cut if kind == "numeric" else best_values)(data, cases, column, plan)
+        if plan.restrained and kind == "numeric":
+            found = ratio_of_the_best_gain(data, cases, column, plan)
         value = found[0] * float(known_weight(data, cases, column) / node.n)
         if value > best * (1 + 1e-10):
             best, winner, test = value, column, found  # type: ignore[assignment]
@@ -202,6 +206,27 @@ def grow(data: Data, cases: list[Case], plan: Plan, used: frozenset[int] = froze
     for part in divided(data, node, cases, plan):
         node.children.append(grow(data, part, plan, frozenset(below), depth + 1))
     return node
+
+
+def telling_columns(data: Data, cases: list[Case], plan: Plan, used: frozenset[int]) -> set[int]:
+    """Columns whose greatest gain is at least the average of those that gain anything."""
+    by_gain, gains = replace(plan, measure="information_gain"), {}
+    n = sum(weight for _, weight in cases)
+    for column, kind in enumerate(data.kinds):
+        if column not in used:
+            value = (best_cut if kind == "numeric" else best_values)(data, cases, column, by_gain)[0]
+            gains[column] = value * float(known_weight(data, cases, column) / n)
+    positive = [value for value in gains.values() if value > 0]
+    average = sum(positive) / max(len(positive), 1)
+    return {column for column, value in gains.items() if value >= average * (1 - 1e-10)}
+
+
+def ratio_of_the_best_gain(data: Data, cases: list[Case], column: int, plan: Plan) -> Test:
+    _, threshold, _ = best_cut(data, cases, column, replace(plan, measure="information_gain"))
+    if threshold is None:
+        return 0.0, None, None
+    split = tabled(data, cases, lambda row: side(data.rows[row][column], threshold), 2)
+    return measured("gain_ratio", split), threshold, None
 
 
 def branch_of(data: Data, node: Node, row: list[Any]) -> int | None:

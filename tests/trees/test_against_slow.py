@@ -23,7 +23,8 @@ MODES: dict[str, dict[str, Any]] = {"every": {}, "groups": {"subsets": True}, "o
 
 def both(data: slow.Data, plan: slow.Plan) -> tuple[Tree, slow.Node]:
     missing: Missing = "weights" if plan.missing == "weights" else "surrogates"
-    own = Plan(plan.measure, plan.min_cases, plan.max_depth, missing, collapse=False, **MODES[plan.mode])
+    more = {"collapse": False, "restrained": plan.restrained, **MODES[plan.mode]}
+    own = Plan(plan.measure, plan.min_cases, plan.max_depth, missing, **more)
     labels = np.array(data.labels, dtype=np.int32)
     return (
         plant(own, Stock(features(data), tuple(columns(data)), np.arange(data.n_classes), labels, None)),
@@ -52,6 +53,15 @@ def test_grown_alike(measure: str, missing: str, draw: st.DataObject) -> None:
         assert shares == pytest.approx(slow.predict(data, oracle, row, plan), abs=1e-12)
     chosen = read(tree, data, new.rows).choose(tree.probabilities(1.0))
     np.testing.assert_array_equal(chosen, found.argmax(axis=1))
+
+
+@pytest.mark.parametrize("missing", ["weights", "surrogates"])
+@given(st.data())
+def test_restrained_alike(missing: str, draw: st.DataObject) -> None:
+    """Cuts by gain, and only columns with at least average gain."""
+    data, mode = draw.draw(tables(most=24)), draw.draw(st.sampled_from(list(MODES)))
+    tree, oracle = both(data, slow.Plan("gain_ratio", missing, mode, draw.draw(st.integers(1, 3)), restrained=True))
+    assert nested(tree) == nested_slow(oracle)
 
 
 @pytest.mark.parametrize("missing", ["weights", "surrogates"])

@@ -39,7 +39,7 @@ def by_batches(plan: Plan, stock: Stock, size: int) -> Any:
 @given(st.data())
 def test_batches_add_up(measure: str, draw: st.DataObject) -> None:
     data = draw.draw(tables(most=24))
-    settings = draw.draw(st.sampled_from(MODES))
+    settings = draw.draw(st.sampled_from(MODES)) | {"restrained": measure == "gain_ratio" and draw.draw(st.booleans())}
     plan = Plan(
         measure, draw.draw(st.integers(1, 3)), draw.draw(st.none() | st.integers(0, 3)), binned=True, **settings
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from likely.errors import SettingsError, did_you_mean, listed
+
+WORDS = 100
+"""Words of each text that a tree may ask for; without texts this says nothing."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +23,12 @@ class Known:
     simplicity: int
     short: tuple[str, ...] = ()
     wants_images: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self, seed: int) -> Any:
-        """A new one with its usual settings; None if this installation lacks it."""
+        """A new one with its settings; None if this installation lacks it."""
         try:
-            made = getattr(import_module(self.module), self.kind)()
+            made = getattr(import_module(self.module), self.kind)(**self.settings)
         except (ImportError, AttributeError):
             return None
         for parameter in ("random_state", "seed"):
@@ -38,7 +42,7 @@ class Known:
 KNOWN: tuple[Known, ...] = (
     Known("naive Bayes", "likely.estimators.bayes", "BayesClassifier", 1, ("bayes", "naive")),
     Known("logistic regression", "likely.comparison.yardsticks", "LogisticYardstick", 2, ("logistic",)),
-    Known("tree", "likely.estimators.tree", "TreeClassifier", 3),
+    Known("tree", "likely.estimators.tree", "TreeClassifier", 3, settings={"text_tokens": WORDS}),
     Known("full Bayes", "likely.estimators.full", "FullBayesClassifier", 4, ("full",)),
     Known("AODE", "likely.estimators.aode", "AODEClassifier", 5),
     Known("evidence", "likely.estimators.evidence", "EvidenceClassifier", 6),

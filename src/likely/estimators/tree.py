@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from os import PathLike
@@ -18,19 +19,22 @@ from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.estimators.keeping import Kept
 from likely.estimators.tree_looks import TreeLooks
+from likely.estimators.tree_rows import inferred, places_among, table_and_labels
 from likely.numerics import log_of
 from likely.priors import class_prior
 from likely.schema import Schema
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.store.trees import read_tree, write_tree
-from likely.table import Labels, Table, as_table, encode_column, encode_labels, merge_classes
+from likely.table import Labels, Table, as_table, labels_of
 from likely.threads import n_threads
 from likely.trees import Plan, Rows, Stock, Tree
-from likely.trees.cases import features_of
+from likely.trees.cases import Telling, features_of
 from likely.trees.pruning.choice import Choice, grow_and_prune
+from likely.trees.pruning.complexity import cost_complexity, price_by_cases
 from likely.trees.pruning.raising import raised
 from likely.trees.tree import Missing
+from likely.trees.words import telling_words
 from likely.weights import row_weights
 
 Array = NDArray[np.float64]
@@ -44,21 +48,25 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
     ----------
     measure : what a test is judged by: "gain_ratio", "information_gain", "symmetric_gain_ratio_1",
         "symmetric_gain_ratio_2", "chi2", "misclassification" or "gini" (see `likely.measures`).
+    restrained : with "gain_ratio", cut numbers where information gain is largest, and compare only columns whose gain
+        is at least average, as C4.5 does: for large tables of noisy numbers, whose trees become too deep otherwise.
     min_cases : weight of cases that two branches of a test must have at least.
     max_depth : tests on a path at most; None for no limit.
     missing : "weights" (a row with a gap goes down all branches, with the share of its weight that the known rows
         have there, as in C4.5) or "surrogates" (tests on other columns stand in, as in CART).
-    prune : None, ("pessimistic", r), ("confidence", level), ("reduced_error", share of the rows or (X, y)), "mdl",
-        "cost_complexity" (price by cross-validation) or ("cost_complexity", price of a leaf).
+    prune : None, ("pessimistic", r), ("confidence", level), ("reduced_error", rows: a share, (X, y), or a table with
+        the target), "mdl", "cost_complexity" (price by cross-validation) or ("cost_complexity", price of a leaf).
     raising : with "pessimistic" and "confidence", a subtree may also be replaced by its largest branch.
     collapse : a node stays a leaf where its subtree would make no fewer errors on the training rows.
     subsets : merge values of nominal columns into groups, greedily, as long as the measure does not fall.
     binary : test one value of a nominal column against the rest. With either, a column may be tested again.
+    text_tokens : how many words of each text column may be tested (is it in the text, yes or no?): those that tell
+        most about the class by information gain. None: a text column is refused.
     binned : put numbers into at most 255 bins of about equal size first: faster, and a little coarser.
     smoothing : γ added to every class of a leaf for probabilities (1 is Laplace's rule).
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
     loss : a `Loss`: `predict` then takes the cheapest decision in place of the most probable class.
-    schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "ignored" or "weight".
+    schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     seed : for shares of rows and folds that pruning draws.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
@@ -81,6 +89,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         self,
         *,
         measure: str = "gain_ratio",
+        restrained: bool = False,
         min_cases: float = 2,
         max_depth: int | None = None,
         missing: str = "weights",
@@ -89,6 +98,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         collapse: bool = True,
         subsets: bool = False,
         binary: bool = False,
+        text_tokens: int | None = None,
         binned: bool = False,
         smoothing: float = 1.0,
         priors: Any = None,
@@ -98,6 +108,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         n_jobs: int | None = None,
     ) -> None:
         self.measure = measure
+        self.restrained = restrained
         self.min_cases = min_cases
         self.max_depth = max_depth
         self.missing = missing
@@ -106,6 +117,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         self.collapse = collapse
         self.subsets = subsets
         self.binary = binary
+        self.text_tokens = text_tokens
         self.binned = binned
         self.smoothing = smoothing
         self.priors = priors
@@ -125,11 +137,10 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         plan, choice = self.plan(), Choice.read(self.prune)
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
-        schema = _infer(table, target, self.schema)
-        labels = encode_column(table.cells(y)) if target is not None else encode_labels(y)
-        _refuse_lengths(table, labels)
+        schema = inferred(table, target, self.schema)
+        labels = labels_of(y, table)
         weights = self._weights(labels, row_weights(sample_weight, table, schema.weight))
-        features = features_of(table, schema)
+        features = features_of(table, schema, self._telling(table, labels, weights))
         stock = Stock.read(table, features, labels.classes, labels.codes, weights)
         apart = None
         if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
@@ -145,13 +156,18 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
     def pruned(self, prune: Any, X: Any = None, y: Any = None, *, raising: bool = False) -> Self:
         """Another classifier with a smaller tree: this one's, pruned anew, by other rows if they are given.
 
-        "cost_complexity" needs a price here, and "reduced_error" rows. To raise branches, give the rows that the tree
-        grew from.
+        "reduced_error" needs rows, and so does "cost_complexity" without a price, which is then the one with the fewest
+        errors on these rows. To raise branches, give the rows that the tree grew from.
         """
         check_is_fitted(self)
         choice = Choice.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
-        if choice.way == "cost_complexity" and choice.amount is None:
-            raise SettingsError("A grown tree needs the price of a leaf: pruned(('cost_complexity', 0.01)).")
+        by_price = choice.way == "cost_complexity" and choice.amount is None
+        if choice.way == "reduced_error":
+            if isinstance(choice.amount, float | int):
+                raise SettingsError("A grown tree has no rows to share out: give those to prune by, pruned(…, X, y).")
+            X, y = table_and_labels(choice.amount, self.schema_.target)
+        if X is None and by_price:
+            raise SettingsError("Without rows a price of a leaf is needed: pruned(('cost_complexity', 0.01)).")
         if X is None and (raising or choice.way == "reduced_error"):
             raise SettingsError("This pruning needs rows: pruned(…, X, y).")
         other = copy(self)
@@ -163,7 +179,10 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
             rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
         if raising:
             return other._remember(raised(self.tree_, rows, labels, None, choice.estimate()))
-        return other._remember(choice.cut(self.tree_, rows.counts(labels)))
+        counts = rows.counts(labels)
+        if by_price:
+            return other._remember(cost_complexity(self.tree_, price_by_cases(self.tree_, counts)))
+        return other._remember(choice.cut(self.tree_, counts))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
@@ -203,6 +222,9 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         depth: Any = self.max_depth
         if depth is not None and not (isinstance(depth, int | np.integer) and depth >= 0):
             raise SettingsError(f"max_depth is {self.max_depth!r}, but it is a number of tests, or None.")
+        most: Any = self.text_tokens
+        if most is not None and not (isinstance(most, int | np.integer) and not isinstance(most, bool) and most >= 1):
+            raise SettingsError(f"text_tokens is {most!r}, but it is a number of words from 1 up, or None.")
         if not self.smoothing >= 0.0:
             raise SettingsError(f"smoothing is {self.smoothing!r}, but it is a number from 0 up.")
         n_threads(self.n_jobs)
@@ -215,7 +237,15 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
             binary=bool(self.binary),
             binned=bool(self.binned),
             collapse=bool(self.collapse),
+            restrained=bool(self.restrained),
         )
+
+    def _telling(self, table: Table, labels: Labels, weights: Array | None) -> Telling | None:
+        """How the words of a text column are chosen, if they may be tested at all."""
+        if self.text_tokens is None:
+            return None
+        most, n_classes = int(self.text_tokens), len(labels.classes)
+        return lambda name: telling_words(table, name, labels.codes, weights, n_classes, most, self.n_jobs)
 
     def _weights(self, labels: Labels, weights: Array | None) -> Array | None:
         """What each row weighs: as given, and so that the classes have the shares of the priors."""
@@ -242,24 +272,21 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         self.feature_names_in_ = np.array(schema.names, dtype=object)
         self._remember(tree)
         if choice.way == "reduced_error":
-            return self._remember(self.pruned("reduced_error", *choice.amount).tree_)
+            return self._remember(self.pruned(self.prune).tree_)
         return self._remember(choice.cut(tree))
 
     def _apart(self, given: Any, schema: Schema, stock: Stock) -> Stock:
         """Rows to prune by, as columns of the same features."""
-        if not isinstance(given, tuple | list) or len(given) != 2:
-            raise SettingsError(
-                "prune=('reduced_error', …) takes a share of the rows, or a table and its labels: (X, y)."
-            )
-        table = schema.align(as_table(given[0], allow_empty=False), type(self).__name__)
-        labels = _labels_of(table, given[1])
-        codes = _places(labels, stock.classes)
+        X, y = table_and_labels(given, schema.target)
+        table = schema.align(as_table(X, allow_empty=False), type(self).__name__)
+        labels = labels_of(y, table)
+        codes = places_among(labels, stock.classes)
         read = Stock.read(table, stock.features, stock.classes, codes, None)
         return read.take(np.flatnonzero(codes >= 0))
 
     def _known_labels(self, X: Any, y: Any) -> Ints:
         """Places of labels among the classes; −1 for classes that were never learned."""
-        return _places(_labels_of(as_table(X), y), self.classes_)
+        return places_among(labels_of(y, as_table(X)), self.classes_)
 
     def _remember(self, tree: Tree) -> Self:
         self.tree_, self.classes_ = tree, tree.classes
@@ -294,10 +321,18 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         if self.loss is not None:
             Bound.of(as_loss(self.loss), self.classes_, 1)
         tree = read_tree(data["tree"], reader, self.classes_)
-        if not {feature.name for feature in tree.features} <= set(self.schema_.features):
-            raise DataError("its tree tests columns that are not in its schema")
+        self._check_features(tree)
         self.n_rows_ = data["rows"]
         self._remember(tree)
+
+    def _check_features(self, tree: Tree) -> None:
+        """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
+        texts, others = set(self.schema_.text), set(self.schema_.features) - set(self.schema_.text)
+        words = Counter(feature.column for feature in tree.features if feature.word is not None)
+        if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
+            raise DataError("its tree tests columns that are not in its schema")
+        if words and max(words.values()) > (self.text_tokens or 0):
+            raise DataError("its tree asks for more words than it may")
 
     def __sklearn_tags__(self) -> Tags:
         tags = cast(Tags, super().__sklearn_tags__())
@@ -309,32 +344,3 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
 
 GIVEN_APART = "rows that were given apart"
 """What a file says of a pruning set, which it does not keep."""
-
-
-def _infer(table: Table, target: str | None, given: Any) -> Schema:
-    if isinstance(given, Schema):
-        return Schema.infer(table, target or given.target, given.weight, overrides=given)
-    overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
-    return Schema.infer(table, target, overrides=overrides)
-
-
-def _labels_of(table: Table, y: Any) -> Labels:
-    labels = encode_column(table.cells(y)) if isinstance(y, str) and y in table else encode_labels(y)
-    _refuse_lengths(table, labels)
-    return labels
-
-
-def _refuse_lengths(table: Table, labels: Labels) -> None:
-    if len(labels) != table.n_rows:
-        raise DataError(
-            f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
-            f"y has {len(labels)}."
-        )
-
-
-def _places(labels: Labels, classes: NDArray[Any]) -> Ints:
-    """Where each row's class stands among others, −1 if it does not."""
-    merged, own, known = merge_classes(labels.classes, classes)
-    place = np.full(len(merged), -1, dtype=np.int32)
-    place[known] = np.arange(len(classes), dtype=np.int32)
-    return np.asarray(place[own][labels.codes], dtype=np.int32)

@@ -74,7 +74,8 @@ def _group_codes(groups: Any, n_rows: int) -> Ints | None:
 def labelled(clf: Any, X: Any, y: Any) -> tuple[Any, Labels]:
     """A table and its labels, which may also be a column of it."""
     if not isinstance(y, str):
-        labels, n_rows = encode_labels(y), as_table(X, allow_empty=False).n_rows
+        images = isinstance(X, np.ndarray) and X.ndim > 2 and len(X) > 0  # if they can be read, the classifier knows
+        labels, n_rows = encode_labels(y), len(X) if images else as_table(X, allow_empty=False).n_rows
         if len(labels) != n_rows:
             raise DataError(f"X has {n_rows} rows, but y has {len(labels)} labels: give one label per row.")
         return X, labels

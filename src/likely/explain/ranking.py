@@ -14,7 +14,6 @@ from likely.explain.contrast import Contrast
 from likely.explain.explanation import Explanation
 from likely.explain.outcomes import outcomes_of
 from likely.explain.sides import sides_of
-from likely.explain.words import information_by_word
 from likely.information import entropy
 from likely.measures import information_gain, information_gains
 from likely.stats import (
@@ -29,6 +28,7 @@ from likely.stats import (
     TokenCounts,
     ValueCounts,
 )
+from likely.stats.telling import information_by_word
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -59,6 +59,8 @@ def written_cell(name: str, cell: object, status: Status) -> str:
     """A cell with the name of its column, its value, and what is odd about it."""
     if status == "gap":
         return f"{name} (gap)"
+    if isinstance(cell, tuple) and not cell:  # said before any column is looked at
+        return name
     if isinstance(cell, tuple):
         cell = ", ".join("—" if part is None else _plain(part) for part in cell)
     odd = {"unseen": " (never seen)", "outside": " (out of range)"}.get(status, "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SettingsError
+from likely.errors import DataError, SchemaError, SettingsError
 from likely.estimators import BayesClassifier
 from likely.estimators.tree import TreeClassifier
 from likely.files.counting import MOST_VALUES, EmptyPiece, Result, in_order, told
@@ -20,7 +20,7 @@ from likely.ordering import in_order as ordered
 from likely.schema import Schema
 from likely.table import Table, encode_column, level_key, merge_classes
 from likely.trees.batches import BatchGrowth, Frontier, LevelCounts
-from likely.trees.cases import Stock, read_numbers, refuse_text
+from likely.trees.cases import Stock, read_numbers
 from likely.trees.columns.binned import MOST_SAMPLED, quantile_edges
 from likely.trees.tree import Feature
 from likely.weights import row_weights
@@ -140,7 +140,7 @@ class Growing:
 
     def run(self) -> TreeClassifier:
         """All passes."""
-        refuse_text(self.schema)
+        self._refuse_text()
         looked = Looked(self.schema)
         for seen in self._each(self._glance):
             looked.take(seen)
@@ -158,6 +158,13 @@ class Growing:
 
         growth = BatchGrowth(self.classifier.plan(), classes, features, edges, count)
         return self.classifier.grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
+
+    def _refuse_text(self) -> None:
+        for name in self.schema.text:
+            raise SchemaError(
+                f"Column {name!r} is free text, which a tree from files does not look into: leave it out "
+                f"(schema={{{name!r}: 'ignored'}}), or fit rows in memory with text_tokens=100."
+            )
 
     def _glance(self, rows: Table) -> Glance:
         labels = encode_column(rows.cells(self.target))

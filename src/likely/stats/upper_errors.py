@@ -11,6 +11,9 @@ from likely.errors import SettingsError
 
 Array = NDArray[np.float64]
 
+LEAST = 1e-300
+"""Stands for no cases: what is divided by it stays finite."""
+
 
 def confident_errors(n: Array, errors: Array, level: float) -> Array:
     """Cases times the upper limit of the error rate, two-sided at confidence `level`.
@@ -21,7 +24,7 @@ def confident_errors(n: Array, errors: Array, level: float) -> Array:
     if not 0.0 < level < 1.0:
         raise SettingsError(f"The confidence level is {level!r}, but it lies between 0 and 1.")
     beta = (1.0 - level) / 2.0
-    some = np.maximum(n, np.finfo(float).tiny)
+    some = np.maximum(n, LEAST)
     none = some * -np.expm1(np.log(beta) / some)
     one_or_more = wilson(some, np.maximum(errors, 1.0), NormalDist().inv_cdf(1.0 - beta))
     between = none + errors * (one_or_more - none)
@@ -30,6 +33,6 @@ def confident_errors(n: Array, errors: Array, level: float) -> Array:
 
 def wilson(n: Array, errors: Array, z: float) -> Array:
     """n times the upper end of Wilson's interval, without a correction for continuity."""
-    rate = np.minimum(errors / n, 1.0)
-    root = np.sqrt(rate * (1.0 - rate) / n + z * z / (4.0 * n * n))
-    return np.asarray(n * (rate + z * z / (2.0 * n) + z * root) / (1.0 + z * z / n))
+    wrong = np.minimum(errors, n)
+    root = np.sqrt(wrong * (1.0 - wrong / n) + z * z / 4.0)
+    return np.asarray(n * (wrong + z * z / 2.0 + z * root) / (n + z * z))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from likely.errors import ModelFileError
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
 from likely.trees.tree import LEAF, Feature, Surrogates, Tree
+from likely.trees.words import word_feature
 
 FLAT = {"column": np.int32, "threshold": np.float64, "first_child": np.int32, "n_children": np.int32,
         "values": np.int64, "usual": np.int32}  # fmt: skip
@@ -26,6 +28,7 @@ def write_tree(tree: Tree, writer: Writer) -> dict[str, Any]:
                 "name": feature.name,
                 "cuts": feature.cuts,
                 "levels": None if feature.levels is None else [to_plain(level) for level in feature.levels],
+                **({} if feature.word is None else {"word": list(feature.word)}),
             }
             for feature in tree.features
         ],
@@ -63,7 +66,7 @@ def read_tree(data: Any, reader: Reader, classes: NDArray[Any]) -> Tree:
 
 
 def _read_feature(entry: Any) -> Feature:
-    name, cuts, levels = entry["name"], entry["cuts"], entry["levels"]
+    name, cuts, levels, word = entry["name"], entry["cuts"], entry["levels"], entry.get("word")
     if not isinstance(name, str) or type(cuts) is not int or cuts < 0:
         raise ModelFileError("its tree has a column without a name")
     if levels is None:
@@ -71,7 +74,16 @@ def _read_feature(entry: Any) -> Feature:
     values = tuple(from_plain(level) for level in levels)
     if len(set(values)) != len(values):
         raise ModelFileError(f"its tree names a value of {name!r} twice")
-    return Feature(name, values, cuts)
+    return Feature(name, values, cuts) if word is None else _read_word(name, values, word)
+
+
+def _read_word(name: str, values: tuple[Hashable, ...], word: Any) -> Feature:
+    if not isinstance(word, list) or len(word) != 2 or not all(isinstance(part, str) for part in word):
+        raise ModelFileError("its tree asks for a word that is none")
+    feature = word_feature(*word)
+    if (feature.name, feature.levels) != (name, values):
+        raise ModelFileError("its tree asks for a word under another name")
+    return feature
 
 
 def _check_shape(tree: Tree) -> None:

@@ -8,7 +8,7 @@ anywhere, in any order. Tests, children and their class weights follow from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from likely.errors import SettingsError
 from likely.trees.cases import Stock
-from likely.trees.columns import Splits
+from likely.trees.columns import Rule, Splits
 from likely.trees.kernels.binning import GAP, assign, score_tables
-from likely.trees.kernels.measuring import NOTHING, TIE
+from likely.trees.kernels.measuring import GAIN, NOTHING, TIE
 from likely.trees.kernels.summing import count_open, score_values, settle_values
 from likely.trees.nodes import NodeList
 from likely.trees.planting import Plan, refuse_many_groups
 from likely.trees.pruning.cutting import collapsed
 from likely.trees.reading import Rows, flat_of
+from likely.trees.restraint import ratios_of_cuts, restrained
 from likely.trees.tree import Feature, Tree
 
 Array = NDArray[np.float64]
@@ -147,13 +148,10 @@ class BatchGrowth:
         sizes, rule = counts.sum(axis=1), self.plan.rule(0.0)
         best, winners = np.zeros(len(counts)), np.full(len(counts), -1)
         cuts = np.zeros((len(self.features), len(counts)), dtype=np.int64)
-        for place, (feature, table) in enumerate(zip(self.features, tables, strict=True)):
-            scores = np.empty(len(counts))
-            if feature.is_numeric:
-                score_tables(table, sizes, rule.measure, rule.logs, rule.min_cases, scores, cuts[place])
-            else:
-                own = np.ascontiguousarray(used[:, place])
-                score_values(table, sizes, own, rule.mode, rule.measure, rule.logs, rule.min_cases, scores)
+        judged = self._judged(tables, sizes, used, replace(rule, measure=GAIN) if rule.restrained else rule, cuts)
+        if rule.restrained and len(judged):
+            judged = restrained(judged, self._ratios(tables, sizes, used, rule, judged, cuts))
+        for place, scores in enumerate(judged):
             better = scores > best * (1.0 + TIE)
             best[better], winners[better] = scores[better], place
         found = []
@@ -170,6 +168,29 @@ class BatchGrowth:
             known = np.array([table[node][maps[0] == branch].sum(axis=0) for branch in range(n[0])])
             found.append(_Chosen(start + int(node), place, known, 0.0, maps))
         return found
+
+    def _judged(self, tables: list[Array], sizes: Array, used: NDArray[np.uint8], rule: Rule, cuts: Order) -> Array:
+        """The value of the best test on each feature in each node; `cuts` gets the last bins below."""
+        scores = np.empty((len(tables), len(sizes)))
+        for place, (feature, table) in enumerate(zip(self.features, tables, strict=True)):
+            rest = rule.measure, rule.logs, rule.min_cases, scores[place]
+            if feature.is_numeric:
+                score_tables(table, sizes, *rest, cuts[place])
+            else:
+                score_values(table, sizes, np.ascontiguousarray(used[:, place]), rule.mode, *rest)
+        return scores
+
+    def _ratios(
+        self, tables: list[Array], sizes: Array, used: NDArray[np.uint8], rule: Rule, gains: Array, cuts: Order
+    ) -> Array:
+        """Gain ratios of tests that were judged by gain."""
+        ratios = self._judged(tables, sizes, used, rule, np.empty_like(cuts))
+        for place, feature in enumerate(self.features):
+            if feature.is_numeric:
+                sums = tables[place].sum(axis=2).cumsum(axis=1)
+                left = sums[np.arange(len(sizes)), np.maximum(cuts[place], 0)]
+                ratios[place] = ratios_of_cuts(gains[place], left, sums[:, -1])
+        return ratios
 
     def _split(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,31 +15,51 @@ from likely.ordering import in_order
 from likely.schema import Schema
 from likely.table import Table, index_levels
 from likely.trees.tree import Feature
+from likely.trees.words import with_word_tests, word_feature
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Read = Array | Ints
 
 
-def features_of(table: Table, schema: Schema) -> tuple[Feature, ...]:
-    """The columns that a tree may test, in the order of the table."""
+Telling = Callable[[str], Sequence[str]]
+"""The words of a text column that a tree may ask for."""
+
+
+def features_of(table: Table, schema: Schema, telling: Telling | None = None) -> tuple[Feature, ...]:
+    """The columns that a tree may test, in the order of the table; a text is as many as it has telling words."""
     if table.sparse is not None:
         raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
-    refuse_text(schema)
-    return tuple(
-        Feature(name) if schema.kinds[name] == "numeric" else Feature(name, in_order(table.codes(name).levels))
-        for name in schema.features
+    kinds, found = schema.kinds, list[Feature]()
+    for name in schema.features:
+        if kinds[name] == "numeric":
+            found.append(Feature(name))
+        elif kinds[name] == "nominal":
+            found.append(Feature(name, in_order(table.codes(name).levels)))
+        elif telling is None:
+            raise _text_refused(name)
+        else:
+            found += [word_feature(name, word) for word in telling(name)]
+    _refuse_like_names(found)
+    return tuple(found)
+
+
+def _text_refused(name: str) -> SchemaError:
+    """A tree tests numbers and categories: a text is neither."""
+    return SchemaError(
+        f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most telling words "
+        f"(text_tokens=100), leave it out (schema={{{name!r}: 'ignored'}}), or call it nominal."
     )
 
 
-def refuse_text(schema: Schema) -> None:
-    """A tree tests numbers and categories: a text is neither."""
-    if schema.text:
-        name = schema.text[0]
-        raise SchemaError(
-            f"Column {name!r} is free text, which a tree cannot test: leave it out (schema={{{name!r}: 'ignored'}}), "
-            "call it nominal, or count its words first (likely.text.TextCounter)."
-        )
+def _refuse_like_names(features: Sequence[Feature]) -> None:
+    taken = {feature.name for feature in features if feature.word is None}
+    for feature in features:
+        if feature.word is not None and feature.name in taken:
+            raise SchemaError(
+                f"There is a column {feature.name!r}, and a word in column {feature.column!r} would be called the "
+                "same: rename one of them."
+            )
 
 
 def read_column(table: Table, feature: Feature) -> Read:
@@ -83,7 +103,8 @@ class Stock:
         cls, table: Table, features: tuple[Feature, ...], classes: NDArray[Any], labels: Ints, weights: Array | None
     ) -> Stock:
         """The columns of a table, without the rows that weigh nothing."""
-        columns = tuple(read_column(table, feature) for feature in features)
+        asked = with_word_tests(table, features)
+        columns = tuple(read_column(asked, feature) for feature in features)
         stock = cls(features, columns, classes, labels, weights)
         return stock if weights is None or weights.all() else stock.take(np.flatnonzero(weights))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from likely.trees.tree import Tree
+from likely.trees.tree import Feature, Tree
 from likely.trees.wording import cases, label, outcome, shortened
 
 
@@ -14,15 +14,17 @@ def as_json(tree: Tree, indent: int | None = None) -> str:
     document = {
         "classes": [_plain(value) for value in tree.classes.tolist()],
         "missing": tree.missing,
-        "columns": [
-            {"name": f.name, "kind": "numeric"}
-            if f.levels is None
-            else {"name": f.name, "kind": "nominal", "values": [_plain(value) for value in f.levels]}
-            for f in tree.features
-        ],
+        "columns": [_column(feature) for feature in tree.features],
         "nodes": [_node(tree, node) for node in range(len(tree))],
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def _column(feature: Feature) -> dict[str, Any]:
+    if feature.levels is None:
+        return {"name": feature.name, "kind": "numeric"}
+    found = {"name": feature.name, "kind": "nominal", "values": [_plain(value) for value in feature.levels]}
+    return found if feature.word is None else found | {"text": feature.column, "word": feature.word[1]}
 
 
 def _node(tree: Tree, node: int) -> dict[str, Any]:

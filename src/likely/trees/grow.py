@@ -7,8 +7,8 @@ leaf if its cases are of one class, if no test tells anything, or if no test lea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from likely.threads import side_by_side
 from likely.trees.columns import Cases, Level, Moves, Rule, SearchColumn, Splits
 from likely.trees.kernels import moving
-from likely.trees.kernels.measuring import NOTHING, TIE
+from likely.trees.kernels.measuring import GAIN, NOTHING, TIE
 from likely.trees.nodes import NodeList
+from likely.trees.restraint import restrained
 from likely.trees.surrogates import Substitutes, find_substitutes
 from likely.trees.tree import Feature, Missing, Tree
 
@@ -27,8 +28,8 @@ Ints = NDArray[np.int32]
 Order = NDArray[np.int64]
 Places = NDArray[np.intp]
 
-WORTH_THREADS = 1 << 15
-"""Cells of a level below which one thread is quicker than several."""
+WORTH_THREADS = 1 << 13
+"""Cases of a level below which one thread is quicker than several: a column is done before another thread wakes up."""
 
 NO_COPIES = np.empty(0, dtype=np.int64)
 
@@ -73,7 +74,7 @@ class Growth:
         return self.nodes.tree(self.classes, self.features, self.limits.missing)
 
     def _next(self, level: Level, ids: Order) -> tuple[Level, Order]:
-        jobs = self.n_jobs if len(level.members) * len(self.columns) >= WORTH_THREADS else 1
+        jobs = self.n_jobs if len(level.members) >= WORTH_THREADS else 1
         winners = self._winners(level, jobs)
         branches = np.full(len(level.cases.rows), -1, dtype=np.int32)
         n_branches = np.zeros(len(level), dtype=np.int32)
@@ -96,11 +97,25 @@ class Growth:
     def _winners(self, level: Level, jobs: int | None) -> Places:
         """The place of the column that each node tests, −1 for none."""
         best, winners = np.zeros(len(level)), np.full(len(level), -1)
-        judged = side_by_side(lambda column: column.judge(level, self.rule), self.columns, jobs)
+        judged: Iterable[Array]
+        if self.rule.restrained and self.columns:
+            judged = self._restrained(level, jobs)
+        else:
+            judged = side_by_side(lambda column: column.judge(level, self.rule), self.columns, jobs)
         for position, scores in enumerate(judged):
             better = scores > best * (1.0 + TIE)
             best[better], winners[better] = scores[better], position
         return winners
+
+    def _restrained(self, level: Level, jobs: int | None) -> Array:
+        by_gain = replace(self.rule, measure=GAIN)
+
+        def both(column: SearchColumn) -> tuple[Array, Array]:
+            gains = column.judge(level, by_gain)
+            return gains, column.ratios(level, self.rule, gains)
+
+        judged = list(side_by_side(both, self.columns, jobs))
+        return restrained(np.array([gains for gains, _ in judged]), np.array([ratios for _, ratios in judged]))
 
     def _share_out(
         self, level: Level, winners: Places, branches: Ints, n_branches: Ints, first_child: Order, jobs: int | None
@@ -108,7 +123,7 @@ class Growth:
         """Class weights of the children, the usual branch of each node, stand-ins, and each child's share of gaps."""
         cases, n_children = level.cases, int(n_branches.sum())
         counts, gaps = np.zeros((n_children, len(self.classes))), np.zeros_like(level.counts)
-        counted = (level.members, level.starts, branches, first_child, cases.labels, cases.weights)
+        counted = (level.members, level.starts, branches, first_child, level.labels, cases.weights, cases.unit)
         n_gaps = moving.count(*counted, counts, gaps)
         known = counts.sum(axis=1)
         parents = np.repeat(np.arange(len(level)), n_branches)

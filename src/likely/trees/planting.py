@@ -37,14 +37,18 @@ class Plan:
     binary: bool = False
     binned: bool = False
     collapse: bool = True
+    restrained: bool = False
 
     def rule(self, total: float) -> Rule:
         """The plan as the search for tests needs it."""
         measure_named(self.measure)
         if self.subsets and self.binary:
             raise SettingsError("subsets merges values and binary takes one against the rest: choose one of them.")
+        if self.restrained and self.measure != "gain_ratio":
+            raise SettingsError(f"restrained=True is for measure='gain_ratio'; {self.measure!r} has no use for it.")
         mode = GROUPS if self.subsets else ONE if self.binary else EVERY
-        return Rule(IDS[self.measure], logarithms(int(min(total, MOST_LOGARITHMS))), float(self.min_cases), mode)
+        logs = logarithms(int(min(total, MOST_LOGARITHMS)))
+        return Rule(IDS[self.measure], logs, float(self.min_cases), mode, self.restrained)
 
     @property
     def limits(self) -> Limits:

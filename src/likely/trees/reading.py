@@ -15,6 +15,7 @@ from likely.threads import row_blocks, side_by_side
 from likely.trees.cases import Read, read_codes
 from likely.trees.kernels.descending import Flat, find_leaves, first_infinite, spread_rows, tally
 from likely.trees.tree import Tree
+from likely.trees.words import with_word_tests
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -47,6 +48,7 @@ class Rows:
         """Find the columns of a tree in a table; categories that it never learned are gaps."""
         if table.sparse is not None:
             raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
+        table = with_word_tests(table, tree.features, n_jobs)
         numeric = tuple(feature.name for feature in tree.features if feature.is_numeric)
         nominal = [feature for feature in tree.features if feature.levels is not None]
         codes = tuple(read_codes(table, feature.name, feature.levels or ()) for feature in nominal)

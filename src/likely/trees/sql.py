@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from likely.errors import SettingsError
-from likely.trees.tree import Tree
+from likely.trees.tree import Feature, Tree
 from likely.trees.wording import values_of
 
 Gaps = Literal["null", "usual"]
@@ -57,7 +57,7 @@ def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
 
 def _condition(tree: Tree, node: int, branch: int) -> str:
     feature = tree.features[tree.column[node]]
-    name = identifier(feature.name)
+    name = _column(feature)
     if feature.is_numeric:
         return f"{name} {'<' if branch == 0 else '>='} {literal(float(tree.threshold[node]))}"
     return f"{name} IN ({', '.join(literal(value) for value in values_of(tree, node, branch))})"
@@ -69,7 +69,7 @@ def _branch_number(tree: Tree, node: int) -> str:
     own = tree.surrogates
     for k in range(own.starts[node], own.starts[node + 1]):
         feature = tree.features[own.column[k]]
-        name = identifier(feature.name)
+        name = _column(feature)
         if feature.levels is None:
             cut = literal(float(own.threshold[k]))
             turns += [f"WHEN {name} < {cut} THEN {own.low[k]}", f"WHEN {name} >= {cut} THEN {own.high[k]}"]
@@ -80,6 +80,15 @@ def _branch_number(tree: Tree, node: int) -> str:
             if values:
                 turns.append(f"WHEN {name} IN ({', '.join(values)}) THEN {branch}")
     return f"(CASE {' '.join(turns)} ELSE {tree.usual[node]} END)"
+
+
+def _column(feature: Feature) -> str:
+    if feature.word is not None:
+        raise SettingsError(
+            f"The tree tests whether {feature.name}, and SQL has no words of a text: write it as JSON, or fit a tree "
+            f"without column {feature.column!r}."
+        )
+    return identifier(feature.name)
 
 
 def identifier(name: str) -> str:

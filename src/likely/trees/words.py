@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.engines.memory import USUAL_RECIPE
-from likely.measures import information_gains
 from likely.stats import TokenCounts
-from likely.table import GAP, Codes, Table
+from likely.stats.telling import information_by_word
+from likely.table import GAP, Table
 from likely.table.cells import CategoryCells, Cells
 from likely.table.codes import used
 from likely.text.counting import count_rows
@@ -26,8 +26,6 @@ ANSWERS = ("no", "yes")
 
 DIGITS = 10
 """Words whose gain agrees in so many digits tell the same: the first in the alphabet goes first."""
-
-CELLS_AT_ONCE = 1 << 20
 
 
 def word_feature(column: str, word: str) -> Feature:
@@ -46,20 +44,9 @@ def telling_words(
     texts = table.strings(column)
     known = texts.is_valid().to_numpy() if texts.null_count else None
     seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_RECIPE, known, n_jobs)
-    gains = np.round(_gains(seen), DIGITS)
+    gains = np.round(information_by_word(seen), DIGITS)
     best = np.argsort(-gains, kind="stable")[:most]
     return seen.words.take(best[gains[best] > 0.0].astype(np.int32)).to_list()
-
-
-def _gains(seen: TokenCounts) -> Array:
-    """Block by block of words: there may be many of them, and many classes."""
-    n_words, step = len(seen.words), max(CELLS_AT_ONCE // max(2 * len(seen.texts), 1), 1)
-    parts = [np.zeros(0)]
-    for start in range(0, n_words, step):
-        present = seen.documents.select(np.arange(start, min(start + step, n_words))).dense()
-        absent = np.maximum(seen.texts[:, None] - present, 0.0)
-        parts.append(information_gains(np.stack([present, absent], axis=-1).swapaxes(0, 1)))
-    return np.concatenate(parts)
 
 
 def with_word_tests(table: Table, features: Sequence[Feature], n_jobs: int | None = None) -> Table:
@@ -84,11 +71,7 @@ def with_word_tests(table: Table, features: Sequence[Feature], n_jobs: int | Non
 
 
 def _read(answers: Callable[[str], list[Ints]], column: str, place: int) -> Cells:
-    return CategoryCells(_coded(answers(column)[place]))
-
-
-def _coded(answers: Ints) -> Codes:
-    return used(ANSWERS, answers)
+    return CategoryCells(used(ANSWERS, answers(column)[place]))
 
 
 def _answers(table: Table, column: str, words: list[str], n_jobs: int | None) -> list[Ints]:

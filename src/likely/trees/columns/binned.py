@@ -9,6 +9,7 @@ from likely.trees.columns.protocol import Array, Ints, Level, Moves, Order, Rule
 from likely.trees.columns.sorted import mid_points, side_of
 from likely.trees.kernels import binning
 from likely.trees.kernels.whole import move_codes, score_bins_whole
+from likely.trees.restraint import ratios_of_cuts
 
 MOST_BINS = 255
 MOST_SAMPLED = 1 << 15
@@ -35,7 +36,7 @@ class BinnedColumn:
         self._cuts = np.empty(len(level), dtype=np.int64)
         if cases.unit and len(level.members) < len(rule.logs):
             score_bins_whole(
-                self._in_order, level.starts, level.labels, self.n_bins, level.counts.shape[1], level.sizes,
+                self._in_order, level.starts, level.labels, self.n_bins, level.counts, level.sizes,
                 rule.measure, rule.logs, rule.min_cases, scores, self._cuts,
             )  # fmt: skip
             return scores
@@ -44,6 +45,11 @@ class BinnedColumn:
             level.counts.shape[1], level.sizes, rule.measure, rule.logs, rule.min_cases, scores, self._cuts,
         )  # fmt: skip
         return scores
+
+    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+        cases, sides = level.cases, np.zeros((len(level), 2))
+        binning.weigh_sides(self.codes, cases.rows, level.members, level.starts, cases.weights, self._cuts, sides)
+        return ratios_of_cuts(gains, sides[:, 0], sides.sum(axis=1))
 
     def split(self, level: Level, rule: Rule, nodes: Order, branches: Ints) -> Splits:
         binning.mark_bins(self.codes, level.cases.rows, level.members, level.starts, self._cuts, nodes, branches)

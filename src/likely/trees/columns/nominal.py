@@ -25,6 +25,9 @@ class NominalColumn:
         )  # fmt: skip
         return scores
 
+    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+        return self.judge(level, rule)
+
     def split(self, level: Level, rule: Rule, nodes: Order, branches: Ints) -> Splits:
         cases = level.cases
         maps = np.empty((len(nodes), self.n_values), dtype=np.int32)

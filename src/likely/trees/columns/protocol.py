@@ -15,12 +15,16 @@ Order = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """How tests are judged: the number of the measure, a table of logarithms, and how small a branch may be."""
+    """How tests are judged: the number of the measure, a table of logarithms, and how small a branch may be.
+
+    `restrained` is for gain ratio: cuts by gain, columns with at least average gain.
+    """
 
     measure: int
     logs: Array
     min_cases: float
     mode: int
+    restrained: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +103,10 @@ class SearchColumn(Protocol):
 
     def judge(self, level: Level, rule: Rule) -> Array:
         """The value of the best test in each node; 0 where there is none."""
+        ...
+
+    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+        """The gain ratio of tests that were just judged by information gain, times known / all weight like `gains`."""
         ...
 
     def split(self, level: Level, rule: Rule, nodes: Order, branches: Ints) -> Splits:

@@ -7,8 +7,9 @@ import numpy as np
 from likely.trees.columns.protocol import Array, Ints, Level, Moves, Order, Rule, Splits, StandIns
 from likely.trees.kernels import scanning
 from likely.trees.kernels.moving import move, sizes_of
-from likely.trees.kernels.scanning import HALF
+from likely.trees.kernels.scanning import HALF, LOWER
 from likely.trees.kernels.whole import scan_whole
+from likely.trees.restraint import ratios_of_cuts
 
 
 class SortedColumn:
@@ -44,6 +45,13 @@ class SortedColumn:
             rule.measure, rule.logs, rule.min_cases, scores, self._places,
         )  # fmt: skip
         return scores
+
+    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+        first, places = self.starts[:-1], np.maximum(self._places, self.starts[:-1])
+        if level.cases.unit:
+            return ratios_of_cuts(gains, (places - first).astype(np.float64), np.diff(self.starts).astype(np.float64))
+        sums = np.concatenate([[0.0], np.cumsum(level.cases.weights[self.order & LOWER])])
+        return ratios_of_cuts(gains, sums[places] - sums[first], sums[self.starts[1:]] - sums[first])
 
     def split(self, level: Level, rule: Rule, nodes: Order, branches: Ints) -> Splits:
         scanning.mark(self.order, self.starts, self._places, nodes, branches)

@@ -99,6 +99,19 @@ def score_tables(
 
 
 @numba.njit(nogil=True, cache=True)
+def weigh_sides(
+    codes: Bytes, rows: Ints, members: Order, starts: Order, weights: Array, edges: Order, sides: Array
+) -> None:
+    """The weight of the known cases of each node on either side of its cut."""
+    for node in range(len(starts) - 1):
+        for i in range(starts[node], starts[node + 1]):
+            case = members[i] & LOWER
+            code = codes[rows[case]]
+            if code != GAP:
+                sides[node, 0 if code <= edges[node] else 1] += weights[case]
+
+
+@numba.njit(nogil=True, cache=True)
 def mark_bins(
     codes: Bytes, rows: Ints, members: Order, starts: Order, edges: Order, nodes: Order, branches: Ints
 ) -> None:

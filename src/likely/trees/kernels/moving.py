@@ -15,21 +15,25 @@ Order = NDArray[np.int64]
 
 @numba.njit(nogil=True, cache=True)
 def count(
-    members: Order, starts: Order, branches: Ints, first_child: Order, labels: Ints, weights: Array,
+    members: Order, starts: Order, branches: Ints, first_child: Order, labels: Ints, weights: Array, unit: bool,
     counts: Array, gaps: Array,
 ) -> int:  # fmt: skip
-    """Class weights of every child from the cases whose branch is known, and those of every node's gaps."""
+    """Class weights of every child from the cases whose branch is known, and those of every node's gaps.
+
+    `labels` are in the order of `members`.
+    """
     n_gaps = 0
     for node in range(len(starts) - 1):
         if first_child[node] < 0:
             continue
         for i in range(starts[node], starts[node + 1]):
             case = members[i] & LOWER
-            if branches[case] < 0:
-                gaps[node, labels[case]] += weights[case]
+            branch, weight = branches[case], 1.0 if unit else weights[case]
+            if branch < 0:
+                gaps[node, labels[i]] += weight
                 n_gaps += 1
             else:
-                counts[first_child[node] + branches[case], labels[case]] += weights[case]
+                counts[first_child[node] + branch, labels[i]] += weight
     return n_gaps
 
 

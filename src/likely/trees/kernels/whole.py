@@ -9,17 +9,21 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.text.kernels.bits import lowest
 from likely.trees.kernels.binning import GAP
 from likely.trees.kernels.measuring import CHI2, GAIN, GINI, MISCLASSIFICATION, RATIO, SYMMETRIC_1, TIE, WORTHLESS
 from likely.trees.kernels.scanning import HALF, LOWER
-from likely.trees.kernels.sorting import in_order
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Order = NDArray[np.int64]
 
-FEW_CASES = 128
-"""So many cases are sorted sooner than 255 bins are counted and looked at."""
+FEW_CASES = 512
+"""With more of them nearly all bins are in use, and marking costs more than it saves."""
+
+ONE = np.uint64(1)
+NO_GAP = ~(ONE << np.uint64(63))
+"""All bits but that of bin 255, where gaps are."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -145,21 +149,23 @@ def _other(measure: int, left: Order, right: Order, known: Order, n_left: int, n
 
 @numba.njit(nogil=True, cache=True)
 def _edge_by_entropy(
-    table: Order, n: int, left: Order, right: Order, measure: int, logs: Array, least: int
+    table: Order, bins: Order, n: int, left: Order, right: Order, measure: int, logs: Array, least: int
 ) -> tuple[float, int]:
-    """The best cut of a bin × class table, and the last bin below it; `right` holds all cases at first."""
+    """The best cut of a bin × class table, and the last bin below it; `right` holds all cases at first.
+
+    `bins` are those that are not empty, in their order.
+    """
     n_classes, whole, log_n = len(left), 0.0, logs[n]
     for c in range(n_classes):
         whole += logs[right[c]]
     best, bar, edge, n_left = 0.0, 0.0, -1, 0
-    for k in range(len(table) - 1):
-        here = 0
+    each, nothing = 1.0 / max(n, 1), WORTHLESS * n
+    for k in bins:
         for c in range(n_classes):
             left[c] += table[k, c]
             right[c] -= table[k, c]
-            here += table[k, c]
-        n_left += here
-        if here == 0 or n_left < least:
+            n_left += table[k, c]
+        if n_left < least:
             continue
         if n - n_left < least:
             break
@@ -167,21 +173,24 @@ def _edge_by_entropy(
         for c in range(n_classes):
             cells += logs[left[c]] + logs[right[c]]
         gain = log_n - whole - sizes + cells
-        if measure == GAIN:
-            value = gain / n
-        elif measure == RATIO:
-            value = gain / (log_n - sizes)
-        else:
-            value = gain / (log_n - (cells if measure == SYMMETRIC_1 else sizes + whole - log_n))
-        if gain > WORTHLESS * n and value >= bar:
+        value = gain * each if measure == GAIN else _ratio(measure, gain, log_n, whole, cells, sizes)
+        if value >= bar and gain > nothing:
             best, edge = max(best, value), k
             bar = best * (1.0 - TIE)
     return best, edge
 
 
 @numba.njit(nogil=True, cache=True)
+def _ratio(measure: int, gain: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
+    """The measures that divide a gain by entropies."""
+    if measure == RATIO:
+        return gain / (log_n - sizes)
+    return gain / (log_n - (cells if measure == SYMMETRIC_1 else sizes + whole - log_n))
+
+
+@numba.njit(nogil=True, cache=True)
 def _edge_by_counts(
-    table: Order, n: int, left: Order, right: Order, known: Order, measure: int, least: int
+    table: Order, bins: Order, n: int, left: Order, right: Order, known: Order, measure: int, least: int
 ) -> tuple[float, int]:
     """The same by a measure that needs no logarithms."""
     whole = 0.0
@@ -191,14 +200,12 @@ def _edge_by_counts(
         known[c] = right[c]
         whole = whole + known[c] * known[c] / n if measure == GINI else max(whole, float(known[c]))
     best, bar, edge, n_left = 0.0, 0.0, -1, 0
-    for k in range(len(table) - 1):
-        here = 0
+    for k in bins:
         for c in range(len(known)):
             left[c] += table[k, c]
             right[c] -= table[k, c]
-            here += table[k, c]
-        n_left += here
-        if here == 0 or n_left < least:
+            n_left += table[k, c]
+        if n_left < least:
             continue
         if n - n_left < least:
             break
@@ -211,64 +218,67 @@ def _edge_by_counts(
 
 @numba.njit(nogil=True, cache=True)
 def score_bins_whole(
-    codes: NDArray[np.uint8], starts: Order, labels: Ints, n_bins: int, n_classes: int, sizes: Array,
+    codes: NDArray[np.uint8], starts: Order, labels: Ints, n_bins: int, counts: Array, sizes: Array,
     measure: int, logs: Array, min_cases: float, scores: Array, edges: Order,
 ) -> None:  # fmt: skip
-    """The best edge between bins in each node: few cases are sorted by bin, many are counted into a table first.
+    """The best edge between bins in each node; only bins that hold a case are looked at.
 
-    `codes` and `labels` are in the order of the level's members, so that they are read from front to back.
+    `codes` and `labels` are in the order of the level's members, so that they are read from front to back; `counts`
+    are the cases of each node by class.
     """
+    n_classes = counts.shape[1]
     left, right = np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes, dtype=np.int64)
     known, least = np.zeros(n_classes, dtype=np.int64), max(int(np.ceil(min_cases - TIE)), 1)
-    table, few = np.zeros((n_bins + 1, n_classes), dtype=np.int64), np.empty(FEW_CASES, dtype=np.int64)
-    by_counts = measure in (MISCLASSIFICATION, GINI, CHI2)
+    table, bins = np.zeros((GAP + 1, n_classes), dtype=np.int64), np.empty(GAP + 1, dtype=np.int64)
+    held, by_counts = np.zeros(4, dtype=np.uint64), measure in (MISCLASSIFICATION, GINI, CHI2)
     for node in range(len(starts) - 1):
-        first, last = starts[node], starts[node + 1]
-        edges[node], value = -1, 0.0
+        n_held, n = _fill(codes, labels, starts[node], starts[node + 1], n_bins, table, held, bins), 0
         for c in range(n_classes):
-            left[c], right[c] = 0, 0
-        if last - first > FEW_CASES:
-            n = _count_bins(codes, labels, first, last, table, right)
-            if by_counts:
-                value, edges[node] = _edge_by_counts(table[:-1], n, left, right, known, measure, least)
-            else:
-                value, edges[node] = _edge_by_entropy(table[:-1], n, left, right, measure, logs, least)
+            left[c], right[c] = 0, int(counts[node, c]) - table[GAP, c]
+            n += right[c]
+            table[GAP, c] = 0
+        if by_counts:
+            value, edges[node] = _edge_by_counts(table, bins[:n_held], n, left, right, known, measure, least)
         else:
-            n = _list_bins(codes, labels, first, last, few, right)
-            if by_counts:
-                value, place = _by_counts(few, 0, n, labels, left, right, known, measure, least)
-            else:
-                value, place = _by_entropy(few, 0, n, labels, left, right, measure, logs, least)
-            if place > 0:
-                edges[node] = few[place - 1] >> HALF
+            value, edges[node] = _edge_by_entropy(table, bins[:n_held], n, left, right, measure, logs, least)
         scores[node] = value * n / sizes[node]
+        for k in bins[:n_held]:
+            for c in range(n_classes):
+                table[k, c] = 0
 
 
 @numba.njit(nogil=True, cache=True)
-def _count_bins(codes: NDArray[np.uint8], labels: Ints, first: int, last: int, table: Order, right: Order) -> int:
-    """Known cases by bin and class, by class, and in all. Gaps are counted in a line of their own, behind the bins."""
-    n, n_bins = 0, len(table) - 1
-    table[:] = 0
-    for i in range(first, last):
-        table[min(int(codes[i]), n_bins), labels[i]] += 1
-    for k in range(n_bins):
-        for c in range(len(right)):
-            right[c] += table[k, c]
-    for c in range(len(right)):
-        n += right[c]
-    return n
+def _fill(
+    codes: NDArray[np.uint8], labels: Ints, first: int, last: int, n_bins: int, table: Order,
+    held: NDArray[np.uint64], bins: Order,
+) -> int:  # fmt: skip
+    """Count cases by bin and class, and list the bins that hold any, without that of gaps; how many they are.
 
-
-@numba.njit(nogil=True, cache=True)
-def _list_bins(codes: NDArray[np.uint8], labels: Ints, first: int, last: int, few: Order, right: Order) -> int:
-    """Known cases in the order of their bins; how many there are."""
+    Few cases mark their bins in `held`, so that the empty ones cost nothing.
+    """
     n = 0
+    if last - first > FEW_CASES:
+        for i in range(first, last):
+            table[codes[i], labels[i]] += 1
+        for k in range(n_bins):
+            for c in range(table.shape[1]):
+                if table[k, c]:
+                    bins[n] = k
+                    n += 1
+                    break
+        return n
     for i in range(first, last):
-        if codes[i] != GAP:
-            few[n] = int(codes[i]) << HALF | i
-            right[labels[i]] += 1
+        code = np.int64(codes[i])
+        table[code, labels[i]] += 1
+        held[code >> 6] |= ONE << np.uint64(code & 63)
+    held[3] &= NO_GAP
+    for word in range(4):
+        rest = held[word]
+        held[word] = 0
+        while rest:
+            bins[n] = 64 * word + lowest(rest)
             n += 1
-    in_order(few, n)
+            rest &= rest - ONE
     return n
 
 

@@ -76,7 +76,7 @@ class Choice:
         if self.way == "mdl":
             return mdl(tree, counts)
         if self.way == "cost_complexity":
-            return cost_complexity(tree, self.number())
+            return cost_complexity(tree, self.number(), None if counts is None else weakest_links(tree, counts))
         if self.way == "reduced_error" and counts is not None:
             return reduced_error(tree, counts)
         return tree

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import SettingsError
-from likely.trees.pruning.subtrees import without
+from likely.trees.pruning.subtrees import reached, sizes_and_errors, without
 from likely.trees.tree import Tree
 
 Array = NDArray[np.float64]
@@ -27,14 +27,15 @@ class Weakest:
     alphas: Array
 
 
-def weakest_links(tree: Tree) -> Weakest:
+def weakest_links(tree: Tree, counts: Array | None = None) -> Weakest:
     """Price every inner node: errors (as a share of all cases) that its subtree saves, per leaf that it has more.
 
-    The cheapest go, prices are computed anew, and so on up to the root; prices never fall.
+    The cheapest go, prices are computed anew, and so on up to the root; prices never fall. `counts` are class weights
+    of other cases in every node; without them the training cases count.
     """
-    total = max(tree.sizes[0], np.finfo(float).tiny)
+    sizes, errors = sizes_and_errors(tree, counts)
     gives_in = np.full(len(tree), np.inf)
-    steps = _give_in(tree.errors / total, tree.parent, tree.is_leaf.copy(), gives_in)
+    steps = _give_in(errors / max(sizes[0], np.finfo(float).tiny), tree.parent, tree.is_leaf.copy(), gives_in)
     prices = [0.0]
     for price in steps:
         if price > prices[-1] * (1.0 + SLACK) + NOTHING:
@@ -47,7 +48,26 @@ def cost_complexity(tree: Tree, alpha: float, links: Weakest | None = None) -> T
     if not alpha >= 0.0:
         raise SettingsError(f"The price of a leaf is {alpha!r}, but it has to be a number from 0 up.")
     found = weakest_links(tree) if links is None else links
-    return without(tree, tree.is_leaf | (found.gives_in <= alpha * (1.0 + SLACK) + NOTHING))
+    return without(tree, _ends(tree, found, alpha))
+
+
+def price_by_cases(tree: Tree, counts: Array) -> float:
+    """The price of a leaf with the fewest errors on other cases (class weights of theirs in every node).
+
+    Trees that are tried are those to which this one shrinks by its own cases; of equals the smallest is taken.
+    """
+    links, errors = weakest_links(tree), sizes_and_errors(tree, counts)[1]
+    wrong = np.array([_leaf_errors(tree.parent, _ends(tree, links, price), errors) for price in links.alphas])
+    return float(links.alphas[np.flatnonzero(wrong <= wrong.min() * (1.0 + SLACK) + NOTHING)[-1]])
+
+
+def _ends(tree: Tree, links: Weakest, alpha: float) -> NDArray[np.bool_]:
+    """Leaves, and nodes that become leaves at this price."""
+    return np.asarray(tree.is_leaf | (links.gives_in <= alpha * (1.0 + SLACK) + NOTHING))
+
+
+def _leaf_errors(parent: NDArray[np.int32], ends: NDArray[np.bool_], errors: Array) -> float:
+    return float(errors[reached(parent, ends) & ends].sum())
 
 
 @numba.njit(nogil=True, cache=True)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from likely.errors import SettingsError
 from likely.stats.upper_errors import confident_errors
-from likely.trees.pruning.subtrees import cut_where_cheaper
+from likely.trees.pruning.subtrees import cut_where_cheaper, sizes_and_errors
 from likely.trees.tree import Tree
 
 Array = NDArray[np.float64]
@@ -23,17 +23,17 @@ def pessimistic(tree: Tree, r: float, counts: Array | None = None) -> Tree:
 
     `counts` are class weights of other cases in every node (`Rows.counts`); without them the training cases count.
     """
-    return cut_where_cheaper(tree, pessimistic_errors(*_sizes_and_errors(tree, counts), r))
+    return cut_where_cheaper(tree, pessimistic_errors(*sizes_and_errors(tree, counts), r))
 
 
 def confidence(tree: Tree, level: float, counts: Array | None = None) -> Tree:
     """Every leaf is charged with the upper end of the confidence interval of its error rate, at this level."""
-    return cut_where_cheaper(tree, confident_errors(*_sizes_and_errors(tree, counts), level))
+    return cut_where_cheaper(tree, confident_errors(*sizes_and_errors(tree, counts), level))
 
 
 def reduced_error(tree: Tree, counts: Array) -> Tree:
     """Only errors on cases that were not used for growing count: class weights of theirs in every node."""
-    return cut_where_cheaper(tree, _sizes_and_errors(tree, counts)[1])
+    return cut_where_cheaper(tree, sizes_and_errors(tree, counts)[1])
 
 
 def pessimistic_errors(n: Array, errors: Array, r: float) -> Array:
@@ -45,11 +45,3 @@ def pessimistic_errors(n: Array, errors: Array, r: float) -> Array:
     if not r >= 0.0:
         raise SettingsError(f"Pessimistic pruning adds {r!r} errors to a leaf, but it has to be a number from 0 up.")
     return np.minimum(n, errors + r)
-
-
-def _sizes_and_errors(tree: Tree, counts: Array | None) -> tuple[Array, Array]:
-    """Cases in each node, and those that are not of the class that the node stands for."""
-    if counts is None:
-        return tree.sizes, tree.errors
-    sizes = counts.sum(axis=1)
-    return sizes, sizes - counts[np.arange(len(tree)), tree.majority]

@@ -44,14 +44,15 @@ def _cut(
 
 def without(tree: Tree, ends: NDArray[np.bool_]) -> Tree:
     """The tree in which these nodes are leaves; what was below them is gone."""
-    kept = _reached(tree.parent, ends)
+    kept = reached(tree.parent, ends)
     if kept.all() and bool((ends == tree.is_leaf).all()):
         return tree
     return arranged(tree, np.flatnonzero(kept), ends)
 
 
 @numba.njit(nogil=True, cache=True)
-def _reached(parent: Ints, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def reached(parent: Ints, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The nodes that are left when these are leaves."""
     kept = np.ones(len(parent), dtype=np.bool_)
     for node in range(1, len(parent)):
         kept[node] = kept[parent[node]] and not ends[parent[node]]
@@ -135,3 +136,11 @@ def replaced(tree: Tree, instead: Mapping[int, int], ends: NDArray[np.bool_]) ->
     found = arranged(tree, np.array(order, dtype=np.intp), ends)
     starts = np.where(found.is_leaf, 0, first[order]).astype(np.int32)
     return replace(found, first_child=starts)
+
+
+def sizes_and_errors(tree: Tree, counts: Array | None) -> tuple[Array, Array]:
+    """Cases in each node, and those that are not of the class that the node stands for."""
+    if counts is None:
+        return tree.sizes, tree.errors
+    sizes = counts.sum(axis=1)
+    return sizes, sizes - counts[np.arange(len(tree)), tree.majority]

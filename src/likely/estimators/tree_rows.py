@@ -1,0 +1,42 @@
+"""The rows that a tree grows from or is pruned by: what a user may hand over, and what it means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SettingsError
+from likely.schema import Schema
+from likely.table import Labels, Table, as_table, merge_classes
+
+Ints = NDArray[np.int32]
+
+
+def inferred(table: Table, target: str | None, given: Any) -> Schema:
+    """What each column is, by the table and by what the user says."""
+    if isinstance(given, Schema):
+        return Schema.infer(table, target or given.target, given.weight, overrides=given)
+    overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
+    return Schema.infer(table, target, overrides=overrides)
+
+
+def table_and_labels(given: Any, target: str | None) -> tuple[Any, Any]:
+    """Rows to prune by: a table and its labels, or a table that has the target among its columns."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return given[0], given[1]
+    if target is not None and not isinstance(given, str | float | int) and target in as_table(given):
+        return given, target
+    raise SettingsError(
+        "prune=('reduced_error', …) takes a share of the rows, or a table and its labels, (X, y), or a table that has "
+        "the target among its columns."
+    )
+
+
+def places_among(labels: Labels, classes: NDArray[Any]) -> Ints:
+    """Where each row's class stands among others, −1 if it does not."""
+    merged, own, known = merge_classes(labels.classes, classes)
+    place = np.full(len(merged), -1, dtype=np.int32)
+    place[known] = np.arange(len(classes), dtype=np.int32)
+    return np.asarray(place[own][labels.codes], dtype=np.int32)
