@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/evidence.md: run it again after a change to `likely.plots`."""
+"""Draws the picture of docs/evidence.md: run it again after a change to `likely.plots`."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def main() -> None:
     score = 0.2 * (warm - 10.0) - 2.0 * (table["sky"] == "rain") - 0.6
     score += 1.4 * np.where((table["day"] == "weekend") == (table["way"] == "river"), 1.0, -1.0)
     took = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-score)), "bicycle", "car")
-    clf = EvidenceClassifier().fit(table, took)
+    clf = EvidenceClassifier(max_pairs=1).fit(table, took)
     clf.plot_table("temperature", "sky").save(HERE / "evidence.svg")
-    clf.plot_pair("day", "way").save(HERE / "together.svg")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def test_refusal_is_one_sentence(case: str, likely: Likely, model: str) -> None:
     Path("taken.csv").write_text("sender,links,hour,prediction\nshop,1,1,x\n")
     Path("damaged.likely").write_bytes(Path(model).read_bytes()[:-1])
     Path("folder.csv").mkdir()
-    likely("train", "n.csv", "-t", "y")
+    likely("train", "n.csv", "-t", "y", "--model", "naive")
     before = set(os.listdir())
     arguments, told = REFUSED[case]
     said = likely(*arguments, given=b"")

@@ -47,7 +47,7 @@ def test_a_whole_way_through_pipes(folder: Path, quick: dict[str, str]) -> None:
 
 
 def test_exit_codes(folder: Path, quick: dict[str, str]) -> None:
-    done = shell("likely train mails.csv -t kind -q", folder, quick)
+    done = shell("likely train mails.csv -t kind --model naive -q", folder, quick)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     done = shell("likely train mails.csv -t knid", folder, quick)
     assert done.returncode == 2

@@ -188,6 +188,10 @@ def test_texts_speak_and_explain_themselves(tmp_path: Path) -> None:
         why = clf.explain(table[columns][200:210])
         np.testing.assert_allclose(why.joint, clf.predict_joint_log_proba(table[columns][200:210]), atol=1e-9)
         assert "word" in why.tokens(0)
+        place = why.columns.index("body")
+        for row, tokens in enumerate(why.words["body"]):  # words count as much as their text does
+            said = sum(token.evidence[1] - token.evidence[0] for token in tokens)
+            assert said == pytest.approx(why.contributions[row, place, 1] - why.contributions[row, place, 0], abs=1e-9)
         clf.save(tmp_path / "m.likely")
         back = likely.load(tmp_path / "m.likely")
         np.testing.assert_allclose(back.predict_proba(table[columns]), clf.predict_proba(table[columns]), atol=1e-12)

@@ -20,7 +20,12 @@ def trips() -> EvidenceClassifier:
     a, b = rng.choice(["x", "y"], n), rng.choice(["u", "v", "w"], n)
     number = rng.normal(size=n)
     table = pd.DataFrame(
-        {"number": np.where(rng.random(n) < 0.1, np.nan, number), "a": a, "b": b, "tail": np.exp(4 * rng.normal(size=n))}
+        {
+            "number": np.where(rng.random(n) < 0.1, np.nan, number),
+            "a": a,
+            "b": b,
+            "tail": np.exp(4 * rng.normal(size=n)),
+        }
     )
     score = 2.0 * number + 3.0 * ((a == "x") == (b == "u")) - 1.5
     return EvidenceClassifier(max_triples=0).fit(table, np.where(rng.logistic(size=n) < score, "yes", "no"))
@@ -55,7 +60,7 @@ def test_categories_and_heavy_tails(trips: EvidenceClassifier) -> None:
 def test_without_names_the_columns_that_say_most(trips: EvidenceClassifier) -> None:
     picture = trips.plot_table()
     shapes(picture)
-    assert picture.figure.axes[0].get_title() == "number"
+    assert picture.figure.axes[0].get_title(loc="left") == "number"
     assert len(picture.figure.axes) == 2 * 4
     assert "3 further columns" in plots.evidence(trips, most=1).title
 
@@ -66,7 +71,9 @@ def test_a_pair_is_a_heat_map(trips: EvidenceClassifier) -> None:
         shapes(picture)
         axes = picture.figure.axes[0]
         table = trips.table_of("a", "b").set_index(list(pair))["yes"]
-        rows, columns = ([label.get_text() for label in some()] for some in (axes.get_yticklabels, axes.get_xticklabels))
+        rows, columns = (
+            [label.get_text() for label in some()] for some in (axes.get_yticklabels, axes.get_xticklabels)
+        )
         expected = [[table[(row, column)] for column in columns] for row in rows]
         np.testing.assert_allclose(np.asarray(axes.images[0].get_array()), expected)
 

@@ -47,9 +47,21 @@ def load_counts(path: str, purpose: str) -> Any:
     classifier = load_model(path)
     if not keeps_counts(classifier):
         raise SettingsError(
-            f"{path!r} holds a {type(classifier).__name__}, which keeps no counts and cannot {purpose}."
+            f"The {type(classifier).__name__} in {path!r} cannot {purpose}; train one that counts: --model naive."
         )
     return classifier
+
+
+def rows_learned(classifier: Any) -> int:
+    """How many rows a classifier has learned."""
+    return int(classifier.summary_.n_rows if hasattr(classifier, "summary_") else classifier._rows_learned())
+
+
+def shares_of(classifier: Any) -> dict[str, float | None]:
+    """How common each class is to a classifier, as far as it believes anything about that."""
+    labels = [str(label) for label in classifier.classes_.tolist()]
+    prior = getattr(getattr(classifier, "model_", None), "prior", None)
+    return dict(zip(labels, [None] * len(labels) if prior is None else prior.tolist(), strict=True))
 
 
 def save_model(classifier: Any, path: str, sources: Sequence[str]) -> None:

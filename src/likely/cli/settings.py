@@ -14,7 +14,6 @@ from likely.cli.pairs import label_of_type, listed_in, number_in, pairs_in
 from likely.errors import SettingsError, did_you_mean, listed
 
 if TYPE_CHECKING:
-    from likely.estimators import BayesClassifier, FullBayesClassifier
     from likely.text.recipe import Recipe
 
 PANEL = "What is believed"
@@ -29,9 +28,13 @@ class Beliefs:
     """The parameters of the classifiers."""
 
     model: Annotated[
-        str,
-        typer.Option(help="naive (Bayes), or full: covariance matrices.", rich_help_panel=PANEL, metavar="naive|full"),
-    ] = "naive"
+        Text,
+        typer.Option(
+            help="Else evidence if the table fits into memory, and naive Bayes if it does not, or if an option is "
+            "given that only naive Bayes knows.",
+            rich_help_panel=PANEL, metavar="evidence|naive|full|aode|tree|svm",
+        ),
+    ] = None  # fmt: skip
     smoothing: Annotated[
         Texts,
         typer.Option(
@@ -113,8 +116,8 @@ class Beliefs:
         typer.Option(help="Threads (all cores); results do not depend on it.", rich_help_panel=PANEL, metavar="N"),
     ] = None
 
-    def classifier(self, types: Mapping[str, str], target: str) -> BayesClassifier | FullBayesClassifier:
-        """The classifier that is meant, not fitted yet; `types` are those of the table's columns."""
+    def settings(self, types: Mapping[str, str], target: str) -> dict[str, Any]:
+        """What was said, under the names of Python's parameters; `types` are those of the table's columns."""
         given = {
             "smoothing": _number_or_pairs("--smoothing", self.smoothing),
             "priors": _priors(self.priors, types.get(target, "text")),
@@ -132,27 +135,11 @@ class Beliefs:
             "shrinkage": _share(self.shrinkage),
             "n_jobs": self.n_jobs,
         }
-        return new_classifier(self.model, {name: value for name, value in given.items() if value is not None})
+        return {name: value for name, value in given.items() if value is not None}
 
     def _kinds(self) -> dict[str, str]:
         ignored = dict.fromkeys(listed_in(self.ignore) or [], "ignored")
         return {**ignored, **pairs_in("--kind", self.kind or (), "zip=nominal")}
-
-
-def new_classifier(model: str, settings: Mapping[str, Any]) -> BayesClassifier | FullBayesClassifier:
-    """The one place that knows which classifier a name stands for."""
-    from likely.estimators import BayesClassifier, FullBayesClassifier
-
-    kinds: dict[str, type[BayesClassifier | FullBayesClassifier]] = {
-        "naive": BayesClassifier,
-        "full": FullBayesClassifier,
-    }
-    if model not in kinds:
-        raise SettingsError(f"--model is {model!r}, but it is one of {listed(list(kinds))}.")
-    strange = [name for name in settings if name not in kinds[model]().get_params(deep=False)]
-    if strange:
-        raise SettingsError(f"--{strange[0].replace('_', '-')} is nothing that --model {model} knows.")
-    return kinds[model](**settings)
 
 
 def _number_or_pairs(option: str, given: Texts) -> float | dict[str, float] | None:

@@ -15,14 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 from likely.blas import one_thread_each
 from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
+from likely.estimators.evidence_adding import EvidenceAdding, GivenRows
 from likely.estimators.evidence_looks import EvidenceLooks
 from likely.estimators.keeping import Kept
+from likely.evidence.certainty import Certainty
+from likely.evidence.counted import by_code
 from likely.evidence.crew import Crew
 from likely.evidence.learning import Learning, Wishes
 from likely.evidence.model import Evidence
 from likely.evidence.preparing import make_ready
 from likely.evidence.settled import Settled
 from likely.evidence.texts import FAMILY, Words
+from likely.explain.credible import interval, is_counted
+from likely.families.spread import trigamma
 from likely.priors import class_prior
 from likely.recipes import recipes_for
 from likely.schema import Schema
@@ -37,7 +42,7 @@ from likely.weights import row_weights
 Array = NDArray[np.float64]
 
 
-class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
+class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Kept, ClassifierMixin, BaseEstimator, Decider):
     """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
 
     Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
@@ -64,6 +69,7 @@ class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, De
     model_: Settled
     summary_: Summary
     families_: dict[str, str]
+    stale_: bool
 
     def __init__(
         self,
@@ -100,11 +106,28 @@ class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, De
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         wishes = self._wishes()
         table = as_table(X, allow_empty=False)
-        if table.sparse is not None:
-            raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
         target = y if isinstance(y, str) and y in table else None
-        schema = _infer(table, target, self.schema)
-        labels = encode_column(table.cells(y)) if target is not None else encode_labels(y)
+        schema = None if table.sparse is not None else _infer(table, target, self.schema)
+        given = self._given(table, schema, y, sample_weight)
+        recipes = recipes_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
+        with one_thread_each(), Crew(self.n_jobs) as crew:
+            ready = make_ready(
+                given.table, given.schema, given.labels, given.weight, recipes, wishes.seed, crew, self.n_jobs
+            )
+            evidence = Learning(ready.data, wishes, self.progress or _silent).run()
+        self.schema_, self.n_features_in_ = given.schema, len(given.schema)
+        if table.named:
+            self.feature_names_in_ = np.array(given.schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self._remember(evidence, ready.summary, stale=False)
+
+    def _given(self, table: Table, schema: Schema | None, y: Any, sample_weight: Any) -> GivenRows:
+        """Rows to learn from, without those that have no weight."""
+        if schema is None or table.sparse is not None:
+            raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
+        named = isinstance(y, str) and y in table
+        labels = encode_column(table.cells(y)) if named else encode_labels(y)
         if len(labels) != table.n_rows:
             raise DataError(
                 f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
@@ -118,16 +141,7 @@ class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, De
             there = weight > 0.0
             table, weight = table.take(there), weight[there]
             labels = Labels(labels.classes, labels.codes[there])
-        recipes = recipes_for(table, dict.fromkeys(schema.text, FAMILY), self.text)
-        with one_thread_each(), Crew(self.n_jobs) as crew:
-            ready = make_ready(table, schema, labels, weight, recipes, wishes.seed, crew, self.n_jobs)
-            evidence = Learning(ready.data, wishes, self.progress or _silent).run()
-        self.schema_, self.n_features_in_ = schema, len(schema)
-        if table.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return self._remember(evidence, ready.summary)
+        return GivenRows(table, schema, labels, weight)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; the first of equals."""
@@ -149,21 +163,47 @@ class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, De
         table = self._read(X)
         return self.model_.log_joint(table, self.n_jobs)
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Lower and upper bound of P(class | row): with probability `level` it lies between them, by the rows learned.
+
+        Laplace's approximation: around the fitted tables their coefficients are taken for normal, with the curvature of
+        up to 500 of the rows learned, weighed to stand for all. The interval is normal in the log-odds. It says how
+        well tables are known under the variances that were chosen, not whether the model is right; texts and the
+        choice of pairs are taken for known.
+        """
+        table = self._read(X)
+        if self.stale_:
+            raise SettingsError(
+                "The corrections are stale, so nobody knows how sure they are: call refresh(X, y) first."
+            )
+        evidence, n_classes = self.model_.evidence, len(self.classes_)
+        joint = self.model_.log_joint(table, self.n_jobs)
+        known = is_counted(self.priors)
+
+        def spread(block: slice, shift: Array, variance: Array) -> None:
+            if n_classes > 1:
+                by_score = Certainty(evidence).variances(self.model_.codes(table, self.n_jobs))
+                variance += 0.5 * by_score if n_classes == 2 else by_score
+            if known:
+                variance += trigamma(np.maximum(self.summary_.classes.weights, 1.0))
+
+        return interval(joint, [spread], None, self.model_.prior, level)
+
     def with_priors(self, priors: Any) -> Self:
         """Another classifier with the same evidence, but other priors."""
         check_is_fitted(self)
         other = copy(self)
         other.priors = priors
-        return other._remember(self.model_.evidence, self.summary_)
+        return other._remember(self.model_.evidence, self.summary_, stale=self.stale_)
 
-    def _remember(self, evidence: Evidence, summary: Summary) -> Self:
+    def _remember(self, evidence: Evidence, summary: Summary, *, stale: bool) -> Self:
         classes = summary.classes
-        counted = classes.weights / classes.weights.sum()
-        words = tuple(Words.settle(name, summary) for name in self.schema_.text)
+        known = self.schema_.text if len(classes) else ()
+        words = tuple(Words.settle(name, summary) for name in known)
         columns = self.schema_.features
-        prior = class_prior(self.priors, classes)
-        self.model_ = Settled(classes.labels, columns, prior, counted, evidence, words)
-        self.summary_, self.classes_ = summary, classes.labels
+        prior = class_prior(self.priors, classes) if len(classes) else np.zeros(0)
+        self.model_ = Settled(classes.labels, columns, prior, evidence, words)
+        self.summary_, self.classes_, self.stale_ = summary, classes.labels, stale
         kinds = {"numeric": "bins", "nominal": "levels", "text": FAMILY}
         self.families_ = {name: kinds[self.schema_.kinds[name]] for name in columns}
         return self
@@ -187,6 +227,8 @@ class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, De
     def _read(self, X: Any) -> Table:
         """A table to predict for, under the names of the schema."""
         check_is_fitted(self)
+        if not len(self.classes_):
+            raise DataError("All rows have been forgotten: learn some before predicting.")
         return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
 
     def _prior_shares(self) -> Array:
@@ -202,18 +244,23 @@ class EvidenceClassifier(EvidenceLooks, Kept, ClassifierMixin, BaseEstimator, De
         return {
             "summary": write_summary(self.summary_, writer),
             "evidence": write_evidence(self.model_.evidence, writer),
+            "stale": self.stale_,
         }
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._wishes()
         summary = read_summary(data["summary"], reader)
-        if summary.classes.labels.tolist() != self.classes_.tolist() or not summary.classes.weights.sum() > 0.0:
+        stale, empty = data["stale"], not len(self.classes_)
+        counted = summary.classes.labels.tolist() == self.classes_.tolist() and type(stale) is bool
+        if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
             raise DataError("its counts are not those of its classes")
         evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
         names = [column.name for column in evidence.frame.columns]
         if [*names, *self.schema_.text] != sorted(self.schema_.features, key=[*names, *self.schema_.text].index):
             raise DataError("its evidence is not about the columns of its schema")
-        self._remember(evidence, summary)
+        for column in evidence.frame.columns:
+            by_code(column, summary)  # refuses counts of what is no bin
+        self._remember(evidence, summary, stale=stale)
 
     def save(self, path: Any, sources: Any = ()) -> None:
         """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""

@@ -15,6 +15,7 @@ from likely.evidence.settled import Settled
 from likely.explain import Contrast, Explanation
 from likely.explain.factors import Status
 from likely.explain.sides import sides_of
+from likely.stats import Summary
 from likely.table import Table
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from likely.plots import Picture
 
 BASE = "beyond the prior"
+STALE = " (corrections are stale)"
+TOLD_STALE = "stale: rows were counted since it was fitted, so it is weighted naive Bayes until refresh(X, y)"
 SHOWN_TERMS = 30
 
 
@@ -30,6 +33,8 @@ class EvidenceLooks:
     """Stands before scikit-learn's classes among the bases of a classifier with a settled model of evidence."""
 
     model_: Settled
+    summary_: Summary
+    stale_: bool
 
     def _read(self, X: Any) -> Table:
         raise NotImplementedError("Looks stand beside a classifier, which reads the table.")
@@ -44,9 +49,10 @@ class EvidenceLooks:
         """Prior and one contribution per column, pair and triple for each row: they sum to the log joint.
 
         With `contrast`, log-odds: of one class against another, as in `contrast=("A", "B")`, or against all the rest.
+        Where rows were counted since the last fit, the contribution before all columns says that corrections are stale.
         """
         table = self._read(X)
-        why = explanation(self.model_, table)
+        why = explanation(self.model_, table, stale=self.stale_)
         return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
 
     def table_of(self, *columns: str) -> pd.DataFrame:
@@ -69,6 +75,13 @@ class EvidenceLooks:
         said = told.said.reshape(-1, len(self.model_.classes))
         return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(self.model_.classes.tolist())})
 
+    def rank(self) -> pd.DataFrame:
+        """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
+        from likely.explain import rank
+
+        check_is_fitted(self)
+        return rank(cast(Any, self.model_), self.summary_)
+
     def plot_table(self, *columns: str) -> Picture:
         """What each value of a column adds for each class, a panel per column; without names those that say most."""
         from likely.plots import evidence
@@ -82,6 +95,10 @@ class EvidenceLooks:
 
         check_is_fitted(self)
         return together(self, a, b)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        written = str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
+        return f"{written} ({TOLD_STALE})" if getattr(self, "stale_", False) else written
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "model_"):
@@ -99,10 +116,11 @@ class EvidenceLooks:
         names = [column.name for column in evidence.frame.columns]
         lines = [[escape(TOGETHER.join(names[k] for k in term))] for term in evidence.terms.tuples()]
         more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else ""
-        return learned_page(self) + more
+        note = f"<p>{escape(TOLD_STALE)}</p>" if self.stale_ else ""
+        return learned_page(self) + note + more
 
 
-def explanation(model: Settled, table: Table) -> Explanation:
+def explanation(model: Settled, table: Table, *, stale: bool) -> Explanation:
     """Contributions of rows; pairs and triples have their own, under the names of their columns."""
     terms, contributions = model.contributions(table)
     strangers = model.strangers(table)
@@ -116,8 +134,11 @@ def explanation(model: Settled, table: Table) -> Explanation:
     rows = range(table.n_rows)
     read = [tuple(_joined([cells[name][row] for name in term]) for term in terms) for row in rows]
     statuses = [tuple(_status([status[name][row] for name in term]) for term in terms) for row in rows]
-    labels = tuple(TOGETHER.join(term) if term else BASE for term in terms)
-    words = {one.column: one.tokens(table) for one in model.words}
+    labels = tuple(TOGETHER.join(term) if term else BASE + STALE * stale for term in terms)
+    words = {
+        one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]
+        for share, one in zip(model.evidence.texts, model.words, strict=True)
+    }
     return Explanation(model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words)
 
 
@@ -128,7 +149,7 @@ def _as_read(table: Table, name: str) -> list[object]:
 
 
 def _joined(cells: list[object]) -> object:
-    return "" if not cells else cells[0] if len(cells) == 1 else tuple(cells)
+    return cells[0] if len(cells) == 1 else tuple(cells)
 
 
 def _status(parts: list[Status]) -> Status:

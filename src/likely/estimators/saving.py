@@ -27,7 +27,7 @@ KINDS: dict[str, type[AODEClassifier | BayesClassifier | FullBayesClassifier]] =
 }
 """Classifiers that follow from a summary."""
 
-LATER = frozenset({"bins", "weights"})
+LATER = frozenset({"bins", "restrained", "text_tokens", "weights"})
 """Settings that the first files do not have: these were written under what is still the default."""
 
 KEPT: dict[str, str] = {

@@ -61,7 +61,7 @@ class NumericColumn:
     @classmethod
     def learn(cls, table: Table, name: str, weight: Array | None, fine: Fineness) -> NumericColumn:
         """Cut a column; labels play no part in it."""
-        values = _finite(table, name)
+        values = finite(table, name)
         distinct, mass = atoms(values, weight)
         bins = group(mass, fine.bins)
         for fewer in range(fine.bins, 1, -10):
@@ -87,7 +87,7 @@ class NumericColumn:
         """The code of every row."""
         out = np.empty(table.n_rows, dtype=np.uint8)
         missing = self.size - 1 if self.gap else 0
-        values = np.ascontiguousarray(_finite(table, self.name))
+        values = np.ascontiguousarray(finite(table, self.name))
         find_bins(values, self.cuts, missing, out)
         if not len(self.means):  # no number was ever seen here
             out[~np.isnan(values)] = 0
@@ -147,7 +147,8 @@ def _grouped(groups: NDArray[np.intp], gap: bool) -> Small:
     return np.concatenate([[0], groups, last]).astype(np.uint8)
 
 
-def _finite(table: Table, name: str) -> Array:
+def finite(table: Table, name: str) -> Array:
+    """The numbers of a column, NaN for gaps; what is infinite is refused."""
     values = table.numbers(name)
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):

@@ -91,6 +91,12 @@ class Frame:
         coarse = [coarse_basis(column, column.coarse, self.rank) for column in columns]
         return fine, coarse, [coarse_basis(column, column.tiny, TINY_RANK) for column in columns]
 
+    @property
+    def covariances(self) -> tuple[list[Array], list[Array], list[Array]]:
+        """What is believed of the cells of each column beforehand, alone, in pairs and in triples: codes × codes."""
+        fine, coarse, tiny = ([basis.covariance() for basis in bases] for bases in self._bases)
+        return fine, coarse, tiny
+
     def design(self, terms: Terms) -> Design:
         """The tables of all columns, then those of pairs and triples."""
         fine, coarse, tiny = self._bases

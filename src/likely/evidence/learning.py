@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.evidence.certainty import seen_by
 from likely.evidence.columns import MANY_ROWS
-from likely.evidence.experts import FINAL, Bench, Prepared
+from likely.evidence.experts import FINAL, Bench, Expert, Prepared
 from likely.evidence.folds import inner_folds
 from likely.evidence.frame import Grain, Terms
 from likely.evidence.mixing import mixture
-from likely.evidence.model import Evidence
+from likely.evidence.model import Evidence, by_class
 from likely.evidence.screening import candidates, unexplained_by
 from likely.evidence.solver import log_prior
 from likely.evidence.trials import GRID, Climb, Held, Spreads, Trial
+from likely.evidence.ways import EXPERTS, Seen, Ways
 
 Array = NDArray[np.float64]
 
@@ -78,7 +80,7 @@ class Learning:
             return self._by_columns()
         self.held = Held(self.data, inner_folds(rows.y, self.wishes.seed))
         self.progress("weighing columns")
-        weighted = self._weighted_scores()
+        weighted, weights, offsets = self._weighted()
         self.progress("correcting columns")
         columns = self._columns()
         self.progress("looking for pairs")
@@ -93,19 +95,21 @@ class Learning:
             if gain > max(error, WORTH_TRIPLES * triples.trial.mean, LEAST_GAIN):
                 stage = triples
         self.progress("fitting all rows")
-        return self._final(weighted, columns, stage)
+        return self._final(weighted, columns, stage, (weights, offsets))
 
     def _by_texts(self) -> Evidence:
         """Where no column has anything to say: the prior, and texts if there are any."""
         rows = self.data.rows
-        model = Evidence.empty(self.data.frame, Terms.none(), rows.n_scores, len(self.data.trust))
+        model = Evidence.empty(self.data.frame, Terms.none(), rows.n_scores, len(self.data.trust), self._usual_ways())
         return replace(model, base=log_prior(rows.class_weights())).plus_texts(self.data.trust)
 
     def _by_columns(self) -> Evidence:
         """Where there are too few rows to hold any out: columns alone, under the usual variance."""
-        expert = Bench(self.data, FINAL).expert(Terms.none(), (GRID[FIRST_SPREAD], 0.0, 0.0), [])
-        model = Evidence.empty(self.data.frame, Terms.none(), self.data.rows.n_scores, len(self.data.trust))
-        return model.plus(expert, 1.0).plus_texts(self.data.trust)
+        return made(self.data, self._usual_ways())[0]
+
+    def _usual_ways(self) -> Ways:
+        n_columns, classes = len(self.data.frame.columns), self.data.rows.class_weights()
+        return Ways.usual(n_columns, len(self.data.trust), classes, GRID[FIRST_SPREAD])
 
     def _usual(self, wished: int | None) -> int:
         """How many terms are worth trying."""
@@ -114,13 +118,16 @@ class Learning:
             return wished
         return min(60, 4 * n_columns) if n_rows >= MANY_ROWS else min(30, 2 * n_columns)
 
-    def _weighted_scores(self) -> Array:
-        frame, scores = self.data.frame, []
+    def _weighted(self) -> tuple[Array, Array, Array]:
+        """What weighted naive Bayes says of held-out rows; means over the folds of its weights and offsets."""
+        frame, scores, weights, offsets = self.data.frame, [], [], []
         starts, _ = frame.coarse.starts()
         for bench, test in zip(self.held.benches, self.held.tests, strict=True):
             found = bench.weighted()
             scores.append(found.scores(test.rows, frame.coarse.codes(test.rows.codes), starts, test.texts))
-        return np.concatenate(scores)
+            weights.append(found.weights)
+            offsets.append(found.base - log_prior(bench.data.rows.class_weights()))
+        return np.concatenate(scores), np.mean(weights, axis=0), np.mean(offsets, axis=0)
 
     def _columns(self) -> Stage:
         terms = [Terms.none()] * len(self.held.benches)
@@ -172,22 +179,38 @@ class Learning:
             by_fold.append(unexplained_by(bench.rows, grain, options, scores))
         return options, by_fold
 
-    def _final(self, weighted: Array, columns: Stage, stage: Stage) -> Evidence:
-        held = self.held
+    def _final(self, weighted: Array, columns: Stage, stage: Stage, known: tuple[Array, Array]) -> Evidence:
+        held, rows = self.held, self.data.rows
         scores = [weighted, columns.trial.scores, *([stage.trial.scores] if stage is not columns else [])]
         means = [float(held.share @ held.losses(score)) for score in scores]
-        shares = mixture(scores, held.y, held.share, int(np.argmin(means)))
-        bench, frame, rows = Bench(self.data, FINAL), self.data.frame, self.data.rows
-        used = stage if shares[-1] > 0.0 else columns
-        model = Evidence.empty(frame, used.chosen, rows.n_scores, len(self.data.trust))
-        if shares[0] > 0.0:
-            model = model.plus_weighted(bench.weighted(), float(shares[0]))
-        for share, part in zip(shares[1:], (columns, stage), strict=False):
-            if share > 0.0:
-                model = model.plus(bench.expert(part.chosen, part.spreads, part.trial.experts), float(share))
-        model = model.plus_texts(shares[1:].sum() * self.data.trust)
-        self.passes = held.passes + bench.passes
+        shares = np.zeros(EXPERTS)
+        shares[: len(scores)] = mixture(scores, held.y, held.share, int(np.argmin(means)))
+        classes, (weights, offsets) = rows.class_weights(), known
+        spreads = np.array([columns.spreads, stage.spreads])
+        terms = stage.chosen if shares[-1] > 0.0 else Terms.none()
+        by_label = by_class(offsets[None], rows.n_classes)[0]
+        nothing = Seen.nothing(len(self.data.frame.columns), rows.n_scores)
+        ways = Ways(weights, by_label, classes / classes.sum(), terms, shares, spreads, nothing)
+        model, passes = made(self.data, ways, (columns.trial.experts, stage.trial.experts))
+        self.passes = held.passes + passes
         return model
+
+
+def made(
+    data: Prepared, ways: Ways, warm: tuple[Sequence[Expert], Sequence[Expert]] = ((), ())
+) -> tuple[Evidence, int]:
+    """A model of all rows in ways that are known, and the passes that it took; `warm` says where to begin."""
+    bench = Bench(data, FINAL)
+    model = Evidence.empty(data.frame, ways.terms, data.rows.n_scores, len(data.trust), ways)
+    if ways.shares[0] > 0.0:
+        model = model.plus_weighted(bench.weighted(), float(ways.shares[0]))
+    for share, terms, spreads, begin in zip(
+        ways.shares[1:], (Terms.none(), ways.terms), ways.spreads.tolist(), warm, strict=True
+    ):
+        if share > 0.0:
+            model = model.plus(bench.expert(terms, spreads, begin), float(share))
+    model = model.plus_texts(ways.shares[1:].sum() * data.trust)
+    return replace(model, ways=replace(ways, seen=seen_by(model, data))), bench.passes
 
 
 def _with(terms: Terms, order: int, more: NDArray[np.int32]) -> Terms:

@@ -11,6 +11,7 @@ from likely.evidence.columns import Small
 from likely.evidence.experts import Expert
 from likely.evidence.frame import Frame, Terms
 from likely.evidence.kernels.codes import add_evidence
+from likely.evidence.ways import Ways
 from likely.evidence.weighing import Weighted
 
 Array = NDArray[np.float64]
@@ -29,13 +30,14 @@ class Evidence:
     base: Array
     tables: Array
     texts: Array
+    ways: Ways
 
     @classmethod
-    def empty(cls, frame: Frame, terms: Terms, n_scores: int, n_texts: int) -> Evidence:
+    def empty(cls, frame: Frame, terms: Terms, n_scores: int, n_texts: int, ways: Ways) -> Evidence:
         """Tables of these terms that say nothing yet."""
         starts = table_starts(frame, terms)
         tables = np.zeros((int(starts[-1]), n_scores))
-        return cls(frame, terms, starts[:-1], np.zeros(n_scores), tables, np.zeros(n_texts))
+        return cls(frame, terms, starts[:-1], np.zeros(n_scores), tables, np.zeros(n_texts), ways)
 
     def plus(self, expert: Expert, share: float) -> Evidence:
         """With a share of what an expert says; its tables are the first of ours, in the same order."""
@@ -73,3 +75,8 @@ def table_starts(frame: Frame, terms: Terms) -> NDArray[np.int32]:
     sizes += [int(np.prod(frame.coarse.widths[pair])) for pair in terms.pairs]
     sizes += [int(np.prod(frame.tiny.widths[triple])) for triple in terms.triples]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+
+
+def by_class(scores: Array, n_classes: int) -> Array:
+    """Rows × classes of rows × scores: one score is shared out evenly, for the second class and against the first."""
+    return np.concatenate([-0.5 * scores, 0.5 * scores], axis=1) if n_classes == 2 else scores

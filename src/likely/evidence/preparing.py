@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.evidence.columns import MANY_ROWS, Column, Fineness, NominalColumn, NumericColumn, coded
+from likely.evidence.counted import count_codes, with_counts
 from likely.evidence.crew import Crew
 from likely.evidence.experts import Prepared
 from likely.evidence.frame import Frame
@@ -18,7 +19,7 @@ from likely.evidence.rows import Rows
 from likely.evidence.solver import log_prior
 from likely.evidence.texts import honest_scores
 from likely.schema import Schema
-from likely.stats import ClassWeights, Part, Summary, ValueCounts
+from likely.stats import ClassWeights, Summary
 from likely.table import Labels, Table
 from likely.threads import side_by_side
 
@@ -35,9 +36,12 @@ class Ready:
 
 def make_ready(
     table: Table, schema: Schema, labels: Labels, weight: Array, recipes: Mapping[str, Any], seed: int,
-    crew: Crew, n_jobs: int | None,
+    crew: Crew, n_jobs: int | None, known: Frame | None = None,
 ) -> Ready:  # fmt: skip
-    """Cut numbers into bins, number the categories, judge texts by the words of other rows."""
+    """Cut numbers into bins, number the categories, judge texts by the words of other rows.
+
+    Where a frame is known, its bins and categories are kept, with the weight that they have in these rows.
+    """
     fineness = Fineness.of(int(np.count_nonzero(weight)))
     given = None if (weight == 1.0).all() else weight
     names = [name for name in schema.features if schema.kinds[name] != "text"]
@@ -46,11 +50,16 @@ def make_ready(
         kind = NumericColumn if schema.kinds[name] == "numeric" else NominalColumn
         return kind.learn(table, name, given, fineness)
 
-    columns = tuple(side_by_side(learned, names, n_jobs if table.n_rows > MANY_ROWS else 1))
-    frame = Frame(columns, 7 if table.n_rows >= MANY_ROWS else 5)
+    if known is None:
+        columns = tuple(side_by_side(learned, names, n_jobs if table.n_rows > MANY_ROWS else 1))
+        frame = Frame(columns, 7 if table.n_rows >= MANY_ROWS else 5)
+    else:
+        columns, frame = known.columns, known
     codes = coded(columns, table, n_jobs)
     classes = ClassWeights.observe(labels.classes, labels.codes, weight)
-    summary = Summary(classes, _counted(columns, codes, labels, weight))
+    summary = Summary(classes, dict(count_codes(columns, codes, labels, weight)))
+    if known is not None:
+        frame = with_counts(known, summary)
     n_scores = 1 if len(labels.classes) == 2 else len(labels.classes)
     texts, trust, offset = np.zeros((table.n_rows, 0)), np.zeros(0), np.zeros((0, n_scores))
     if schema.text:
@@ -59,17 +68,6 @@ def make_ready(
         trust, offset = _trusted(texts, labels.codes, weight, classes.weights, n_scores)
     rows = Rows(codes, labels.codes, weight, len(labels.classes), offset, crew)
     return Ready(Prepared(frame, rows, texts, trust), summary)
-
-
-def _counted(columns: tuple[Column, ...], codes: NDArray[np.uint8], labels: Labels, weight: Array) -> dict[Part, Any]:
-    """Weight of every code of every column in each class."""
-    counts = {}
-    for place, column in enumerate(columns):
-        numbers = tuple(range(1, column.size))
-        places = codes[:, place].astype(np.int32) - 1
-        seen = ValueCounts.observe(numbers, places, labels.codes, weight, len(labels.classes))
-        counts[Part("values", (column.name,))] = seen
-    return counts
 
 
 def _trusted(texts: Array, y: NDArray[np.int32], weight: Array, classes: Array, n_scores: int) -> tuple[Array, Array]:

@@ -27,6 +27,11 @@ class Basis:
     def identity(cls, rows: int) -> Basis:
         return cls(rows, rows - 1, None)
 
+    def covariance(self) -> Array:
+        """Codes × codes: M Mᵀ."""
+        whole = _written_out(self)
+        return np.asarray(whole @ whole.T)
+
 
 ALONE = Basis(1, 1, np.ones((1, 1)))
 """The second side of a block that has only one."""

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from likely.errors import SettingsError
 from likely.evidence.columns import Column, NominalColumn
-from likely.evidence.settled import Settled, by_class
+from likely.evidence.model import by_class
+from likely.evidence.settled import Settled
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.evidence.columns import NumericColumn, Small, coded
-from likely.evidence.model import Evidence
+from likely.evidence.model import Evidence, by_class
 from likely.evidence.texts import Words, as_scores
 from likely.numerics import log_of, most_probable, normalise
 from likely.table import Table
@@ -21,12 +21,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settled:
-    """Evidence that adds up, beside a prior: `counted` is how common the classes were when they were learned."""
+    """Evidence that adds up, beside a prior."""
 
     classes: NDArray[Any]
     columns: tuple[str, ...]
     prior: Array
-    counted: Array
     evidence: Evidence
     words: tuple[Words, ...]
 
@@ -83,7 +82,7 @@ class Settled:
 
     def beyond_prior(self) -> Array:
         """What speaks for each class before any column does, apart from how common it was."""
-        logs = log_of(np.maximum(self.counted, np.finfo(np.float64).tiny))
+        logs = log_of(np.maximum(self.evidence.ways.counted, np.finfo(np.float64).tiny))
         known = logs[1:] - logs[:1] if len(logs) == 2 else logs
         return np.asarray(by_class((self.evidence.base - known)[None], len(logs))[0])
 
@@ -108,8 +107,3 @@ class Settled:
             if not isinstance(column, NumericColumn):
                 found[column.name] = (column.codes(table) == 0) & (table.codes(column.name).codes >= 0)
         return found
-
-
-def by_class(scores: Array, n_classes: int) -> Array:
-    """Rows × classes of rows × scores: one score is shared out evenly, for the second class and against the first."""
-    return np.concatenate([-0.5 * scores, 0.5 * scores], axis=1) if n_classes == 2 else scores

@@ -11,6 +11,7 @@ from likely.evidence.kernels.passes import class_counts
 from likely.evidence.kernels.weighing import weigh
 from likely.evidence.rows import Rows
 from likely.evidence.solver import descend, log_prior
+from likely.evidence.ways import usual_weight
 
 Array = NDArray[np.float64]
 
@@ -60,7 +61,7 @@ def weigh_columns(rows: Rows, starts: NDArray[np.int32], n_cells: int, texts: Ar
     without[counts <= 0.0] = tables[counts <= 0.0]
     n_columns = len(starts)
     n_weights = n_columns + texts.shape[1] // n_scores
-    centre = min(1.0, 3.0 / np.sqrt(max(n_weights, 1)))
+    centre = usual_weight(n_weights)
     parts = rows.slices(n_weights)
 
     def look(x: Array) -> tuple[float, Array]:

@@ -13,7 +13,7 @@ from likely.evidence.columns import NumericColumn
 from likely.evidence.reading import Told, told_by
 from likely.plots.library import drawing, new_figure
 from likely.plots.picture import Picture
-from likely.plots.style import AGAINST, FAINT, FOR, INK, colour, dashes, in_legend, legend_columns, marker, named
+from likely.plots.style import AGAINST, FAINT, FOR, colour, dashes, in_legend, legend_columns, marker, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ TOLD = "nats"
 
 
 def evidence(classifier: Any, columns: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Picture:
-    """Contributions by the value of a column, and the share of rows beneath: columns that you name, or that say most."""
+    """Contributions by the value of a column, the rows beneath: of columns that you name, or of those that say most."""
     model: Settled = classifier.model_
     there = [column.name for column in model.evidence.frame.columns]
     strange = [name for name in columns or () if name not in model.columns]
@@ -41,7 +41,9 @@ def evidence(classifier: Any, columns: Sequence[str] | None = None, most: int = 
         raise missing_columns(strange, model.columns)
     chosen = [name for name in columns if name in there] if columns is not None else _strongest(model, there)
     if not chosen:
-        raise SettingsError("None of these columns has a table: a text speaks by its words, see `explain(X).tokens(row)`.")
+        raise SettingsError(
+            "None of these columns has a table: a text speaks by its words, see `explain(X).tokens(row)`."
+        )
     shown = chosen[:most]
     classes = np.sort(np.argsort(-model.prior, kind="stable")[:MOST_CLASSES])
     with drawing():
@@ -80,7 +82,9 @@ def together(classifier: Any, a: str, b: str) -> Picture:
         panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
         for axes, k in zip(panels, shown, strict=False):
             cells = told.said[..., k][np.ix_(rows, columns)]
-            image = axes.imshow(cells, cmap=_shades(), vmin=-widest, vmax=widest, aspect="auto", interpolation="nearest")
+            image = axes.imshow(
+                cells, cmap=_shades(), vmin=-widest, vmax=widest, aspect="auto", interpolation="nearest"
+            )
             axes.set_title(f"for {named(model.classes[k], 24)}")
             axes.set_xticks(range(len(columns)), [named(told.cells[1][c], 18) for c in columns], rotation=90)
             axes.set_yticks(range(len(rows)), [named(told.cells[0][r], 18) for r in rows])
@@ -133,7 +137,9 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, said: Array, shar
     places = np.arange(n + 1, dtype=np.float64) if ranked else edges
     span = places[-1] - places[0]
     for place in range(said.shape[1]):
-        above.stairs(said[:n, place], places, baseline=None, color=colour(place), linestyle=dashes(place), linewidth=1.6)
+        above.stairs(
+            said[:n, place], places, baseline=None, color=colour(place), linestyle=dashes(place), linewidth=1.6
+        )
     heights = share[:n] / np.diff(places)
     below.stairs(heights, places, fill=True, color=FAINT)
     if ranked:
@@ -143,7 +149,9 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, said: Array, shar
     if column.gap:
         at = places[-1] + 0.08 * span
         for place in range(said.shape[1]):
-            above.plot([at], [said[n, place]], color=colour(place), marker=marker(place), markersize=5, linestyle="none")
+            above.plot(
+                [at], [said[n, place]], color=colour(place), marker=marker(place), markersize=5, linestyle="none"
+            )
         below.annotate(
             f"gap\n{share[n]:.1%}", (at, 0.0), (0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=7
         )

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import ModelFileError
+from likely.evidence.certainty import MOST_KEPT
 from likely.evidence.columns import Column, NominalColumn, NumericColumn
 from likely.evidence.frame import Frame, Terms
 from likely.evidence.model import Evidence, table_starts
+from likely.evidence.ways import EXPERTS, Seen, Ways
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
 
@@ -27,6 +29,7 @@ def write_evidence(evidence: Evidence, writer: Writer) -> dict[str, Any]:
         "base": writer.put(evidence.base),
         "tables": writer.put(evidence.tables),
         "texts": writer.put(evidence.texts),
+        "ways": _write_ways(evidence.ways, writer),
     }
 
 
@@ -43,7 +46,46 @@ def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> Ev
     starts = table_starts(frame, terms)
     tables = _finite(reader, data["tables"], (int(starts[-1]), n_scores))
     base, texts = _finite(reader, data["base"], (n_scores,)), _finite(reader, data["texts"], (n_texts,))
-    return Evidence(frame, terms, starts[:-1], base, tables, texts)
+    ways = _read_ways(data["ways"], columns, n_classes, n_texts, reader)
+    return Evidence(frame, terms, starts[:-1], base, tables, texts, ways)
+
+
+def _write_ways(ways: Ways, writer: Writer) -> dict[str, Any]:
+    arrays = {name: getattr(ways, name) for name in ("weights", "offsets", "counted", "shares", "spreads")}
+    more = {
+        "pairs": ways.terms.pairs,
+        "triples": ways.terms.triples,
+        "seen": np.ascontiguousarray(ways.seen.codes),
+        "bend": ways.seen.bend,
+    }
+    return {name: writer.put(array) for name, array in (arrays | more).items()}
+
+
+def _read_ways(data: Any, columns: tuple[Column, ...], n_classes: int, n_texts: int, reader: Reader) -> Ways:
+    terms = Terms(_read_terms(data["pairs"], 2, columns, reader), _read_terms(data["triples"], 3, columns, reader))
+    ways = Ways(
+        reader.counts(data["weights"], (len(columns) + n_texts,)),
+        _finite(reader, data["offsets"], (n_classes,)),
+        reader.counts(data["counted"], (n_classes,)),
+        terms,
+        reader.counts(data["shares"], (EXPERTS,)),
+        reader.counts(data["spreads"], (EXPERTS - 1, EXPERTS)),
+        _read_seen(data, columns, 1 if n_classes == 2 else n_classes, reader),
+    )
+    for place, used in enumerate((False, True)):
+        needed = [True, used and len(terms.pairs), used and len(terms.triples)]
+        if ways.shares[place + 1] > 0.0 and any(
+            n and not s > 0.0 for n, s in zip(needed, ways.spreads[place], strict=True)
+        ):
+            raise ModelFileError("its evidence was made in ways that no model is made in")
+    return ways
+
+
+def _read_seen(data: Any, columns: tuple[Column, ...], n_scores: int, reader: Reader) -> Seen:
+    codes = reader.get(data["seen"], (None, len(columns)), np.uint8)
+    if len(codes) > MOST_KEPT or (codes >= np.array([column.size for column in columns], dtype=np.int64)).any():
+        raise ModelFileError("its evidence keeps rows that it cannot have seen")
+    return Seen(codes, reader.counts(data["bend"], (len(codes), n_scores)))
 
 
 def _write_column(column: Column, writer: Writer) -> dict[str, Any]:

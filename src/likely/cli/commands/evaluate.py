@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.arguments import Target, Weight
+from likely.cli.choosing import chosen
 from likely.cli.commands.train import wanted_target
 from likely.cli.losses import Costs
 from likely.cli.models import is_model, load_model, provenance_of
@@ -61,11 +62,10 @@ def evaluate(
     likely evaluate loans.csv -t risk --loss costs.csv --html report.html
     likely evaluate m.likely test.csv --fail-under 0.9  exit 1 if it is worse
 
-    Folds are counted in one pass and judged in a second; files may be larger than memory. Takes the options of likely
-    train, to compare settings with the same folds.
+    Judges the classifier that likely train would take, and takes its options, to compare settings with the same folds.
+    Naive Bayes is counted in one pass and judged in a second, so files may be larger than memory; --cv loo asks for it,
+    too, since it alone can forget one row at a time.
     """
-    from likely.files.evaluating import evaluate_file
-
     model, tables = (inputs[0], inputs[1:]) if len(inputs) > 1 and is_model(inputs[0]) else (None, inputs)
     if model is None and is_model(inputs[0]):
         raise SettingsError(
@@ -73,20 +73,16 @@ def evaluate(
         )
     table = reading.open(tables)
     manner.tell_notes(table.notes)
-    way: Any = None
-    if model is not None:
-        classifier = load_model(model)
-        label = target or classifier.schema_.target
-        _warn_of_known(model, table, manner)
-    else:
-        label, way = wanted_target(table, target), way_in(cv)
-        classifier = beliefs.classifier(table.types, label)
-    loss = costs.read(_classes(classifier, table, label) if costs.loss or costs.refuse is not None else ())
+    how = {"beta": beta, "groups": groups, "repeats": repeats, "seed": seed}
     with progress_bar("judging", quiet=manner.quiet) as progress:
-        report = evaluate_file(
-            classifier, table, label, cv=way, loss=loss, beta=beta, groups=groups, repeats=repeats, seed=seed,
-            weight=weight, progress=progress,
-        )  # fmt: skip
+        if model is not None:
+            _warn_of_known(model, table, manner)
+            report, why = _of_model(load_model(model), table, target, costs, weight, how, progress)
+        else:
+            label = wanted_target(table, target)
+            report, why = _of_table(beliefs, table, label, way_in(cv), costs, weight, how, progress)
+    for line in why:
+        manner.say(line)
     write(report.to_json() if manner.json else str(report))
     write_pages(report, manner, html, plot)
     if len(table.rejected):
@@ -94,6 +90,51 @@ def evaluate(
     if fail_under is not None and report.accuracy < fail_under:
         manner.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
         raise typer.Exit(NEGATIVE)
+
+
+def _of_model(
+    classifier: Any, table: FileTable, target: str | None, costs: Costs, weight: str | None, how: Any, progress: Any
+) -> tuple[Any, tuple[str, ...]]:
+    from likely.files.evaluating import evaluate_file
+
+    label = target or classifier.schema_.target
+    loss = costs.read(classifier.classes_.tolist())
+    return evaluate_file(classifier, table, label, cv=None, loss=loss, weight=weight, progress=progress, **how), ()
+
+
+def _of_table(
+    beliefs: Beliefs, table: FileTable, label: str, way: Any, costs: Costs, weight: str | None, how: Any, progress: Any
+) -> tuple[Any, tuple[str, ...]]:
+    """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
+    from likely.evaluation import evaluate as in_memory
+    from likely.files.evaluating import evaluate_file
+
+    settings = beliefs.settings(table.types, label)
+    choice = chosen(
+        beliefs.model,
+        settings,
+        table,
+        label,
+        counts=way == "loo",
+        weight=weight,
+        groups=how["groups"],
+        progress=progress,
+    )
+    loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else ())
+    if choice.rows is None:
+        classifier = choice.classifier
+        if choice.why:  # weights need rows, which the folds of a large table are not
+            classifier.set_params(weights=None)
+        report = evaluate_file(classifier, table, label, cv=way, loss=loss, weight=weight, progress=progress, **how)
+        return report, choice.why and (
+            *choice.why,
+            "The folds are judged without weights, which would need their rows.",
+        )
+    rows = choice.rows
+    classifier = choice.classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
+    how = {**how, "groups": rows.groups}
+    report = in_memory(classifier, rows.X, rows.y, cv=way, loss=loss, sample_weight=rows.weight, progress=False, **how)
+    return report, choice.why
 
 
 def _warn_of_known(model: str, table: FileTable, manner: Manner) -> None:
@@ -118,10 +159,8 @@ def way_in(given: str) -> Any:
         raise SettingsError(f"--cv is {given!r}, but it is a number of folds, loo, or a share such as 0.3.") from None
 
 
-def _classes(classifier: Any, table: Any, label: str) -> list[Any]:
+def _classes(table: Any, label: str) -> list[Any]:
     """The labels, as far as a sample of the rows has them."""
-    if hasattr(classifier, "classes_"):
-        return list(classifier.classes_.tolist())
     return [cell for cell in table.sample().column(label).unique().to_pylist() if cell is not None]
 
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from likely.cli.arguments import Target, Weight
+from likely.cli.choosing import chosen
 from likely.cli.commands.train import wanted_target
-from likely.cli.models import is_model, load_counts
+from likely.cli.models import is_model, load_model
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
 from likely.cli.settings import Beliefs
@@ -45,19 +46,24 @@ def rank(
     likely rank loans.csv --target risk --by gain_ratio
 
     information is the mutual information with the class in bits, share its part of all there is to know. The other
-    measures take categories as counted, and numbers in ten intervals of equal weight.
+    measures take categories as counted, and numbers in ten intervals of equal weight. A table is counted as by --model
+    naive unless another one is named; a model of evidence ranks its bins, where a gap is a value.
     """
     if len(inputs) == 1 and is_model(inputs[0]):
-        classifier = load_counts(inputs[0], "rank its columns")
+        classifier = load_model(inputs[0])
     else:
         from likely.files.training import fit_file
 
         table = reading.open(inputs)
         manner.tell_notes(table.notes)
         label = wanted_target(table, target)
-        classifier = beliefs.classifier(table.types, label)
         with progress_bar("learning", quiet=manner.quiet) as progress:
-            fit_file(classifier, table, label, weight=weight, progress=progress)
+            settings = beliefs.settings(table.types, label)
+            choice = chosen(beliefs.model or "naive", settings, table, label, weight=weight, progress=progress)
+            if choice.rows is not None:
+                classifier = choice.rows.fit(choice.classifier)
+            else:
+                classifier = fit_file(choice.classifier, table, label, weight=weight, progress=progress)
     frame = _ranked(classifier, by)
     if manner.json:
         write_json(records(frame))
@@ -74,6 +80,8 @@ def _ranked(classifier: Any, by: str) -> Any:
     from likely.errors import did_you_mean, listed
     from likely.explain.measured import rank_by
 
+    if not hasattr(classifier, "rank"):
+        raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train one with --model naive.")
     known = classifier.rank()
     others = rank_by(classifier.model_, classifier.summary_)
     if known.empty:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from likely.cli.models import keeps_counts, load_counts, load_model, provenance_of
+from likely.cli.models import keeps_counts, load_counts, load_model, provenance_of, rows_learned, shares_of
 from likely.cli.running import NEGATIVE
 from likely.cli.talking import Manner, records, write, write_json, write_table
 from likely.cli.wording import in_options
@@ -67,11 +67,22 @@ def _show_other(classifier: Any, path: str, manner: Manner, html: str | None) ->
         write_text(html, whole_page(path, classifier._repr_html_()))
         manner.say(f"Wrote {html}")
     elif manner.json:
-        write_json({"classifier": type(classifier).__name__, "classes": labels, "columns": columns})
+        content = {"classifier": type(classifier).__name__, "rows": rows_learned(classifier)}
+        write_json({**content, "classes": labels, "columns": columns})
     else:
-        write(f"{path}: {classifier!r}\n\n")
-        write_table("Classes", ["class"], [[label] for label in labels[:SHOWN_CLASSES]])
-        write_table("Columns", ["column", "kind", "why"], columns[:SHOWN_COLUMNS], left=(0, 1, 2))
+        target = classifier.schema_.target or "labels"
+        write(f"{path}: {classifier!r}")
+        write(f"learned {rows_learned(classifier):,} rows{_origin(provenance_of(path))}, to predict {target!r}\n\n")
+        shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shares_of(classifier).items()]
+        write_table(
+            _title("Classes", len(shares[:SHOWN_CLASSES]), len(shares)), ["class", "prior"], shares[:SHOWN_CLASSES]
+        )
+        shown = columns[:SHOWN_COLUMNS]
+        write_table(_title("Columns", len(shown), len(columns)), ["column", "kind", "why"], shown, left=(0, 1, 2))
+        terms = [[" × ".join(term)] for term in getattr(classifier, "pairs_", ())]
+        if terms:
+            shown = terms[:SHOWN_COLUMNS]
+            write_table(_title("Heard together", len(shown), len(terms)), ["columns"], shown)
 
 
 def _show_diff(models: list[str], manner: Manner) -> None:

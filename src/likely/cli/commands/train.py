@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.arguments import Out, Tables, Target, Weight
-from likely.cli.models import load_counts, save_model
+from likely.cli.choosing import chosen
+from likely.cli.models import load_counts, rows_learned, save_model, shares_of
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading, name_of
 from likely.cli.settings import Beliefs
@@ -43,12 +44,15 @@ def train(
     likely train mails.csv --target kind                 writes mails.likely
     likely train 'logs/*.csv.gz' -t outcome -o m.likely  files are one table
     likely train loans.csv -t risk --ignore id --kind zip=nominal
+    likely train mails.csv -t kind --model naive         the textbook model
     likely train calls.csv -t churn --family visits=poisson --smoothing 0.5
     likely train more.csv --onto m.likely                learn on
     zcat rows.csv.gz | likely train - -t label -o - | likely show -
 
-    One pass, in bounded memory. What each column is taken for is judged from rows across the whole file; see likely
-    schema for the reasons, and --kind to say it better.
+    A table that fits into memory (512 MiB) is learned by evidence: naive Bayes, corrected for what columns say twice
+    and together. A larger one, by naive Bayes with learned weights, in one pass. --model names another; options that
+    only naive Bayes knows (--smoothing, --family, --checkpoint …) choose it. What each column is taken for is judged
+    from rows across the whole file; see likely schema for the reasons, and --kind to say it better.
     """
     table = reading.open(tables)
     manner.tell_notes(table.notes)
@@ -56,14 +60,33 @@ def train(
     with progress_bar("learning", quiet=manner.quiet) as progress:
         if onto is not None:
             classifier = _learn_on(onto, table, target, progress)
+            why: tuple[str, ...] = ()
         else:
-            from likely.files.training import fit_file
-
-            label = wanted_target(table, target)
-            classifier = beliefs.classifier(table.types, label)
-            fit_file(classifier, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
+            classifier, why = _learn(beliefs, table, wanted_target(table, target), weight, checkpoint, progress)
     save_model(classifier, path, [source.name for source in table.sources])
+    for line in why:
+        manner.say(line)
     _tell(manner, classifier, table, path)
+
+
+def _learn(
+    beliefs: Beliefs, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
+) -> tuple[Any, tuple[str, ...]]:
+    from likely.files.training import fit_file
+
+    settings = beliefs.settings(table.types, label)
+    counts = checkpoint is not None
+    choice = chosen(beliefs.model, settings, table, label, counts=counts, weight=weight, progress=progress)
+    classifier = choice.classifier
+    if choice.rows is not None:
+        if counts:
+            raise SettingsError(f"--checkpoint is for models that count, and --model {beliefs.model} does not.")
+        return choice.rows.fit(classifier), choice.why
+    fit_file(classifier, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
+    if classifier.get_params().get("weights") == "learned":
+        known = table.sample()
+        classifier.refresh(known.filter(known.column(label).is_valid()), label)
+    return classifier, choice.why
 
 
 def wanted_target(table: FileTable, target: str | None) -> str:
@@ -82,18 +105,19 @@ def _learn_on(onto: str, table: FileTable, target: str | None, progress: Any) ->
 
 
 def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
-    schema, summary = classifier.schema_, classifier.summary_
+    schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_of(classifier)
+    columns = getattr(classifier, "families_", None) or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]
     rejected = len(table.rejected)
-    shares = dict(zip(map(str, classifier.classes_.tolist()), classifier.model_.prior.tolist(), strict=True))
     if manner.json and path != "-":
         write_json(
             {
                 "model": path,
-                "rows": summary.n_rows,
+                "kind": type(classifier).__name__,
+                "rows": rows,
                 "rejected": rejected,
                 "classes": shares,
-                "columns": {name: family for name, family in classifier.families_.items()},
+                "columns": dict(columns),
                 "ignored": {column.name: column.why for column in ignored},
                 "notes": list(table.notes),
             }
@@ -104,13 +128,14 @@ def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
         manner.say(str(table.rejected))
     where = "standard output" if path == "-" else path
     manner.say(
-        f"Learned {many(summary.n_rows, 'row')}, {many(len(classifier.families_), 'column')}, "
+        f"Learned {many(rows, 'row')}, {many(len(columns), 'column')}, "
         f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
     )
 
 
-def _some(shares: dict[str, float]) -> str:
-    first = [f"{label} {share:.1%}" for label, share in list(shares.items())[:SHOWN_CLASSES]]
+def _some(shares: dict[str, float | None]) -> str:
+    shown = list(shares.items())[:SHOWN_CLASSES]
+    first = [str(label) if share is None else f"{label} {share:.1%}" for label, share in shown]
     more = len(shares) - len(first)
     return ", ".join([*first, *([f"and {more} more"] if more > 0 else [])])
 

@@ -1,0 +1,94 @@
+"""Which classifier a command makes: the one that is named or that an option asks for, else the best one that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from likely.errors import SettingsError, listed
+
+if TYPE_CHECKING:
+    from likely.files import FileTable
+    from likely.files.gathering import Gathered
+
+MODELS = {
+    "evidence": ("likely.estimators.evidence", "EvidenceClassifier"),
+    "naive": ("likely.estimators.bayes", "BayesClassifier"),
+    "full": ("likely.estimators.full", "FullBayesClassifier"),
+    "aode": ("likely.estimators.aode", "AODEClassifier"),
+    "tree": ("likely.estimators.tree", "TreeClassifier"),
+    "svm": ("likely.estimators.svm", "SVMClassifier"),
+}
+COUNTING = ("naive", "full", "aode")
+"""These count, so they learn files of any length; the others read the whole table."""
+
+SHARED = ("priors", "schema", "text", "n_jobs")
+"""What evidence knows, too: any other setting asks for naive Bayes."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A classifier that is not fitted yet; the rows, if they were read; and why it was chosen, if nobody named it."""
+
+    classifier: Any
+    rows: Gathered | None = None
+    why: tuple[str, ...] = ()
+
+
+def chosen(
+    model: str | None,
+    settings: Mapping[str, Any],
+    table: FileTable,
+    target: str,
+    *,
+    counts: bool = False,
+    weight: str | None = None,
+    groups: str | None = None,
+    progress: Any = None,
+) -> Choice:
+    """The classifier for a table. `counts`: something is wanted that only one which counts can do."""
+    from likely.files.gathering import BUDGET, gather
+
+    named = model or ("naive" if counts or any(name not in SHARED for name in settings) else None)
+    how: dict[str, Any] = {
+        "weight": weight,
+        "groups": groups,
+        "schema": settings.get("schema"),
+        "n_jobs": settings.get("n_jobs"),
+    }
+    if named is not None:
+        made = new_classifier(named, settings)
+        return Choice(made, None if named in COUNTING else gather(table, target, progress=progress, **how))
+    made = new_classifier("evidence", settings)
+    rows = gather(table, target, most=BUDGET, progress=progress, **how)
+    if rows is not None:
+        return Choice(
+            made, rows, (_fits(rows.need, BUDGET), "--model naive is the textbook model: it merges and forgets.")
+        )
+    large = (
+        f"model: naive Bayes with learned weights, since the table needs more than {_mib(BUDGET)} MiB of memory.",
+        "--model evidence learns it nevertheless; --model naive is the textbook model.",
+    )
+    return Choice(new_classifier("naive", {**settings, "weights": "learned"}), None, large)
+
+
+def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
+    """The one place that knows which classifier a name stands for."""
+    if model not in MODELS:
+        raise SettingsError(f"--model is {model!r}, but it is one of {listed(list(MODELS))}.")
+    module, name = MODELS[model]
+    kind = getattr(import_module(module), name)
+    strange = [name for name in settings if name not in kind().get_params(deep=False)]
+    if strange:
+        raise SettingsError(f"--{strange[0].replace('_', '-')} is nothing that --model {model} knows.")
+    return kind(**settings)
+
+
+def _fits(need: int, budget: int) -> str:
+    return f"model: evidence, since the table fits into memory ({_mib(need)} of at most {_mib(budget)} MiB)."
+
+
+def _mib(n_bytes: int) -> str:
+    return f"{max(n_bytes / (1 << 20), 1.0):,.0f}"

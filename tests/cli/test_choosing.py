@@ -1,0 +1,157 @@
+"""Without a name the best model that fits is taken, and said; a name or an option decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import likely as package
+from likely.files import gathering
+from tests.cli.conftest import Likely
+
+
+def kind_of(path: str) -> str:
+    return type(package.load(path)).__name__
+
+
+@pytest.fixture
+def trips(tmp_path: Path) -> pd.DataFrame:
+    """A table whose columns speak together, with an id, a gap and weights."""
+    rng = np.random.default_rng(0)
+    n = 150
+    table = pd.DataFrame(
+        {"id": [f"t{k}" for k in range(n)], "a": rng.choice(["x", "y"], n), "b": rng.choice(["u", "v"], n)}
+    )
+    table["n"], table["size"] = rng.integers(1, 4, n), rng.normal(size=n).round(3)
+    table["y"] = np.where((table["a"] == "x") == (table["b"] == "u"), "same", "other")
+    table.loc[3, "size"] = np.nan
+    table.to_csv(tmp_path / "trips.csv", index=False)
+    return table
+
+
+def test_evidence_is_taken_where_it_fits_and_two_lines_say_why(likely: Likely, trips: pd.DataFrame) -> None:
+    said = likely("train", "trips.csv", "-t", "y")
+    assert said.code == 0
+    assert said.out == ""
+    lines = said.err.splitlines()
+    assert lines[0] == "model: evidence, since the table fits into memory (1 of at most 512 MiB)."
+    assert "--model naive" in lines[1]
+    assert lines[-1].startswith("Learned 150 rows, ")
+    clf = package.load("trips.likely")
+    assert isinstance(clf, package.EvidenceClassifier)
+    assert ("a", "b") in clf.pairs_
+    assert (clf.predict(trips) == trips["y"]).all()
+    assert clf.schema_.target == "y"
+    assert clf.schema_["id"].kind == "ignored"
+    assert clf.schema_["size"].gaps == 1
+    python = package.EvidenceClassifier().fit(trips[["a", "b", "n", "size"]], trips["y"])
+    np.testing.assert_allclose(clf.predict_proba(trips), python.predict_proba(trips), atol=1e-12)
+
+
+def test_a_table_beyond_the_budget_is_counted(
+    likely: Likely, trips: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for budget in (1000, 10_000):  # the file is larger than that; what its rows would need is
+        monkeypatch.setattr(gathering, "BUDGET", budget)
+        said = likely("train", "trips.csv", "-t", "y")
+        assert said.code == 0
+        assert said.err.startswith("model: naive Bayes with learned weights, since")
+        clf = package.load("trips.likely")
+        assert isinstance(clf, package.BayesClassifier)
+        assert clf.weights == "learned"
+        assert not clf.weights_stale_
+        assert clf.summary_.n_rows == 150
+        judged = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3")
+        assert judged.code == 0
+        assert "without weights" in judged.err
+    assert likely("train", "trips.csv", "-t", "y", "--model", "evidence").code == 0
+    assert kind_of("trips.likely") == "EvidenceClassifier"
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        (["--smoothing", "0.5"], "BayesClassifier"),
+        (["--family", "links=poisson"], "BayesClassifier"),
+        (["--missing", "value"], "BayesClassifier"),
+        (["--checkpoint", "half.likely"], "BayesClassifier"),
+        (["--priors", "uniform", "--kind", "links=nominal", "--ignore", "hour"], "EvidenceClassifier"),
+        (["--model", "naive"], "BayesClassifier"),
+        (["--model", "full"], "FullBayesClassifier"),
+        (["--model", "aode"], "AODEClassifier"),
+        (["--model", "tree"], "TreeClassifier"),
+        (["--model", "svm", "--ignore", "hour"], "SVMClassifier"),
+        (["--model", "evidence", "--priors", "uniform"], "EvidenceClassifier"),
+    ],
+)
+def test_names_and_options_decide(likely: Likely, options: list[str], kind: str) -> None:
+    said = likely("train", "mails.csv", "-t", "kind", *options, "-o", "m.likely")
+    assert said.code == 0, said.err
+    assert kind_of("m.likely") == kind
+    assert ("model:" in said.err) == (kind == "EvidenceClassifier" and "--model" not in options)
+    assert likely("predict", "m.likely", "new.csv").out.count("\n") == 3
+    assert likely("show", "m.likely").code == 0
+    assert likely("train", "mails.csv", "-t", "kind", *options, "-o", "j.likely", "--json", "-q").json["kind"] == kind
+
+
+def test_evidence_is_judged_by_fitting_anew(likely: Likely, trips: pd.DataFrame) -> None:
+    said = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--json")
+    assert said.code == 0, said.err
+    assert said.json["classifier"] == "EvidenceClassifier"
+    assert said.json["measures"]["accuracy"]["value"] > 0.95
+    assert said.err.startswith("model: evidence")
+    naive = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--json", "--model", "naive").json
+    assert naive["measures"]["accuracy"]["value"] < 0.75
+    alone = likely("evaluate", "trips.csv", "-t", "y", "--cv", "loo", "--json")
+    assert alone.json["classifier"] == "BayesClassifier", "it alone can forget one row at a time"
+    grouped = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--groups", "id", "--weight", "n", "--json")
+    assert "in whole groups" in grouped.json["how"]
+
+
+def test_weights_are_no_column(likely: Likely, trips: pd.DataFrame) -> None:
+    assert likely("train", "trips.csv", "-t", "y", "--weight", "n").code == 0
+    clf = package.load("trips.likely")
+    assert clf.schema_.weight == "n"
+    assert clf.summary_.classes.weights.sum() == trips["n"].sum()
+    assert likely("predict", "trips.likely", "trips.csv").code == 0
+    assert "accuracy" in likely("evaluate", "trips.likely", "trips.csv").out
+
+
+def test_a_model_of_evidence_ranks_and_shows_itself(likely: Likely, trips: pd.DataFrame) -> None:
+    assert likely("train", "trips.csv", "-t", "y").code == 0
+    ranked = likely("rank", "trips.likely", "--json").json
+    assert {line["column"] for line in ranked} == {"a", "b", "n", "size"}
+    assert all(line["gini"] is not None for line in ranked)
+    told = likely("explain", "trips.likely", "trips.csv").out
+    assert "\nbeyond the prior  " in told, "it has no value to be named"
+    shown = likely("show", "trips.likely").out
+    for word in ("learned 150 rows of trips.csv", "to predict 'y'", "a × b", "prior"):
+        assert word in shown
+    assert likely("rank", "trips.csv", "-t", "y", "--model", "evidence").out.startswith("column")
+    assert likely("train", "trips.csv", "-t", "y", "--model", "tree", "-o", "tree.likely").code == 0
+    assert "--model naive" in likely("rank", "tree.likely").err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--model", "evidence", "--smoothing", "1"], "--smoothing is nothing that --model evidence knows."),
+        (["--model", "tree", "--checkpoint", "x"], "--checkpoint is for models that count"),
+        (["--model", "forest"], "'evidence', 'naive', 'full', 'aode', 'tree', 'svm'"),
+    ],
+)
+def test_what_does_not_go_together(likely: Likely, options: list[str], told: str) -> None:
+    said = likely("train", "mails.csv", "-t", "kind", *options)
+    assert said.code == 2
+    assert told in said.err
+    assert not Path("mails.likely").exists()
+
+
+def test_a_bad_row_is_told_with_its_line(likely: Likely) -> None:
+    Path("bad.csv").write_text("x,y\n" + "1,a\n2,b\n" * 20 + "inf,a\n")
+    said = likely("train", "bad.csv", "-t", "y", "--model", "evidence")
+    assert said.code == 2
+    assert "line 42" in said.err
