@@ -155,3 +155,18 @@ def test_a_bad_row_is_told_with_its_line(likely: Likely) -> None:
     said = likely("train", "bad.csv", "-t", "y", "--model", "evidence")
     assert said.code == 2
     assert "line 42" in said.err
+
+
+def test_numbers_of_a_table_are_ranked_by_their_counts(likely: Likely, tmp_path: Path) -> None:
+    """A bell would make much of a few huge numbers that tell nothing; counts do not."""
+    rng = np.random.default_rng(0)
+    y, size = rng.integers(0, 2, 400), rng.normal(size=400)
+    rare = np.where(np.arange(400) % 50 == 0, rng.choice([1e5, 3e5], 400) * (1 + y), 0.0)
+    lines = [f"{a:.3f},{b:.0f},{c}" for a, b, c in zip(size + y, rare, y, strict=True)]
+    Path("odd.csv").write_text("\n".join(["size,rare,y", *lines]) + "\n")
+    ranked = {line["column"]: line["information"] for line in likely("rank", "odd.csv", "-t", "y", "--json").json}
+    assert ranked["size"] > 5 * ranked["rare"]
+    said = likely("rank", "odd.csv", "-t", "y", "--by", "gain_ratio", "--json")
+    assert all(line["gain_ratio"] is not None for line in said.json)
+    believed = likely("rank", "odd.csv", "-t", "y", "--model", "naive", "--json")
+    assert {line["column"]: line["information"] for line in believed.json}["rare"] > ranked["rare"]

@@ -24,6 +24,9 @@ MODELS = {
 COUNTING = ("naive", "full", "aode")
 """These count, so they learn files of any length; the others read the whole table."""
 
+USUAL: dict[str, dict[str, Any]] = {"tree": {"text_tokens": 100}}
+"""Settings that a classifier gets here, since no option gives them: a tree asks for words where there are texts."""
+
 SHARED = ("priors", "schema", "text", "n_jobs")
 """What evidence knows, too: any other setting asks for naive Bayes."""
 
@@ -83,7 +86,7 @@ def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
     strange = [name for name in settings if name not in kind().get_params(deep=False)]
     if strange:
         raise SettingsError(f"--{strange[0].replace('_', '-')} is nothing that --model {model} knows.")
-    return kind(**settings)
+    return kind(**{**USUAL.get(model, {}), **settings})
 
 
 def _fits(need: int, budget: int) -> str:

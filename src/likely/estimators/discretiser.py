@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.errors import DataError, SettingsError
 from likely.schema import Schema
-from likely.table import Labels, Table, as_table, encode_column, encode_labels
+from likely.table import Labels, Table, as_table, labels_of
 from likely.trees import Plan
 from likely.trees.cases import read_numbers
 from likely.trees.intervals import frequency_edges, interval_names, interval_of, tree_edges, width_edges
@@ -137,10 +137,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
             return None
         if y is None:
             raise DataError("A tree cuts by classes: fit(X, y) requires y to be passed, but the target y is None.")
-        labels = encode_column(table.cells(y)) if isinstance(y, str) and y in table else encode_labels(y)
-        if len(labels) != table.n_rows:
-            raise DataError(f"X has {table.n_rows} rows, but y has {len(labels)} labels: give one label per row.")
-        return labels
+        return labels_of(y, table)
 
     def _check(self) -> None:
         if self.method not in METHODS or self.encode not in ENCODINGS:

@@ -35,7 +35,7 @@ from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.evidence import read_evidence, write_evidence
 from likely.store.summaries import read_summary, write_summary
-from likely.table import Labels, Table, as_table, encode_column, encode_labels
+from likely.table import Labels, Table, as_table, labels_of
 from likely.threads import n_threads
 from likely.weights import row_weights
 
@@ -126,13 +126,7 @@ class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Kept, ClassifierMixin, B
         """Rows to learn from, without those that have no weight."""
         if schema is None or table.sparse is not None:
             raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
-        named = isinstance(y, str) and y in table
-        labels = encode_column(table.cells(y)) if named else encode_labels(y)
-        if len(labels) != table.n_rows:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {table.n_rows} rows, "
-                f"y has {len(labels)}."
-            )
+        labels = labels_of(y, table)
         given = row_weights(sample_weight, table, schema.weight)
         weight = np.ones(table.n_rows) if given is None else given
         if not weight.sum() > 0.0:

@@ -19,7 +19,7 @@ from likely.svm.pairs import pairs_of
 from likely.svm.preparing import Preparation
 from likely.svm.products import Matrix
 from likely.svm.slack import nearest, slack_and_case
-from likely.table import Table, encode_column, encode_labels, index_levels
+from likely.table import Table, index_levels, labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,10 +110,7 @@ class SVMLooks:
         import pandas as pd
 
         table = self._read(X)
-        named = isinstance(y, str) and y in table
-        labels = encode_column(table.cells(y)) if named else encode_labels(y)
-        if len(labels) != table.n_rows:
-            raise DataError(f"There are {table.n_rows} rows, but {len(labels)} labels.")
+        labels = labels_of(y, table)
         known = index_levels(labels.classes.tolist(), self.classes_.tolist())
         if (known < 0).any():
             strange = [label for label, place in zip(labels.classes.tolist(), known, strict=True) if place < 0]

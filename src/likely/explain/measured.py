@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from likely.bayes import Model
 from likely.explain.outcomes import outcomes_of
 from likely.measures import MEASURES, measure_named
-from likely.stats import Moments, Scatter, Summary, ValueCounts
+from likely.stats import Histogram, Moments, Scatter, Summary, ValueCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +25,8 @@ def rank_by(model: Model, summary: Summary, by: str | None = None) -> pd.DataFra
     """One line per column and one column per measure, the best first by one of them.
 
     Categories are measured by their counts. Numbers are cut into ten intervals of equal weight, whose counts
-    follow from the settled densities; words and counts of words have no such table and are left out. A column
-    with gaps counts for the share of rows in which it is known.
+    are those of bins or follow from the settled densities; words and counts of words have no such table and are left
+    out. A column with gaps counts for the share of rows in which it is known.
     """
     import pandas as pd
 
@@ -46,6 +46,9 @@ def class_value_tables(model: Model, summary: Summary) -> dict[str, Array]:
     for part, seen in summary.parts.items():
         if isinstance(seen, ValueCounts):
             found[part.columns[0]] = seen.counts
+            continue
+        if isinstance(seen, Histogram):
+            found[part.columns[0]] = _binned(seen.counts)
             continue
         moments = seen.moments if isinstance(seen, Scatter) else seen
         if not isinstance(moments, Moments):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,9 @@ from likely.cli.reading import Reading
 from likely.cli.settings import Beliefs
 from likely.cli.talking import Manner, columns_that_fit, records, write_json, write_table
 from likely.errors import SettingsError
+
+NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
+"""How the types of columns of numbers begin."""
 
 SHORT = ("gain_ratio", "chi2", "gini", "misclassification")
 """Shown before the others, which have longer names."""
@@ -46,8 +50,9 @@ def rank(
     likely rank loans.csv --target risk --by gain_ratio
 
     information is the mutual information with the class in bits, share its part of all there is to know. The other
-    measures take categories as counted, and numbers in ten intervals of equal weight. A table is counted as by --model
-    naive unless another one is named; a model of evidence ranks its bins, where a gap is a value.
+    measures take categories as counted, and numbers in ten intervals of equal weight. The numbers of a table are
+    counted in bins, so that no belief about their shape flatters them, unless --model or --family says otherwise; a
+    model ranks what it believes.
     """
     if len(inputs) == 1 and is_model(inputs[0]):
         classifier = load_model(inputs[0])
@@ -59,6 +64,8 @@ def rank(
         label = wanted_target(table, target)
         with progress_bar("learning", quiet=manner.quiet) as progress:
             settings = beliefs.settings(table.types, label)
+            if beliefs.model is None and "families" not in settings:
+                settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})
             choice = chosen(beliefs.model or "naive", settings, table, label, weight=weight, progress=progress)
             if choice.rows is not None:
                 classifier = choice.rows.fit(choice.classifier)
@@ -74,6 +81,12 @@ def rank(
     write_table("", head[:fits], [line[:fits] for line in lines])
     if fits < len(head):
         manner.say(f"There is no room for {', '.join(head[fits:])}: --by MEASURE puts one in front, --json has all.")
+
+
+def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[str | None]) -> dict[str, str]:
+    """The family of bins for each column of numbers."""
+    numbers = [name for name, kind in types.items() if kind == "number" or kind.startswith(NUMBERS)]
+    return {name: "bins" for name in numbers if name not in left_out and kinds.get(name, "numeric") == "numeric"}
 
 
 def _ranked(classifier: Any, by: str) -> Any:
