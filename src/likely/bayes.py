@@ -27,8 +27,51 @@ Array = NDArray[np.float64]
 Belief = Family | GapFactor | Weighed
 
 
+class Judging:
+    """What can be said of the rows of a table by whoever has their log joint, block by block."""
+
+    __slots__ = ()
+
+    classes: NDArray[Any]
+    prior: Array
+
+    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
+        """Hand the log joint of every block of rows to `use`."""
+        raise NotImplementedError("Who judges rows has their log joint.")
+
+    def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
+        """log P(class) and what the columns add, of every row and class."""
+        out = np.empty((table.n_rows, len(self.classes)))
+
+        def keep(block: slice, joint: Array) -> None:
+            out[block] = joint
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+    def posterior(self, table: Table, *, in_logs: bool, n_jobs: int | None = None) -> Array:
+        """P(class | row), or its logarithm."""
+        out = np.empty((table.n_rows, len(self.classes)))
+
+        def keep(block: slice, joint: Array) -> None:
+            normalise(joint, self.prior, in_logs, out[block])
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+    def choose(self, table: Table, n_jobs: int | None = None) -> NDArray[np.intp]:
+        """Position of the most probable class of every row; needs no room for rows × classes."""
+        out = np.empty(table.n_rows, dtype=np.intp)
+
+        def keep(block: slice, joint: Array) -> None:
+            most_probable(joint, self.prior, out[block])
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class Model(Judging):
     """A prior per class, and beliefs whose log-likelihoods add up."""
 
     classes: NDArray[Any]
@@ -62,36 +105,6 @@ class Model:
         if weights is not None:
             beliefs = [part for belief in beliefs for part in _weighed(belief, weights)]
         return cls(summary.classes.labels, tuple(assigned), prior, tuple(beliefs))
-
-    def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
-        """log P(class) + Σ log P(column | class) of every row."""
-        out = np.empty((table.n_rows, len(self.classes)))
-
-        def keep(block: slice, joint: Array) -> None:
-            out[block] = joint
-
-        self.each_block(table, keep, n_jobs)
-        return out
-
-    def posterior(self, table: Table, *, in_logs: bool, n_jobs: int | None = None) -> Array:
-        """P(class | row), or its logarithm."""
-        out = np.empty((table.n_rows, len(self.classes)))
-
-        def keep(block: slice, joint: Array) -> None:
-            normalise(joint, self.prior, in_logs, out[block])
-
-        self.each_block(table, keep, n_jobs)
-        return out
-
-    def choose(self, table: Table, n_jobs: int | None = None) -> NDArray[np.intp]:
-        """Position of the most probable class of every row; needs no room for rows × classes."""
-        out = np.empty(table.n_rows, dtype=np.intp)
-
-        def keep(block: slice, joint: Array) -> None:
-            most_probable(joint, self.prior, out[block])
-
-        self.each_block(table, keep, n_jobs)
-        return out
 
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.bayes import Judging
 from likely.evidence.columns import NumericColumn, Small, coded
 from likely.evidence.model import Evidence, by_class
 from likely.evidence.texts import Words, as_scores
-from likely.numerics import log_of, most_probable, normalise
+from likely.numerics import log_of
 from likely.table import Table
 from likely.threads import row_blocks, side_by_side
 
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settled:
+class Settled(Judging):
     """Evidence that adds up, beside a prior."""
 
     classes: NDArray[Any]
@@ -28,36 +29,6 @@ class Settled:
     prior: Array
     evidence: Evidence
     words: tuple[Words, ...]
-
-    def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
-        """Prior and contributions of every row, added up per class."""
-        out = np.empty((table.n_rows, len(self.classes)))
-
-        def keep(block: slice, joint: Array) -> None:
-            out[block] = joint
-
-        self.each_block(table, keep, n_jobs)
-        return out
-
-    def posterior(self, table: Table, *, in_logs: bool, n_jobs: int | None = None) -> Array:
-        """P(class | row), or its logarithm."""
-        out = np.empty((table.n_rows, len(self.classes)))
-
-        def keep(block: slice, joint: Array) -> None:
-            normalise(joint, self.prior, in_logs, out[block])
-
-        self.each_block(table, keep, n_jobs)
-        return out
-
-    def choose(self, table: Table, n_jobs: int | None = None) -> NDArray[np.intp]:
-        """Position of the most probable class of every row."""
-        out = np.empty(table.n_rows, dtype=np.intp)
-
-        def keep(block: slice, joint: Array) -> None:
-            most_probable(joint, self.prior, out[block])
-
-        self.each_block(table, keep, n_jobs)
-        return out
 
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""
