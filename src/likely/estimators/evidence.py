@@ -18,6 +18,7 @@ from likely.estimators.deciding import Decider
 from likely.estimators.evidence_adding import EvidenceAdding, GivenRows
 from likely.estimators.evidence_looks import EvidenceLooks
 from likely.estimators.keeping import Kept
+from likely.estimators.predicting import Predicting
 from likely.evidence.certainty import Certainty
 from likely.evidence.counted import by_code
 from likely.evidence.crew import Crew
@@ -42,7 +43,7 @@ from likely.weights import row_weights
 Array = NDArray[np.float64]
 
 
-class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Kept, ClassifierMixin, BaseEstimator, Decider):
+class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Predicting, Kept, ClassifierMixin, BaseEstimator, Decider):
     """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
 
     Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
@@ -136,26 +137,6 @@ class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Kept, ClassifierMixin, B
             table, weight = table.take(there), weight[there]
             labels = Labels(labels.classes, labels.codes[there])
         return GivenRows(table, schema, labels, weight)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; the first of equals."""
-        table = self._read(X)
-        return np.asarray(self.classes_[self.model_.choose(table, self.n_jobs)])
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(class | row), one column per class in the order of `classes_`."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | row)."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """Log prior and contributions of each row, added up per class; normalised, they are the log posterior."""
-        table = self._read(X)
-        return self.model_.log_joint(table, self.n_jobs)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, by the rows learned.

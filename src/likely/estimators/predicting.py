@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class Predictor(Explaining):
-    """What a learner with a settled model can say about rows."""
+class Predicting:
+    """Classes and posteriors of rows, by a model that judges them (a `bayes.Judging`, narrowed where it is known)."""
 
-    model_: Model
+    model_: Any
     classes_: NDArray[Any]
     n_jobs: int | None
 
@@ -37,17 +37,23 @@ class Predictor(Explaining):
     def predict_proba(self, X: Any) -> Array:
         """P(class | row), one column per class in the order of `classes_`."""
         table = self._read(X)
-        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
+        return np.asarray(self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs))
 
     def predict_log_proba(self, X: Any) -> Array:
         """log P(class | row)."""
         table = self._read(X)
-        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
+        return np.asarray(self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs))
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log P(class, row): the logarithms of prior and factors, added up."""
+        """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
         table = self._read(X)
-        return self.model_.log_joint(table, self.n_jobs)
+        return np.asarray(self.model_.log_joint(table, self.n_jobs))
+
+
+class Predictor(Predicting, Explaining):
+    """What a learner with a settled model can say about rows."""
+
+    model_: Model
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.
