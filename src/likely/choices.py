@@ -87,11 +87,24 @@ def share_or_auto(name: str, given: Any) -> float | Literal["auto"]:
     raise SettingsError(f"{name} is {given!r}, but it is 'auto' or a number from 0 to 1.")
 
 
+def whole(name: str, given: Any, least: int) -> int:
+    """A setting that is a whole number from `least` up."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < least:
+        raise SettingsError(f"{name} is {given!r}, but it is a whole number from {least} up.")
+    return int(given)
+
+
 def at_least_one(name: str, given: Any) -> int:
     """A setting that is a whole number from one up."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
-        raise SettingsError(f"{name} is {given!r}, but it is a whole number from 1 up.")
-    return int(given)
+    return whole(name, given, 1)
+
+
+def between(name: str, given: Any, low: float, high: float) -> float:
+    """A setting that is a number above `low` and below `high`."""
+    if isinstance(given, bool) or not isinstance(given, Real) or not low < float(given) < high:
+        span = f"above {low:g} and finite" if high == float("inf") else f"between {low:g} and {high:g}"
+        raise SettingsError(f"{name} is {given!r}, but it is a number {span}.")
+    return float(given)
 
 
 def not_negative(name: str, given: float) -> float:

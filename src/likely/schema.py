@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from likely.errors import SchemaError, did_you_mean, missing_columns
+from likely.errors import SchemaError, SettingsError, did_you_mean, missing_columns
 from likely.table import Numbered, Storage, Table, as_table
 from likely.table.columns import Column, Kind, ManyColumns
 from likely.table.guessing import SAMPLE, guess_column, guess_matrix, sparse_pattern
@@ -240,6 +240,16 @@ def _column_from(data: Mapping[str, Any]) -> Column:
     if not words or not all(number is None or type(number) is int for number in (levels, gaps)):
         raise TypeError(f"column {name!r}")
     return Column(name, as_kind(data["kind"], name), storage, levels, gaps, why)
+
+
+def schema_for(table: Table, target: str | None, given: Any) -> Schema:
+    """The schema of a table that is to be learned: as guessed, and above all as the user's setting says."""
+    if isinstance(given, Schema):
+        return Schema.infer(table, target or given.target, given.weight, overrides=given)
+    if given is not None and not isinstance(given, Mapping):
+        raise SettingsError(f"schema is {given!r}, but it is a Schema or a mapping of column names to kinds.")
+    texts = {table.names[0]: "text"} if table.is_text else {}
+    return Schema.infer(table, target, overrides={**texts, **(given or {})})
 
 
 def as_kind(kind: object, name: str) -> Kind:

@@ -36,6 +36,7 @@ def test_a_board_for_people(likely: Likely) -> None:
     ("options", "words"),
     [
         (("--with", "bays"), "no classifier 'bays'"),
+        (("--with", "bayes,svn"), "Did you mean 'SVM'?"),
         (("--by", "beauty"), "beauty"),
         (("--ignore", "shoes"), "lacks the column 'shoes'"),
         (("--cv", "many"), "--cv is 'many'"),

@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 
 import likely
 from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, compare, datasets
-from likely.comparison.contestants import KNOWN, contestants
+from likely.comparison.contestants import KNOWN, Known, contestants
 from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, widening
 from likely.errors import DataError, SchemaError, SettingsError
 from likely.table import as_table
@@ -179,6 +179,26 @@ class TestContestants:
         with pytest.raises(DataError, match="Broken: It never learns"):
             compare(*iris, Broken(), cv=3)
 
+    def test_one_reason_for_all_is_said_once(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
+        with pytest.raises(SettingsError, match=r"^cv is 1, but at least two folds"):
+            compare(*iris, ["naive Bayes", "SVM"], cv=1)
+        with pytest.raises(SettingsError, match=r"^random_state is 'a'"):
+            compare(*iris, ["naive Bayes"], random_state="a")  # type: ignore[arg-type]
+        with pytest.raises(SettingsError, match="Did you mean 'log_loss'"):
+            compare(*iris, ["naive Bayes"], by="logloss")
+
+    def test_a_fold_may_lack_a_class(self) -> None:
+        """One row of the rare class: in the fold that tests it, there is one class to learn."""
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        found = compare(X, ["a"] * 29 + ["b"], ["naive Bayes", "SVM", "logistic", "boosting"], cv=5)
+        assert not found.failures
+        assert all(report.error_rate == pytest.approx(1 / 30) for report in found.reports.values())
+
+    def test_a_classifier_that_is_broken_is_not_left_out_silently(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("likely.comparison.contestants.KNOWN", (Known("x", "likely.nosuch", "X", 1),))
+        with pytest.raises(ImportError):
+            contestants("all", images=False, seed=0)
+
     def test_without_probabilities_there_is_an_error_but_no_loss(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
         frame = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3).to_frame()
         assert np.isnan(frame.loc["LinearSVC", "log_loss"])
@@ -195,7 +215,14 @@ class TestContestants:
     @pytest.mark.parametrize(
         ("given", "told"),
         [
-            (["naive bays"], "Did you mean"),
+            (["naive bays"], "Did you mean 'naive Bayes'"),
+            (["svn"], "Did you mean 'SVM'"),
+            (["naiv"], "Did you mean 'naive'"),
+            (["boost"], "Did you mean 'boosting'"),
+            (["aod"], "Did you mean 'AODE'"),
+            (["convent"], "Did you mean 'convnet'"),
+            (["TreClassifier"], "Did you mean 'TreeClassifier'"),
+            (["forest"], r"'net'\.$"),
             ([], "no classifier"),
             ([3], "no classifier"),
             ([GaussianNB], "no classifier"),
@@ -228,6 +255,8 @@ class TestTables:
         X, y = load_digits(return_X_y=True)
         found = compare(X[:300].reshape(-1, 8, 8), y[:300], ["naive Bayes", "SVM"], cv=3)
         assert found.best == "SVM"
+        listed = compare(list(X[:300].reshape(-1, 8, 8)), y[:300], ["naive Bayes", "SVM"], cv=3)
+        pd.testing.assert_series_equal(listed.to_frame()["error"], found.to_frame()["error"])
 
     def test_a_net_in_the_field_gets_images(self) -> None:
         """Two kinds of tiny images; the others get their pixels in a row."""
@@ -272,6 +301,7 @@ class TestShown:
         assert data["best"] == board.best
         assert len(data["classifiers"]) == 3
         assert "lazy" in board._repr_html_()
+        assert f"◀ {board.best} is the best, and no other is simpler." in str(board)
         assert "Comparison(3 classifiers" in repr(board)
         board.plot().save(tmp_path / "b.svg")
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
 import likely
-from likely import ConvNetClassifier, DataError, Loss, ModelFileError, SettingsError
+from likely import ConvNetClassifier, DataError, Loss, ModelFileError, SchemaError, SettingsError
 
 DIGITS = load_digits()
 IMAGES, LABELS = DIGITS.images, np.array(list("abcdefghij"))[DIGITS.target]
@@ -124,6 +124,39 @@ def test_forged_files_are_refused(
         likely.load(tmp_path / "digits.likely")
 
 
+def test_lists_of_images_are_images(digits: ConvNetClassifier) -> None:
+    by_array = digits.predict_proba(IMAGES[:3])
+    np.testing.assert_array_equal(digits.predict_proba(list(IMAGES[:3])), by_array)
+    np.testing.assert_array_equal(digits.predict_proba(IMAGES[:3].tolist()), by_array)
+    with pytest.raises(DataError, match="Image 1 is 5 × 8, but image 0 is 8 × 8"):
+        digits.predict([IMAGES[0], IMAGES[1][:5]])
+
+
+def test_a_shape_that_contradicts_the_images_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"shape is \(4, 16\), but the images are 8 × 8 × 1"):
+        ConvNetClassifier(**QUICK, shape=(4, 16)).fit(IMAGES[:20], LABELS[:20])
+
+
+def test_a_column_of_names_is_no_pixel() -> None:
+    frame = pd.DataFrame(IMAGES[:20].reshape(20, -1)).rename(columns=lambda k: f"p{k}").assign(p9="x")
+    with pytest.raises(SchemaError, match=r"'p9' holds .* schema=\{'p9': 'ignored'\}"):
+        ConvNetClassifier(**QUICK).fit(frame, LABELS[:20])
+
+
+def test_learning_that_runs_away_is_no_network() -> None:
+    with pytest.raises(SettingsError, match=r"ran away in pass \d.* lower learning_rate, which is 1e\+30"):
+        ConvNetClassifier(**{**QUICK, "epochs": 8}, learning_rate=1e30).fit(IMAGES[:40], LABELS[:40])
+
+
+def test_an_early_end_ends_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Noise cannot be learned, so the held-back images soon say stop; the bar does not stay open."""
+    rng = np.random.default_rng(0)
+    net = ConvNetClassifier(maps=(8,), filter=3, pad_to=6, epochs=60, patience=0, learning_rate=0.05, progress=True)
+    net.fit(rng.random((240, 6, 6)), rng.integers(0, 2, 240))
+    assert len(net.history_) < 60
+    assert capsys.readouterr().err.endswith(f"pass {len(net.history_)} of 60\n")
+
+
 def test_decisions_and_evaluation(digits: ConvNetClassifier) -> None:
     loss = Loss.zero_one(list("abcdefghij"), refuse=0.05)
     decided = digits.decide(IMAGES[1200:], loss)
@@ -131,8 +164,8 @@ def test_decisions_and_evaluation(digits: ConvNetClassifier) -> None:
     assert 0.3 < sure.mean() < 1.0
     right = decided[sure] == LABELS[1200:][sure]
     assert right.mean() > (digits.predict(IMAGES[1200:]) == LABELS[1200:]).mean()
-    report = likely.evaluate(ConvNetClassifier(**QUICK), IMAGES[:300].reshape(300, -1), LABELS[:300], cv=2)
-    assert report.n_rows == 300
+    for images in (IMAGES[:60].reshape(60, -1), IMAGES[:60], list(IMAGES[:60])):
+        assert likely.evaluate(ConvNetClassifier(**QUICK), images, LABELS[:60], cv=2).n_rows == 60
 
 
 @pytest.mark.parametrize(
@@ -145,6 +178,15 @@ def test_decisions_and_evaluation(digits: ConvNetClassifier) -> None:
         ({"learning_rate": 0.0}, "learning_rate"),
         ({"random_state": -1}, "random_state"),
         ({"shape": (3, 3)}, "shape"),
+        ({"maps": 4}, "maps"),
+        ({"epochs": True}, "epochs"),
+        ({"held_back": "much"}, "held_back"),
+        ({"learning_rate": "fast"}, "learning_rate"),
+        ({"learning_rate": np.inf}, "learning_rate"),
+        ({"patience": -1}, "patience"),
+        ({"schema": "pixels"}, "schema"),
+        ({"schema": {"x0": "nominal"}}, "schema"),
+        ({"pad_to": 5000}, "too many"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
@@ -157,23 +199,33 @@ def test_bad_images_are_refused(digits: ConvNetClassifier) -> None:
         bad = IMAGES[:5].copy()
         bad[2, 1, 1] = np.nan
         digits.predict(bad)
-    with pytest.raises(DataError, match="shape"):
+    with pytest.raises(DataError, match="The images are 4 × 16, but those learned were 8 × 8 × 1"):
         digits.predict(IMAGES[:5].reshape(5, 4, 16))
+    with pytest.raises(DataError, match=r"'x9' that is 1e\+20, but those learned lie between 0 and 16"):
+        bad = IMAGES[:5].copy()
+        bad[2, 1, 1] = 1e20
+        digits.predict(bad)
     with pytest.raises(SettingsError, match="counted from 1"):
         digits.feature_maps(IMAGES[:1], layer=3)
     with pytest.raises(SettingsError, match="counted from 1"):
         digits.filters(0)
 
 
-BESIDE_THE_POINT = {"check_classifiers_train": "asks for accuracy on blobs in two dimensions, which are no images"}
+TOO_QUICK = {"check_classifiers_train": "one pass is too little to learn from; asked below of a net that has learned"}
 
 
 @parametrize_with_checks(
     [ConvNetClassifier(epochs=1, maps=(2,), pad_to=6, shape=(1, -1), batch_size=512)],
-    expected_failed_checks=lambda _: BESIDE_THE_POINT,
+    expected_failed_checks=lambda _: TOO_QUICK,
 )
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("ways", [{}, {"readonly_memmap": True, "X_dtype": "float32"}])
+def test_scikit_learn_of_a_net_that_has_learned(ways: dict[str, Any]) -> None:
+    net = ConvNetClassifier(epochs=4, maps=(4,), pad_to=6, shape=(1, -1), batch_size=64, learning_rate=0.1)
+    check_classifiers_train("ConvNetClassifier", net, **ways)
 
 
 def test_clone_keeps_settings() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.signal import correlate2d
@@ -43,6 +45,18 @@ def test_what_does_not_fit_is_refused() -> None:
         pool(np.ones((2, 2)), kind="median")
     with pytest.raises(DataError, match="3 dimensions"):
         convolve(np.ones((2, 2, 2)), FILTER)
+
+
+@pytest.mark.parametrize("image", [[[1, 2], [3]], [["a"]], [[np.nan]], [[]], None])
+def test_what_is_no_image_is_refused(image: Any) -> None:
+    for operation in (lambda: convolve(image, [[1]]), lambda: pool(image, 1)):
+        with pytest.raises(DataError, match="image"):
+            operation()
+
+
+def test_a_pool_has_whole_squares() -> None:
+    with pytest.raises(SettingsError, match=r"size is 1\.5"):
+        pool(np.ones((3, 3)), 1.5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("settings", [{"maps": ()}, {"maps": (0,)}, {"filter": 0}, {"pool": "sum"}, {"filter": 2.5}])

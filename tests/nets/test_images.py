@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from likely.errors import DataError, SettingsError
-from likely.nets.images import flattened, padded, read_images, shape_of
+from likely.nets.images import as_images, flattened, padded, read_pixels, scaled, shape_of
 from likely.nets.letters import draw_letters
 from likely.table import as_table
 
@@ -15,7 +18,7 @@ def test_pixels_keep_their_places() -> None:
     images = np.arange(2 * 3 * 4 * 2).reshape(2, 3, 4, 2)
     rows, shape = flattened(images, None)
     table = as_table(rows)
-    read = read_images(table, tuple(table.names), shape_of(24, shape))
+    read = read_pixels(table, tuple(table.names)).reshape(-1, *shape_of(24, shape))
     np.testing.assert_array_equal(read, images)
 
 
@@ -31,7 +34,7 @@ def test_shapes_that_do_not_fit(n: int, given: object) -> None:
 def test_a_bad_pixel_is_named(bad: float, word: str) -> None:
     table = as_table({"a": [1.0, 2.0], "b": [3.0, bad]})
     with pytest.raises(DataError, match=f"Row 1 has a pixel in column 'b' that is {word}"):
-        read_images(table, ("a", "b"), (1, 2, 1))
+        read_pixels(table, ("a", "b"))
 
 
 def test_padding_puts_the_image_into_the_middle() -> None:
@@ -57,3 +60,46 @@ def test_letters_are_drawn_and_differ() -> None:
 def test_no_letters_are_refused() -> None:
     with pytest.raises(SettingsError):
         draw_letters(0)
+
+
+@pytest.mark.parametrize("settings", [{"n": 2.5}, {"n": 3, "letters": []}, {"n": 3, "seed": -1}])
+def test_wishes_for_letters_are_checked(settings: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError):
+        draw_letters(**settings)
+
+
+def test_a_word_is_its_letters() -> None:
+    assert set(draw_letters(40, "AL")[1]) == {"A", "L"}
+
+
+class TestWhatImagesAre:
+    @pytest.mark.parametrize(
+        "table", [[[1, 2], [3, 4]], [{"a": 1}], ["a text", "another"], [], None, np.ones((2, 3)), "images.csv"]
+    )
+    def test_tables_are_none(self, table: Any) -> None:
+        assert as_images(table) is None
+
+    def test_arrays_and_lists_are(self) -> None:
+        images = np.arange(24).reshape(2, 3, 4)
+        for given in (images, list(images), tuple(images.tolist()), images.tolist()):
+            np.testing.assert_array_equal(as_images(given), images)
+
+    def test_ragged_ones_are_named(self) -> None:
+        with pytest.raises(DataError, match="Image 1 is 1 × 2, but image 0 is 2 × 2"):
+            as_images([[[1, 2], [3, 4]], [[1, 2]]])
+        with pytest.raises(DataError, match="Image 1 has no height"):
+            as_images([[[1, 2], [3, 4]], [[1, 2], [3]]])
+
+
+def test_pixels_are_scaled_by_what_was_learned() -> None:
+    greys = np.array([[0.0, 51.0, 255.0]])
+    np.testing.assert_allclose(scaled(greys, ("a", "b", "c"), 0.0, 255.0), [[0.0, 0.2, 1.0]])
+    assert scaled(np.array([[7.0]]), ("a",), 7.0, 7.0).tolist() == [[0.0]]
+    with pytest.raises(DataError, match="Row 0 has a pixel in column 'b'"):
+        scaled(np.array([[0.0, 1e9]]), ("a", "b"), 0.0, 1.0)
+
+
+def test_sparse_images_are_refused() -> None:
+    table = as_table(sparse.csr_array(np.eye(3)))
+    with pytest.raises(DataError, match="toarray"):
+        read_pixels(table, tuple(table.names))

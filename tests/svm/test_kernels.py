@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 
-from likely.errors import SettingsError
+from likely.errors import DataError, SettingsError
 from likely.svm import Gauss, Kernel, KernelWarning, Linear, Polynomial, Sigmoid, smallest_eigenvalue
 from likely.svm.against import gram_matrix
 from likely.svm.kernels import as_kernel
@@ -130,6 +131,20 @@ def test_bad_kernels_are_refused(make: object, told: str) -> None:
     assert callable(make)
     with pytest.raises(SettingsError, match=told):
         make()
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [3.0]], [["a", "b"]], [[np.nan, 1.0]], [[1.0]], np.ones((2, 2, 2))])
+def test_rows_that_have_no_product_are_refused(rows: object) -> None:
+    with pytest.raises(DataError):
+        Gauss(1.0)(rows, [[1.0, 2.0]])
+
+
+def test_a_kernel_may_be_looked_at_by_name() -> None:
+    rows = [[0.1, 0.0], [1.0, 0.2], [4.0, 5.0]]
+    assert smallest_eigenvalue("linear", rows) == pytest.approx(smallest_eigenvalue(Linear(), np.array(rows)))
+    assert smallest_eigenvalue("linear", sparse.csr_array(rows)) == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(DataError, match="finite"):
+        smallest_eigenvalue("linear", [[np.inf, 1.0]])
 
 
 def test_kernels_are_written_as_they_are_made() -> None:

@@ -91,6 +91,11 @@ class Comparison:
         good = [entry for entry in self.entries if self.differences[entry.name].is_noise]
         return min(good, key=lambda entry: entry.simplicity).name
 
+    def is_simplest(self, name: str) -> bool:
+        """Whether no classifier of the table is simpler than this one, good or not."""
+        order = {entry.name: entry.simplicity for entry in self.entries}
+        return order[name] == min(order.values())
+
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """How much worse than the best each classifier is, row by row, with a 95 % interval."""

@@ -7,12 +7,13 @@ from time import perf_counter
 from typing import Any, Literal
 
 from likely.blas import one_thread_each
+from likely.choices import whole
 from likely.comparison.board import Comparison, Entry, Failure
 from likely.comparison.contestants import Contestant, contestants
 from likely.comparison.noise import widening
 from likely.comparison.sizing import model_bytes
 from likely.comparison.sources import Source
-from likely.errors import DataError, LikelyError, SettingsError
+from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed
 from likely.evaluation import evaluate
 from likely.evaluation.progress import Progress
 
@@ -41,7 +42,8 @@ def compare(
 
     Parameters
     ----------
-    X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions.
+    X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions, or a
+        list of images of one size.
     classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM", see `likely.comparison.KNOWN`) and of
         classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
@@ -58,11 +60,12 @@ def compare(
     ['naive Bayes', 'tree']
     """
     if by is not None and by not in MEASURES:
-        raise SettingsError(f"by is {by!r}, but it is one of {', '.join(MEASURES)}.")
+        raise SettingsError(f"by is {by!r}, but it is one of {listed(MEASURES)}.{did_you_mean(str(by), MEASURES)}")
     if by == "expected_cost" and loss is None:
         raise SettingsError("by is 'expected_cost', but no loss says what a decision costs: give loss as well.")
     if cv is None:
         raise SettingsError("A comparison learns: give cv a number of folds, a share of the rows or a test set.")
+    whole("random_state", random_state, 0)
     source = Source.of(X, y)
     entrants = contestants(classifiers, images=source.are_images, seed=random_state)
     ways = {
@@ -80,12 +83,18 @@ def compare(
             first = first or error
             failures.append(Failure(entrant.name, _sentence(error), entrant.simplicity))
         bar.step()
-    if not entries:
-        assert first is not None
-        told = "; ".join(f"{failure.name}: {failure.reason}" for failure in failures)
-        raise DataError(f"No classifier could be compared. {told}") from first
+    if first is not None and not entries:
+        raise _refusal(first, failures)
     wanted = by or ("expected_cost" if loss is not None else "error")
     return Comparison(entries, failures, wanted, widening(cv, len(source.y)))
+
+
+def _refusal(first: Exception, failures: list[Failure]) -> Exception:
+    """What to say if nobody could take part: the reason alone if it is the same for all."""
+    if isinstance(first, LikelyError) and len({failure.reason for failure in failures}) == 1:
+        return first
+    told = " ".join(f"{failure.name}: {failure.reason}" for failure in failures)
+    return DataError(f"No classifier could be compared. {told}")
 
 
 def _judged(entrant: Contestant, source: Source, ways: dict[str, Any]) -> Entry:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from likely.errors import SettingsError, did_you_mean, listed
+from likely.errors import SettingsError
 
 WORDS = 100
 """Words of each text that a tree may ask for; without texts this says nothing."""
@@ -25,12 +26,14 @@ class Known:
     wants_images: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that it is called."""
+        return (self.name, *self.short, self.kind)
+
     def make(self, seed: int) -> Any:
-        """A new one with its settings; None if this installation lacks it."""
-        try:
-            made = getattr(import_module(self.module), self.kind)(**self.settings)
-        except (ImportError, AttributeError):
-            return None
+        """A new one with its settings."""
+        made = getattr(import_module(self.module), self.kind)(**self.settings)
         for parameter in ("random_state", "seed"):
             if parameter in made.get_params():
                 made.set_params(**{parameter: seed})
@@ -69,8 +72,8 @@ class Contestant:
 def contestants(given: Any, *, images: bool, seed: int) -> list[Contestant]:
     """ "all", a list of names or classifiers, or a mapping of names to classifiers."""
     if isinstance(given, str) and given == "all":
-        found = [(known, known.make(seed)) for known in KNOWN if images or not known.wants_images]
-        return [Contestant(k.name, made, k.simplicity, k.wants_images) for k, made in found if made is not None]
+        wanted = [known for known in KNOWN if images or not known.wants_images]
+        return [Contestant(known.name, known.make(seed), known.simplicity, known.wants_images) for known in wanted]
     if isinstance(given, Mapping):
         entries = [(str(name), _made(entry, seed)) for name, entry in given.items()]
     elif isinstance(given, Sequence) and not isinstance(given, str):
@@ -87,13 +90,10 @@ def _made(entry: Any, seed: int) -> Any:
     if isinstance(entry, str):
         wanted = _plain(entry)
         for known in KNOWN:
-            if wanted in map(_plain, (known.name, known.kind, *known.short)):
-                made = known.make(seed)
-                if made is None:
-                    raise SettingsError(f"The classifier {known.name!r} is not in this installation.")
-                return made
-        names = [known.name for known in KNOWN]
-        raise SettingsError(f"There is no classifier {entry!r}; there are {listed(names)}.{did_you_mean(entry, names)}")
+            if wanted in map(_plain, known.names):
+                return known.make(seed)
+        there = ", ".join(repr(known.name) for known in KNOWN)
+        raise SettingsError(f"There is no classifier {entry!r}; there are {there}.{_nearest(wanted)}")
     if not (hasattr(entry, "fit") and hasattr(entry, "predict")) or isinstance(entry, type):
         raise SettingsError(f"{entry!r} is no classifier: give one that has fit and predict, or a name.")
     return entry
@@ -118,6 +118,13 @@ def _simplicity(classifier: Any) -> int:
 
 def _is_net(classifier: Any) -> bool:
     return any(known.wants_images and known.kind == type(classifier).__name__ for known in KNOWN)
+
+
+def _nearest(wanted: str) -> str:
+    """A hint at a name of a classifier, long or short, that is written nearly like that."""
+    by_plain = {_plain(name): name for known in reversed(KNOWN) for name in reversed(known.names)}
+    near = get_close_matches(wanted, by_plain, n=1)
+    return f" Did you mean {by_plain[near[0]]!r}?" if near else ""
 
 
 def _plain(name: str) -> str:

@@ -73,7 +73,8 @@ def notes(board: Comparison) -> list[str]:
     simple = board.simplest
     told = f"{MARK} {simple}: the simplest classifier that is not worse than {board.best} within noise."
     if simple == board.best:
-        told = f"{MARK} {simple} is the best; no simpler classifier is as good within noise."
+        rest = "and no other is simpler" if board.is_simplest(simple) else "and no simpler one is as good within noise"
+        told = f"{MARK} {simple} is the best, {rest}."
     return [told, f"Differences to the best with 95 % intervals: {board.interval}."]
 
 

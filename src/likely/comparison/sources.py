@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from likely.comparison.contestants import Contestant
 from likely.errors import DataError, missing_columns
-from likely.table import Table, as_table, encode_column, encode_labels
+from likely.nets.images import as_images
+from likely.table import Table, as_table, encode_column, encode_labels, labels_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +27,17 @@ class Source:
     @classmethod
     def of(cls, X: Any, y: Any) -> Source:
         """Read the labels, and refuse what no classifier could learn from."""
-        if isinstance(X, np.ndarray) and X.ndim > 2:
+        images = as_images(X)
+        if images is not None:
             labels = encode_labels(y)
-            if len(labels) != len(X):
-                raise DataError(f"There are {len(X)} images, but {len(labels)} labels.")
-            return cls(X, labels.classes[labels.codes], True)
+            if len(labels) != len(images):
+                raise DataError(f"There are {len(images)} images, but {len(labels)} labels.")
+            return cls(images, labels.classes[labels.codes], True)
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) else None
         if target is not None and target not in table:
             raise missing_columns([target], table.names)
-        labels = encode_labels(y) if target is None else encode_column(table.cells(target))
-        if len(labels) != table.n_rows:
-            raise DataError(f"X has {table.n_rows} rows, but y has {len(labels)} labels: give one label per row.")
+        labels = labels_of(y, table)
         if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc"):
             X = table  # rows of it can be taken without knowing whose it is
         rows = X if target is None else without_column(X, table, target)
@@ -70,8 +70,9 @@ def without_column(X: Any, table: Table, name: str) -> Any:
 
 
 def _readable(X: Any, entrant: Contestant) -> Any:
-    if isinstance(X, np.ndarray) and X.ndim > 2:
-        return X if entrant.wants_images else X.reshape(len(X), -1)
+    images = as_images(X)
+    if images is not None:
+        return images if entrant.wants_images else images.reshape(len(images), -1)
     foreign = not type(entrant.classifier).__module__.startswith("likely.")
     return _frame(X) if isinstance(X, Table) and foreign else X
 

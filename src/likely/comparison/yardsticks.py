@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -11,11 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.errors import DataError
 from likely.recipes import recipes_for
-from likely.schema import Schema
+from likely.schema import Schema, schema_for
 from likely.svm.preparing import Preparation
-from likely.table import Codes, Table, as_table, encode_column, encode_labels, index_levels
+from likely.svm.products import narrow
+from likely.table import Codes, Table, as_table, index_levels, labels_of
 from likely.weights import row_weights
 
 Array = NDArray[np.float64]
@@ -39,16 +41,12 @@ class Outsider(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
         table = as_table(X, allow_empty=False)
-        target = y if isinstance(y, str) and y in table else None
-        texts = {table.names[0]: "text"} if table.is_text else {}
-        given = self.schema if isinstance(self.schema, Schema) else {**texts, **dict(self.schema or {})}
-        self.schema_ = Schema.infer(table, target, overrides=given)
-        labels = encode_column(table.cells(y)) if target is not None else encode_labels(y)
-        if len(labels) != table.n_rows:
-            raise DataError(f"X has {table.n_rows} rows, but y has {len(labels)} labels: give one label per row.")
+        self.schema_ = schema_for(table, y if isinstance(y, str) and y in table else None, self.schema)
+        labels = labels_of(y, table)
         weight = row_weights(sample_weight, table, self.schema_.weight)
         self.classes_, self.n_features_in_ = labels.classes, len(self.schema_)
-        self.model_ = self._learned(table, labels.codes, weight)
+        # Theirs want two classes at least; of one there is nothing to learn.
+        self.model_: Any = self._learned(table, labels.codes, weight) if len(labels.classes) > 1 else None
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -59,13 +57,18 @@ class Outsider(ClassifierMixin, BaseEstimator):
         """P(class | row), one column per class in the order of `classes_`."""
         check_is_fitted(self)
         table = self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
-        return np.asarray(self.model_.predict_proba(self._rows(table)), dtype=np.float64)
+        if self.model_ is None:
+            return np.ones((table.n_rows, 1))
+        return np.asarray(self._shares(self._rows(table)), dtype=np.float64)
 
     def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
         raise NotImplementedError("An outsider fits a model of scikit-learn.")
 
     def _rows(self, table: Table) -> Any:
         raise NotImplementedError("An outsider makes rows ready.")
+
+    def _shares(self, rows: Any) -> Any:
+        return self.model_.predict_proba(rows)
 
     def __sklearn_tags__(self) -> Tags:
         tags = cast(Tags, super().__sklearn_tags__())
@@ -89,10 +92,7 @@ class LogisticYardstick(Outsider):
         return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
 
     def _rows(self, table: Table) -> Any:
-        rows = self.preparation_.rows(table)
-        if not sparse.issparse(rows):
-            return rows
-        return sparse.csr_matrix((rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)), rows.shape)
+        return narrow(self.preparation_.rows(table))
 
 
 class BoostingYardstick(Outsider):
@@ -144,12 +144,22 @@ class BoostingYardstick(Outsider):
             parts.append(self.topics_.transform(sparse.csr_matrix(self.texts_.rows(table))))
         return np.hstack(parts)
 
+    def _shares(self, rows: Any) -> Any:
+        with _few_threads(rows):
+            return self.model_.predict_proba(rows)
+
 
 def _few_threads(rows: Array) -> Any:
-    """Small tables are learned by one thread: several would wait for each other, and folds go side by side already."""
-    from threadpoolctl import threadpool_limits
+    """Small tables are left to one thread: several would wait for each other, and folds go side by side already."""
+    return _libraries().limit(limits=1, user_api="openmp") if rows.size < MANY_CELLS else nullcontext()
 
-    return threadpool_limits(1 if rows.size < MANY_CELLS else None, user_api="openmp")
+
+@cache
+def _libraries() -> Any:
+    """Looked up once: that takes longer than a small table."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _commonest(found: Codes) -> tuple[Any, ...]:

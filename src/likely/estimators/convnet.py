@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self, cast
 
 import numpy as np
@@ -11,34 +12,36 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from likely.choices import between, whole
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.estimators.keeping import Kept
 from likely.evaluation.progress import Progress
 from likely.explain import Explanation
 from likely.nets.filters import Pool
-from likely.nets.images import Pixels, Shape, flattened, padded, read_images, shape_of
+from likely.nets.images import Array, Pixels, Shape, by, flattened, padded, read_pixels, scaled, shape_of
 from likely.nets.layers import Layers
 from likely.nets.network import Network
 from likely.nets.training import Effort, Passed, held_back_rows, train
 from likely.schema import Schema
 from likely.store import Reader, Writer
-from likely.table import as_table, labels_of
+from likely.table import Table, as_table, labels_of
 from likely.weights import row_weights
-
-Array = NDArray[np.float64]
 
 FEWEST_HELD_BACK = 20
 """Images below which none are held back: what they say would be chance."""
+
+PIXEL_KINDS = {"numeric", "ignored", "weight"}
+"""What a column of a table of images can be."""
 
 
 class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
     """Filters that are learned, slid over the image and pooled, twice by default.
 
     28 × 28 pixels become 4 maps of 24 × 24, pooled to 12 × 12, then 12 maps of 8 × 8, pooled to 4 × 4, and these a
-    score for each class. Images are arrays (n, height, width) or (n, height, width, channels), or the columns of a
-    table, row by row of the image; `shape` says (height, width) then, and may be left out for squares. Smaller
-    images, and those that do not fit the layers, are padded with zeros. Needs Keras and JAX
+    score for each class. Images are arrays (n, height, width) or (n, height, width, channels), lists of such images, or
+    the columns of a table, row by row of the image; `shape` says (height, width) then, and may be left out for
+    squares. Smaller images, and those that do not fit the layers, are padded with zeros. Needs Keras and JAX
     (`pip install "likely[deep]"`); runs on a GPU where JAX finds one.
 
     Parameters
@@ -60,7 +63,7 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
     def __init__(
         self,
         *,
-        maps: tuple[int, ...] = (4, 12),
+        maps: tuple[int, ...] | list[int] = (4, 12),
         filter: int = 5,
         pool: Pool = "mean",
         epochs: int = 50,
@@ -90,12 +93,10 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn images; `y` may also name a column of the table."""
-        effort, layers = self._effort(), Layers(tuple(self.maps), self.filter, self.pool)
+        effort, layers = self._effort(), self._layers()
         images, shape = flattened(X, self.shape)
         table = as_table(images, allow_empty=False)
-        target = y if isinstance(y, str) and y in table else None
-        numeric = {name: "numeric" for name in table.names if name != target}
-        self.schema_ = Schema.infer(table, target, overrides={**numeric, **dict(self.schema or {})})
+        self.schema_ = self._schema_of(table, y if isinstance(y, str) and y in table else None)
         labels = labels_of(y, table)
         weight = row_weights(sample_weight, table, self.schema_.weight)
         if weight is not None and not weight.any():
@@ -107,7 +108,9 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
             del self.feature_names_in_
         self.classes_, self.n_rows_ = labels.classes, table.n_rows
         self.shape_: Shape = shape_of(len(self.schema_.numeric), shape)
-        pixels = read_images(table, self.schema_.numeric, self.shape_)
+        if self.shape is not None and shape_of(len(self.schema_.numeric), self.shape) != self.shape_:
+            raise SettingsError(f"shape is {self.shape!r}, but the images are {by(self.shape_)}: leave shape out.")
+        pixels = read_pixels(table, self.schema_.numeric)
         self.range_ = float(pixels.min()), float(pixels.max())
         height, width = layers.padded(self.shape_[:2], self.pad_to)
         network = Network(layers, (height, width, self.shape_[2]), len(self.classes_), seed=effort.seed)
@@ -128,7 +131,10 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
             shown.step()
 
         weights = np.ones(len(images)) if weight is None else weight
-        self.network_ = train(network, images, y, weights, held, effort, note)
+        try:
+            self.network_ = train(network, images, y, weights, held, effort, note)
+        finally:
+            shown.end()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each image; the first of equals."""
@@ -163,18 +169,21 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
     def feature_maps(self, X: Any, layer: int = -1) -> Array:
         """Images × height × width × maps after a layer (1, 2, …; −1 is the last): what its filters saw, pooled."""
         images = self._images(X)
-        n_layers = len(self.network_.layers.maps)
-        place = layer if layer > 0 else n_layers + 1 + layer
-        if not 1 <= place <= n_layers:
-            raise SettingsError(f"layer is {layer!r}, but there are {n_layers}, counted from 1.")
-        return self.network_.maps(images, 2 * place)
+        return self.network_.maps(images, 2 * self._counted(layer))
 
     def filters(self, layer: int = 1) -> Array:
         """The learned filters of a layer: maps × maps before (channels, for the first) × height × width."""
         check_is_fitted(self)
-        if not 1 <= layer <= len(self.network_.layers.maps):
-            raise SettingsError(f"layer is {layer!r}, but there are {len(self.network_.layers.maps)}, counted from 1.")
-        return np.asarray(self._weights()[2 * layer - 2].transpose(3, 2, 0, 1), dtype=np.float64)
+        weights = self._weights()[2 * self._counted(layer) - 2]
+        return np.asarray(weights.transpose(3, 2, 0, 1), dtype=np.float64)
+
+    def _counted(self, layer: Any) -> int:
+        """A layer counted from 1; below zero, from the last one."""
+        n_layers = len(self.network_.layers.maps)
+        place = layer + (n_layers + 1 if layer < 0 else 0) if isinstance(layer, int) else 0
+        if not 1 <= place <= n_layers:
+            raise SettingsError(f"layer is {layer!r}, but there are {n_layers}, counted from 1.")
+        return place
 
     def _class_scores(self, X: Any) -> Array:
         images = self._images(X)
@@ -183,16 +192,25 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
     def _images(self, X: Any) -> Pixels:
         check_is_fitted(self)
         images, shape = flattened(X, self.shape_)
+        if (*shape, 1)[:3] != self.shape_:
+            raise DataError(f"The images are {by(shape)}, but those learned were {by(self.shape_)}.")
         table = self.schema_.align(as_table(images, allow_empty=False), type(self).__name__)
-        if shape_of(len(self.schema_.numeric), shape) != self.shape_:
-            raise DataError(f"The images have the shape {tuple(shape)}, but {self.shape_} was learned.")
-        return self._prepared(read_images(table, self.schema_.numeric, self.shape_), self.network_)
+        return self._prepared(read_pixels(table, self.schema_.numeric), self.network_)
 
-    def _prepared(self, pixels: Pixels, network: Network) -> Pixels:
+    def _prepared(self, pixels: Array, network: Network) -> Pixels:
         """From 0 (the least pixel learned) to 1 (the largest), with zeros around."""
-        low, high = self.range_
-        spread = np.float32(high - low) if high > low else np.float32(1.0)
-        return padded((pixels - np.float32(low)) / spread, *network.shape[:2])
+        images = scaled(pixels, self.schema_.numeric, *self.range_).reshape(-1, *self.shape_)
+        return padded(images, *network.shape[:2])
+
+    def _schema_of(self, table: Table, target: str | None) -> Schema:
+        """All columns are pixels, but for those that are said to be none."""
+        given = {} if self.schema is None else self.schema
+        if not isinstance(given, Mapping) or not set(given.values()) <= PIXEL_KINDS:
+            raise SettingsError(
+                f"schema is {given!r}, but for images it maps names of columns to {' or '.join(sorted(PIXEL_KINDS))}."
+            )
+        pixels = {name: "numeric" for name in table.names if name != target}
+        return Schema.infer(table, target, overrides={**pixels, **given})
 
     def _weights(self) -> tuple[NDArray[np.float32], ...]:
         assert self.network_.weights is not None
@@ -203,17 +221,20 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
         weights, shifts = self._weights()[-2:]
         return weights, shifts.astype(np.float64)
 
+    def _layers(self) -> Layers:
+        return Layers(tuple(self.maps) if isinstance(self.maps, list) else self.maps, self.filter, self.pool)
+
     def _effort(self) -> Effort:
-        for name in ("epochs", "batch_size", "pad_to"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)!r}, but it is a whole number from 1 up.")
-        if type(self.random_state) is not int or self.random_state < 0:
-            raise SettingsError(f"random_state is {self.random_state!r}, but it is a whole number from 0 up.")
-        if not 0.0 <= self.held_back < 1.0:
-            raise SettingsError(f"held_back is {self.held_back!r}, but it is a share from 0 to less than 1.")
-        if not self.learning_rate > 0.0:
-            raise SettingsError(f"learning_rate is {self.learning_rate!r}, but it is a number above 0.")
-        return Effort(self.epochs, self.batch_size, self.learning_rate, self.patience, self.random_state)
+        whole("pad_to", self.pad_to, 1)
+        if self.held_back != 0:
+            between("held_back", self.held_back, 0.0, 1.0)
+        return Effort(
+            whole("epochs", self.epochs, 1),
+            whole("batch_size", self.batch_size, 1),
+            between("learning_rate", self.learning_rate, 0.0, np.inf),
+            whole("patience", self.patience, 0),
+            whole("random_state", self.random_state, 0),
+        )
 
     def _rows_learned(self) -> int:
         return self.n_rows_
@@ -226,7 +247,8 @@ class ConvNetClassifier(ClassifierMixin, Kept, Decider, BaseEstimator):
         }
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
-        layers = Layers(tuple(self.maps), self.filter, self.pool)
+        layers = self._layers()
+        self._effort()
         shape = shape_of(len(self.schema_.numeric), tuple(data["shape"]))
         low, high = (float(end) for end in data["range"])
         if not (np.isfinite([low, high]).all() and low <= high):

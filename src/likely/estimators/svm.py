@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from likely.choices import between, whole
 from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.estimators.keeping import Kept
@@ -22,7 +23,7 @@ from likely.evaluation.progress import Progress
 from likely.numerics import log_of
 from likely.priors import class_prior
 from likely.recipes import recipes_for
-from likely.schema import Schema
+from likely.schema import schema_for
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.store.machines import read_learned, write_learned
@@ -124,10 +125,10 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
-        plan, n_folds = self._plan(), _whole("folds", self.folds, 2)
+        plan, n_folds = self._plan(), whole("folds", self.folds, 2)
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
-        schema = _infer(table, target, self.schema)
+        schema = schema_for(table, target, self.schema)
         labels = labels_of(y, table)
         used = _Used.of(table, labels, row_weights(sample_weight, table, schema.weight))
         recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
@@ -212,15 +213,17 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
     def _plan(self) -> Plan:
         if self.method not in METHODS:
             raise SettingsError(f"method is {self.method!r}, but it is one of {', '.join(METHODS)}.")
+        if not isinstance(self.scale, bool | np.bool_):
+            raise SettingsError(f"scale is {self.scale!r}, but it is True or False.")
         n_threads(self.n_jobs)
         return Plan(
             _price(self.C),
             as_kernel(self.kernel),
-            _between("tolerance", self.tolerance, 0.0, 1.0),
+            between("tolerance", self.tolerance, 0.0, 1.0),
             self.method,
-            _whole("max_rows", self.max_rows, 1),
-            _whole("landmarks", self.landmarks, 1),
-            _whole("random_state", self.random_state, 0),
+            whole("max_rows", self.max_rows, 1),
+            whole("landmarks", self.landmarks, 1),
+            whole("random_state", self.random_state, 0),
             self.n_jobs,
         )
 
@@ -318,23 +321,3 @@ def _price(C: Any) -> float:
     if isinstance(C, str | bool) or not isinstance(C, Real) or not 0.0 < float(C) < np.inf:
         raise SettingsError(f"C is {C!r}, but it is a number above 0, 'hard' or 'search'.")
     return float(C)
-
-
-def _between(name: str, given: Any, low: float, high: float) -> float:
-    if not isinstance(given, Real) or not low < float(given) < high:
-        raise SettingsError(f"{name} is {given!r}, but it is a number between {low:g} and {high:g}.")
-    return float(given)
-
-
-def _whole(name: str, given: Any, least: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise SettingsError(f"{name} is {given!r}, but it is a whole number from {least} up.")
-    return int(given)
-
-
-def _infer(table: Table, target: str | None, given: Any) -> Schema:
-    """The schema as guessed, and above all as the user gave it."""
-    if isinstance(given, Schema):
-        return Schema.infer(table, target or given.target, given.weight, overrides=given)
-    overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
-    return Schema.infer(table, target, overrides=overrides)

@@ -119,7 +119,8 @@ class SVMLooks:
         pairs = self.machine_.pairs(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
         rival, values = nearest(pairs, codes, len(self.classes_))
         slack, case = slack_and_case(values, TOUCHING * self.tolerance)
-        columns = {"class": self.classes_[codes], "rival": self.classes_[rival], "value": values}
+        rivals = self.classes_[rival] if len(self.classes_) > 1 else np.full(len(codes), None)
+        columns = {"class": self.classes_[codes], "rival": rivals, "value": values}
         return pd.DataFrame({**columns, "slack": slack, "case": case})
 
     def explain(self, X: Any) -> PlaneExplanation:
@@ -138,11 +139,15 @@ class SVMLooks:
         from likely.plots.margins import margins
 
         check_is_fitted(self)
-        if columns is None:
-            columns = cast("tuple[str, str]", tuple(self.schema_.numeric[:2]))
-        if len(columns) != 2:
-            raise SettingsError(f"A plane needs two columns of numbers, and {listed(list(columns))} were found.")
-        return margins(self, X, y, columns)
+        numeric, given = list(self.schema_.numeric), cast("Any", columns)
+        pair = numeric[:2] if given is None else [given] if isinstance(given, str) else list(given)
+        strange = [name for name in pair if name in self.schema_ and name not in numeric]
+        if len(pair) != 2 or strange:
+            raise SettingsError(
+                f"A plane needs two columns of numbers, not {listed(strange or pair) or 'none'}; "
+                f"the columns of numbers are {listed(numeric) or 'none'}."
+            )
+        return margins(self, X, y, (pair[0], pair[1]))
 
     def _planes(self) -> Array:
         check_is_fitted(self)
@@ -168,7 +173,8 @@ class SVMLooks:
     def _page(self) -> str:
         """The page of a fitted machine. Names come from data: all of them are escaped."""
         machine, labels = self.machine_, self.classes_.tolist()
-        told = f"learned from {self.n_rows_:,} rows; {len(machine.rows):,} support vectors; kernel {self.kernel_!r}; "
+        found = f"{len(machine.rows):,} {machine.vectors_are}"
+        told = f"learned from {self.n_rows_:,} rows; {found}; kernel {self.kernel_!r}; "
         price = "no slack" if np.isinf(self.C_) else f"C = {self.C_:g}"
         head = f"<p><b>{escape(repr(self))}</b><br>{escape(told + price)}; solved by: {escape(self.method_)}</p>"
         vectors = machine.n_support

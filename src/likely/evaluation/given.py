@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likely.errors import DataError, SchemaError, missing_columns
 from likely.evaluation.ledger import Array, Ints, Ledger
 from likely.evaluation.subtraction import Counting
+from likely.nets.images import as_images
 from likely.plan import Task
 from likely.table import Labels, as_table, encode_column, encode_labels
 from likely.threads import n_threads
@@ -74,11 +75,12 @@ def _group_codes(groups: Any, n_rows: int) -> Ints | None:
 def labelled(clf: Any, X: Any, y: Any) -> tuple[Any, Labels]:
     """A table and its labels, which may also be a column of it."""
     if not isinstance(y, str):
-        images = isinstance(X, np.ndarray) and X.ndim > 2 and len(X) > 0  # if they can be read, the classifier knows
-        labels, n_rows = encode_labels(y), len(X) if images else as_table(X, allow_empty=False).n_rows
+        images = as_images(X)  # whether they can be read, the classifier knows
+        rows, labels = X if images is None else images, encode_labels(y)
+        n_rows = as_table(X, allow_empty=False).n_rows if images is None or not len(images) else len(images)
         if len(labels) != n_rows:
             raise DataError(f"X has {n_rows} rows, but y has {len(labels)} labels: give one label per row.")
-        return X, labels
+        return rows, labels
     table = as_table(X, allow_empty=False)
     if y not in table:
         raise missing_columns([y], table.names)

@@ -27,7 +27,7 @@ class Layers:
     pool_size: int = 2
 
     def __post_init__(self) -> None:
-        if not self.maps or any(type(n) is not int or not 1 <= n <= LARGEST for n in self.maps):
+        if not _are_maps(self.maps):
             raise SettingsError(f"maps is {self.maps!r}, but it is a tuple of numbers of maps, as in (4, 12).")
         for name, value, least in (("filter", self.filter, 1), ("pool_size", self.pool_size, 1)):
             if type(value) is not int or not least <= value <= LARGEST:
@@ -50,6 +50,8 @@ class Layers:
         return height, width
 
     def _fitting(self, side: int) -> int:
+        if side > LARGEST:
+            raise SettingsError(f"{side} pixels a side are too many: at most {LARGEST} can be looked at.")
         for more in range(side, LARGEST + 1):
             if self._side(more) is not None:
                 return more
@@ -63,3 +65,7 @@ class Layers:
                 return None
             sides += [convolved, convolved // self.pool_size]
         return sides
+
+
+def _are_maps(given: object) -> bool:
+    return isinstance(given, tuple) and bool(given) and all(type(n) is int and 1 <= n <= LARGEST for n in given)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.choices import whole
 from likely.errors import MissingExtra, SettingsError
 
 SIDE = 28
@@ -32,11 +33,12 @@ def draw_letters(
     n: int, letters: Sequence[str] = tuple(string.ascii_uppercase), *, seed: int = 0
 ) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     """So many images (n × 28 × 28, white on black) and their letters: turned, moved and sized a little at random."""
-    if n < 1 or not letters:
-        raise SettingsError("At least one image of at least one letter can be drawn.")
+    whole("n", n, 1)
+    if not letters:
+        raise SettingsError("There is no letter to draw: give at least one.")
     image, draw, font = _pillow()
-    rng = np.random.default_rng(seed)
-    labels = np.array(letters)[rng.integers(0, len(letters), n)]
+    rng = np.random.default_rng(whole("seed", seed, 0))
+    labels = np.array(list(letters))[rng.integers(0, len(letters), n)]
     fonts, drawn = fonts_at_hand(), np.zeros((n, SIDE, SIDE), dtype=np.uint8)
     for place, letter in enumerate(labels.tolist()):
         size, angle = int(rng.integers(17, 25)), float(rng.uniform(-12.0, 12.0))

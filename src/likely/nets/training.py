@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from likely.errors import SettingsError
 from likely.nets.images import Pixels
 from likely.nets.network import Network
 
@@ -54,6 +55,11 @@ def train(
         order = rng.permutation(learn)
         network.learn(images[order], y[order], shares[order], effort.batch)
         learned = log_loss(network, images[learn], y[learn], weight[learn])
+        if not np.isfinite(learned):
+            raise SettingsError(
+                f"Learning ran away in pass {epoch}, and the network gives no numbers any more: lower learning_rate, "
+                f"which is {effort.learning_rate:g}."
+            )
         if not len(check):
             report(Passed(epoch, learned, None))
             continue

@@ -14,7 +14,7 @@ from likely.errors import DataError, missing_columns
 from likely.plots.library import drawing, new_figure
 from likely.plots.picture import Picture
 from likely.plots.style import FAINT, INK, colour, in_legend, legend_columns, marker, named
-from likely.table import Table, as_table, encode_column, encode_labels, index_levels
+from likely.table import Table, as_table, index_levels, labels_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +37,7 @@ def margins(classifier: Any, X: Any, y: Any, columns: tuple[str, str]) -> Pictur
     missing = [name for name in columns if name not in table]
     if missing:
         raise missing_columns(missing, table.names)
-    named_column = isinstance(y, str) and y in table
-    labels = encode_column(table.cells(y)) if named_column else encode_labels(y)
-    if len(labels) != table.n_rows:
-        raise DataError(f"There are {table.n_rows} rows, but {len(labels)} labels.")
+    labels = labels_of(y, table)
     across, up = (np.asarray(table.numbers(name)) for name in columns)
     known = np.isfinite(across) & np.isfinite(up)
     if not known.any():
@@ -49,6 +46,7 @@ def margins(classifier: Any, X: Any, y: Any, columns: tuple[str, str]) -> Pictur
     classes = classifier.classes_.tolist()
     codes = index_levels(labels.classes.tolist(), classes)[labels.codes]
     limits = _limits(across[known]), _limits(up[known])
+    vectors = classifier.machine_.vectors_are
     with drawing():
         figure = new_figure(6.2, 5.0)
         axes = figure.subplots()
@@ -58,9 +56,9 @@ def margins(classifier: Any, X: Any, y: Any, columns: tuple[str, str]) -> Pictur
         axes.set_ylim(*limits[1])
         axes.set_xlabel(named(columns[0], 40))
         axes.set_ylabel(named(columns[1], 40))
-        axes.set_title(f"{int(is_vector.sum())} support vectors of {table.n_rows} rows, {_machine(classifier)}")
-        _legend(axes, classes, figure.get_figwidth())
-    told = f"{int(is_vector.sum())} of {table.n_rows} rows are support vectors; {_machine(classifier)}."
+        axes.set_title(f"{int(is_vector.sum())} {vectors} of {table.n_rows} rows, {_machine(classifier)}")
+        _legend(axes, classes, vectors.removesuffix("s"), figure.get_figwidth())
+    told = f"{int(is_vector.sum())} of {table.n_rows} rows are {vectors}; {_machine(classifier)}."
     return Picture(figure, f"{columns[0]} and {columns[1]}", told)
 
 
@@ -135,13 +133,13 @@ def _rows(
     axes.scatter(across[is_vector], up[is_vector], 70.0, "none", edgecolors=INK, linewidths=0.9, zorder=4)
 
 
-def _legend(axes: Axes, classes: list[Any], width: float) -> None:
+def _legend(axes: Axes, classes: list[Any], vector: str, width: float) -> None:
     from matplotlib.lines import Line2D
 
     names = [in_legend(named(label, 24)) for label in classes[:MOST_IN_LEGEND]]
     points = [Line2D([], [], color=colour(k), marker=marker(k), linestyle="none") for k in range(len(names))]
     circle = Line2D([], [], color=INK, marker="o", markerfacecolor="none", markersize=8, linestyle="none")
-    lines = [(circle, "support vector")]
+    lines = [(circle, vector)]
     if len(classes) == 2:
         lines += [(Line2D([], [], color=INK), "f = 0"), (Line2D([], [], color=INK, linestyle="dashed"), "f = ±1")]
     handles, labels = [*points, *(line for line, _ in lines)], [*names, *(label for _, label in lines)]

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from likely.svm.kernels import Gauss, Kernel, Linear, Polynomial, Sigmoid
+    from likely.svm.measures import FarWarning
     from likely.svm.positive import KernelWarning, smallest_eigenvalue
 
 _HOME = {
+    "FarWarning": "measures",
     "Gauss": "kernels",
     "Kernel": "kernels",
     "KernelWarning": "positive",
@@ -24,7 +26,7 @@ _HOME = {
     "smallest_eigenvalue": "positive",
 }
 
-__all__ = ["Gauss", "Kernel", "KernelWarning", "Linear", "Polynomial", "Sigmoid", "smallest_eigenvalue"]
+__all__ = ["FarWarning", "Gauss", "Kernel", "KernelWarning", "Linear", "Polynomial", "Sigmoid", "smallest_eigenvalue"]
 
 
 def __getattr__(name: str) -> object:

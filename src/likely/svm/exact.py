@@ -17,6 +17,7 @@ from likely.svm.against import gram_matrix
 from likely.svm.kernels import Gauss, Kernel, Linear, Polynomial, Sigmoid
 from likely.svm.machine import Machine
 from likely.svm.problem import Plan, Problem
+from likely.svm.products import narrow
 
 GRAM_ROWS = 8_000
 """Up to so many rows (490 MiB) their Gram matrix is made at once: faster than LIBSVM, which goes row by row."""
@@ -35,7 +36,13 @@ def solve_exactly(problem: Problem, plan: Plan, most_steps: int = -1) -> Machine
         raise DataError("A class has no row with a weight above zero, so it cannot be told apart: leave its rows out.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = _fitted(part, plan.kernel, options, plan.n_jobs)
+        try:
+            found = _fitted(part, plan.kernel, options, plan.n_jobs)
+        except ValueError as error:  # its own check of what it found
+            raise DataError(
+                f"LIBSVM finds no machine of finite numbers with the kernel {plan.kernel!r} and C = {plan.C:g}: leave "
+                "scale=True if numbers are large, or lower C."
+            ) from error
     dual, b = np.asarray(found.dual_coef_), np.asarray(found.intercept_, dtype=np.float64)
     dual = np.ascontiguousarray(dual.toarray() if hasattr(dual, "toarray") else dual, dtype=np.float64)
     if problem.n_classes > 2:  # LIBSVM's pairs speak for the earlier class, except where there is one pair alone
@@ -54,7 +61,7 @@ def _fitted(problem: Problem, kernel: Kernel, options: dict[str, Any], n_jobs: i
     if own is None or len(problem) <= GRAM_ROWS:
         cells = gram_matrix(kernel, problem.X, problem.X, n_jobs)
         return SVC(kernel="precomputed", **options).fit(cells, problem.y, problem.cost)
-    return SVC(**own, **options).fit(_for_libsvm(problem.X), problem.y, problem.cost)
+    return SVC(**own, **options).fit(narrow(problem.X), problem.y, problem.cost)
 
 
 def _libsvm_name(kernel: Kernel) -> dict[str, Any] | None:
@@ -68,12 +75,3 @@ def _libsvm_name(kernel: Kernel) -> dict[str, Any] | None:
     if isinstance(kernel, Sigmoid) and kernel.slope is not None and kernel.slope >= 0.0:
         return {"kernel": "sigmoid", "gamma": kernel.slope, "coef0": kernel.offset}
     return None
-
-
-def _for_libsvm(X: Any) -> Any:
-    """LIBSVM reads sparse rows with 32-bit indices."""
-    from scipy import sparse
-
-    if not sparse.issparse(X):
-        return X
-    return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import SettingsError, listed
+from likely.errors import DataError, SettingsError, did_you_mean, listed
 from likely.svm.products import Matrix, products, squares
 
 Array = NDArray[np.float64]
@@ -55,8 +55,10 @@ class Kernel(ABC):
         >>> Polynomial(degree=2, offset=1.0)([[1.0, 2.0]], [[3.0, 1.0]]).tolist()
         [[36.0]]
         """
-        left = np.atleast_2d(np.asarray(A, dtype=np.float64))
-        right = left if B is None else np.atleast_2d(np.asarray(B, dtype=np.float64))
+        left = as_rows(A)
+        right = left if B is None else as_rows(B)
+        if left.shape[1] != right.shape[1]:
+            raise DataError(f"Rows of {left.shape[1]} and of {right.shape[1]} numbers have no scalar product.")
         return gram(self.settled(1.0), left, right)
 
     def __add__(self, other: object) -> Kernel:
@@ -75,6 +77,17 @@ def gram(kernel: Kernel, a: Matrix, b: Matrix) -> Array:
     """The kernel of every row of one matrix with every row of another."""
     own = squares(a)
     return kernel.of(products(a, b), own, own if b is a else squares(b))
+
+
+def as_rows(given: Any) -> Array:
+    """Rows of finite numbers; one row may come alone."""
+    try:
+        rows = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise DataError("A kernel is of rows of numbers, all of one length.") from error
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise DataError("A kernel is of rows of finite numbers: fill gaps first.")
+    return rows
 
 
 @dataclass(frozen=True)
@@ -288,6 +301,9 @@ KERNELS: dict[str, Kernel] = {
 }
 """Kernels by name; what they leave open is settled from the data."""
 
+ELSEWHERE = {"rbf": "gauss", "gaussian": "gauss", "poly": "polynomial", "tanh": "sigmoid"}
+"""What others call them."""
+
 
 def as_kernel(given: Any) -> Kernel:
     """A kernel, or one of a few names."""
@@ -295,4 +311,7 @@ def as_kernel(given: Any) -> Kernel:
         return given
     if isinstance(given, str) and given in KERNELS:
         return KERNELS[given]
-    raise SettingsError(f"kernel is {given!r}, but it is a Kernel of likely.svm or one of {listed(list(KERNELS))}.")
+    hint = f" Did you mean {ELSEWHERE[given]!r}?" if given in ELSEWHERE else did_you_mean(given, list(KERNELS))
+    raise SettingsError(
+        f"kernel is {given!r}, but it is a Kernel of likely.svm or one of {listed(list(KERNELS))}.{hint}"
+    )

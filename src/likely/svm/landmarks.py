@@ -23,8 +23,9 @@ SMALLEST = 1e-10
 def solve_by_landmarks(problem: Problem, plan: Plan) -> Machine:
     """A linear machine in the directions that the landmarks span, told as coefficients of the landmarks."""
     n = len(problem)
-    chosen = min(plan.landmarks, n, MOST_CELLS // n)
-    if chosen < min(FEWEST, n):
+    wanted = min(plan.landmarks, n)
+    chosen = min(wanted, MOST_CELLS // n)
+    if chosen < min(FEWEST, wanted):
         raise SettingsError(
             f"The {n:,} rows are too many for the kernel {plan.kernel!r}: give fewer rows, or take kernel='linear'."
         )

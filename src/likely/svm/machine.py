@@ -35,6 +35,11 @@ class Machine:
     b: Array
     plane: Array | None = None
 
+    @property
+    def vectors_are(self) -> str:
+        """What its vectors are called: with landmarks there is no α, so they are no support vectors."""
+        return "landmarks" if self.n_support is None and self.plane is None else "support vectors"
+
     @cached_property
     def w(self) -> Array | None:
         """One plane per pair, for a linear kernel."""

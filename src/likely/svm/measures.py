@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,8 +20,14 @@ Array = NDArray[np.float64]
 NARROWEST = 1e-300
 """A deviation below this is taken for none."""
 
-FARTHEST = 1e100
-"""Numbers beyond this are taken for it, so that their squares stay finite."""
+FARTHEST = 1e40
+"""Prepared numbers beyond this are taken for it, so that sums of their squares stay finite."""
+
+TOO_FAR = f"numbers beyond {FARTHEST:g} can only be learned when they are scaled: leave scale=True, or mend the cell"
+
+
+class FarWarning(UserWarning):
+    """A number lies so far from all that was learned that it is taken for a nearer one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +43,9 @@ class NumberPart:
     @classmethod
     def of(cls, table: Table, columns: tuple[str, ...], scale: bool, weight: Array | None = None) -> NumberPart:
         cells = _cells(table, columns)
+        far = None if scale else _first_far(cells)
+        if far is not None:
+            raise BadCell(*far, float(cells[far]), TOO_FAR).named(columns)
         gaps = np.isnan(cells)
         mean, width = _moments(cells, gaps, weight)
         nothing, one = np.zeros(len(columns)), np.ones(len(columns))
@@ -63,7 +73,12 @@ class NumberPart:
         with np.errstate(over="ignore"):
             cells -= self.centre
             cells /= self.scale
-        np.clip(cells, -FARTHEST, FARTHEST, out=cells)
+        far = _first_far(cells)
+        if far is not None:
+            name = self.columns[far[1]]
+            if not gaps[far]:
+                _warn_far(far[0], name, float(table.numbers(name)[far[0]]))
+            np.clip(cells, -FARTHEST, FARTHEST, out=cells)
         return np.hstack([cells, gaps[:, self.holed].astype(np.float64)]) if len(self.holed) else cells
 
 
@@ -79,8 +94,11 @@ class SparsePart:
     def of(cls, table: Table, columns: Sequence[str], scale: bool) -> SparsePart:
         places = np.array([table.position(name) for name in columns], dtype=np.int64)
         widths = np.ones(len(places))
+        cells = _sparse_cells(table, places)
+        far = None if scale else _first_far(cells)
+        if far is not None:
+            raise BadCell(*far, float(cells[far]), TOO_FAR).named(columns)
         if scale:
-            cells = _sparse_cells(table, places)
             largest = np.asarray(abs(cells).max(axis=0).toarray(), dtype=np.float64).ravel()
             largest[largest == 0.0] = 1.0
             level = sparse.csr_array(cells.multiply(1.0 / largest))
@@ -105,11 +123,41 @@ class SparsePart:
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Matrix:
         if table.sparse is None:
-            dense = np.nan_to_num(_cells(table, tuple(self.columns)), nan=0.0) / self.scale
-            return sparse.csr_array(np.clip(dense, -FARTHEST, FARTHEST))
-        cells = sparse.csr_array(_sparse_cells(table, self.places).multiply(1.0 / self.scale))
-        np.clip(cells.data, -FARTHEST, FARTHEST, out=cells.data)
+            raw = sparse.csr_array(np.nan_to_num(_cells(table, tuple(self.columns)), nan=0.0))
+        else:
+            raw = _sparse_cells(table, self.places)
+        with np.errstate(over="ignore"):
+            cells = sparse.csr_array(raw.multiply(1.0 / self.scale))
+        far = _first_far(cells)
+        if far is not None:
+            _warn_far(far[0], self.columns[far[1]], float(raw[far]))
+            np.clip(cells.data, -FARTHEST, FARTHEST, out=cells.data)
         return cells
+
+
+def _first_far(cells: Matrix) -> tuple[int, int] | None:
+    """Row and column of the first cell that is too large for its square."""
+    values = cells.data if sparse.issparse(cells) else cells
+    if not values.size or not max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)) > FARTHEST:
+        return None
+    if sparse.issparse(cells):
+        return _stored(cells, int(np.argmax(np.abs(values) > FARTHEST)))
+    row, column = np.argwhere(np.abs(values) > FARTHEST)[0]
+    return int(row), int(column)
+
+
+def _stored(cells: sparse.csr_array, place: int) -> tuple[int, int]:
+    """Row and column of a stored cell."""
+    return int(np.searchsorted(cells.indptr, place, side="right")) - 1, int(cells.indices[place])
+
+
+def _warn_far(row: int, column: str, cell: float) -> None:
+    warnings.warn(
+        f"Row {row} of column {column!r} holds {cell:g}, too far from all that was learned: it is taken for a nearer "
+        "number. Mend the cell if that is a mistake.",
+        FarWarning,
+        stacklevel=6,
+    )
 
 
 def _cells(table: Table, columns: tuple[str, ...]) -> Array:
@@ -130,8 +178,7 @@ def _sparse_cells(table: Table, places: NDArray[np.int64]) -> sparse.csr_array:
     cells = cells.astype(np.float64)
     if np.isinf(cells.data).any():
         place = int(np.argmax(np.isinf(cells.data)))
-        row = int(np.searchsorted(cells.indptr, place, side="right")) - 1
-        bad = BadCell(row, int(cells.indices[place]), float(cells.data[place]), INFINITE)
+        bad = BadCell(*_stored(cells, place), float(cells.data[place]), INFINITE)
         raise bad.named([table.names[k] for k in places])
     if np.isnan(cells.data).any():
         cells = cells.copy()

@@ -10,7 +10,7 @@ from likely.svm.kernels import Linear
 from likely.svm.machine import Machine
 from likely.svm.pairs import n_pairs, pairs_of
 from likely.svm.problem import Plan, Problem
-from likely.svm.products import Matrix
+from likely.svm.products import Matrix, narrow
 from likely.threads import side_by_side
 
 Array = NDArray[np.float64]
@@ -62,11 +62,5 @@ def _plane(X: Matrix, is_later: NDArray[np.bool_], cost: Array | None, plan: Pla
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        solver.fit(_narrow(X), is_later, sample_weight=cost)
+        solver.fit(narrow(X), is_later, sample_weight=cost)
     return solver.coef_[0].astype(np.float64), float(solver.intercept_[0])
-
-
-def _narrow(X: Matrix) -> Matrix:
-    if not sparse.issparse(X):
-        return X
-    return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

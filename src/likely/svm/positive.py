@@ -6,8 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from likely.svm.kernels import Kernel, gram
+from likely.svm.kernels import Kernel, as_kernel, as_rows, gram
 from likely.svm.products import Matrix
 
 SAMPLE = 400
@@ -21,7 +22,7 @@ class KernelWarning(UserWarning):
     """A kernel is no scalar product on the data, so the machine may not be the best one."""
 
 
-def smallest_eigenvalue(kernel: Kernel, X: Any) -> float:
+def smallest_eigenvalue(kernel: Kernel | str, X: Any) -> float:
     """The smallest eigenvalue of the Gram matrix of (at most 400 of) the rows, relative to the largest.
 
     Below zero the kernel is not positive semidefinite, and no space exists in which it is a scalar product.
@@ -31,8 +32,8 @@ def smallest_eigenvalue(kernel: Kernel, X: Any) -> float:
     >>> smallest_eigenvalue(Sigmoid(slope=1.0, offset=-1.0), rows) < 0.0 <= smallest_eigenvalue(Linear(), rows) + 1e-9
     True
     """
-    rows = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
-    return _smallest(kernel.settled(1.0), _some(rows))
+    rows = X if sparse.issparse(X) else as_rows(X)
+    return _smallest(as_kernel(kernel).settled(1.0), _some(rows))
 
 
 def warn_if_not_positive(kernel: Kernel, rows: Matrix) -> None:

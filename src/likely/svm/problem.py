@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.choices import between
 from likely.errors import SettingsError, listed
 from likely.svm.kernels import Kernel
 from likely.svm.products import Matrix
@@ -74,9 +75,9 @@ def row_costs(given: Any, classes: NDArray[Any], y: Codes, weight: Array | None)
         strange = [label for label in given if label not in labels]
         if strange:
             raise SettingsError(f"class_weight names {listed(strange)}, but the classes are {listed(labels)}.")
-        shares = np.array([float(given.get(label, 1.0)) for label in labels])
-        if not (np.isfinite(shares) & (shares > 0.0)).all():
-            raise SettingsError("class_weight holds something that is no number above 0.")
+        shares = np.array(
+            [between(f"class_weight of {label!r}", given.get(label, 1.0), 0.0, np.inf) for label in labels]
+        )
     else:
         raise SettingsError(f"class_weight is {given!r}, but it is 'balanced' or a mapping of classes to weights.")
     return np.asarray(shares[y] * (1.0 if weight is None else weight))

@@ -16,6 +16,10 @@ DENSE_CELLS = 1 << 25
 """Sparse rows of up to so many cells (256 MiB) are spread out for products with many others."""
 
 
+NARROWEST = 1e-80
+"""A variance below this is taken for none: its inverse would not go with the limits of kernels."""
+
+
 def products(a: Matrix, b: Matrix) -> Array:
     """The scalar product of every row of one matrix with every row of another."""
     if sparse.issparse(a) and sparse.issparse(b):
@@ -39,6 +43,13 @@ def spread(a: Matrix) -> Matrix:
     return a
 
 
+def narrow(a: Matrix) -> Matrix:
+    """The same rows for scikit-learn's solvers, which read sparse ones with 32-bit indices."""
+    if not sparse.issparse(a):
+        return a
+    return sparse.csr_matrix((a.data, a.indices.astype(np.int32), a.indptr.astype(np.int32)), shape=a.shape)
+
+
 def typical_square(a: Matrix, weight: Array | None = None) -> float:
     """Number of features times their variance over all cells: about how far apart rows lie, squared and halved."""
     each = np.full(a.shape[0], 1.0 / a.shape[0]) if weight is None else weight / weight.sum()
@@ -47,4 +58,4 @@ def typical_square(a: Matrix, weight: Array | None = None) -> float:
         variance = float(each @ squares(a)) / a.shape[1] - mean * mean
     else:
         variance = float(each @ squares(a - mean)) / a.shape[1]
-    return a.shape[1] * variance if np.isfinite(variance) and variance > 0.0 else 1.0
+    return a.shape[1] * variance if NARROWEST < variance < np.inf else 1.0

@@ -45,7 +45,7 @@ def solve(problem: Problem, plan: Plan) -> tuple[Machine, str]:
     if plan.method == "exact":
         _refuse_many(problem, plan)
         return solve_exactly(problem, plan), "exact"
-    if is_linear and len(problem) > LINEAR_ROWS:
+    if is_linear and len(problem) > min(LINEAR_ROWS, plan.max_rows):
         return solve_planes(problem, plan), "plane"
     if len(problem) > _most_rows(plan):
         return solve_by_landmarks(problem, plan), "landmarks"
@@ -61,9 +61,10 @@ def _most_rows(plan: Plan) -> int:
 def _refuse_many(problem: Problem, plan: Plan) -> None:
     most = _most_rows(plan)
     if len(problem) > most:
+        other = "give a number for C and leave" if np.isinf(plan.C) else "leave"
         raise SettingsError(
             f"The {len(problem):,} rows are more than the {most:,} that can be solved exactly with the kernel "
-            f"{plan.kernel!r}: leave method out so that another way is taken, give fewer rows, or raise max_rows."
+            f"{plan.kernel!r}: {other} method out so that another way is taken, give fewer rows, or raise max_rows."
         )
 
 
