@@ -16,10 +16,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Blocks of coefficients, each with one basis (a column) or two (a pair of columns)."""
+    """Blocks of coefficients, each with one basis (a column) or two (a pair of columns).
+
+    `turned` has every basis transposed, at the same place.
+    """
 
     shape: NDArray[np.int64]
     bases: Array
+    turned: Array
     n_cells: int
     n_coefficients: int
 
@@ -28,11 +32,13 @@ class Design:
         """Lay the blocks out one after another; a basis that several share is stored once."""
         places: dict[int, int] = {}
         stored: list[Array] = []
+        turned: list[Array] = []
         end = 0
         for basis in (side for block in blocks for side in block):
             if basis.matrix is not None and id(basis) not in places:
                 places[id(basis)] = end
                 stored.append(basis.matrix.ravel())
+                turned.append(basis.matrix.T.ravel())
                 end += basis.matrix.size
         lines, cell, coefficient = [], 0, 0
         for a, b in blocks:
@@ -42,7 +48,7 @@ class Design:
             cell += a.rows * b.rows
             coefficient += a.rank * b.rank
         shape = np.array(lines, dtype=np.int64).reshape(len(lines), 8)
-        return cls(shape, np.concatenate([*stored, np.zeros(0)]), cell, coefficient)
+        return cls(shape, _flat(stored), _flat(turned), cell, coefficient)
 
     @classmethod
     def of_columns(cls, bases: Sequence[Basis]) -> Design:
@@ -57,17 +63,21 @@ class Design:
     def tables(self, u: Array, scales: Array) -> Array:
         """Cells × classes of coefficients × classes."""
         out = np.empty((self.n_cells, u.shape[1]))
-        expand(self.shape, self.bases, scales, u, out)
+        expand(self.shape, self.bases, self.turned, scales, u, out)
         return out
 
     def slopes(self, slope: Array, scales: Array) -> Array:
         """Slopes of the coefficients, given those of the tables."""
         out = np.empty((self.n_coefficients, slope.shape[1]))
-        pull_back(self.shape, self.bases, scales, slope, out)
+        pull_back(self.shape, self.bases, self.turned, scales, slope, out)
         return out
 
     def curvature(self, weights: Array, scales: Array) -> Array:
         """Σ weight of cell × (what one unit of a coefficient does to it)²."""
         out = np.empty((self.n_coefficients, 1))
-        pull_back(self.shape, self.bases**2, scales**2, weights[:, None], out)
+        pull_back(self.shape, self.bases**2, self.turned**2, scales**2, weights[:, None], out)
         return out[:, 0]
+
+
+def _flat(parts: list[Array]) -> Array:
+    return np.concatenate([*parts, np.zeros(0)])

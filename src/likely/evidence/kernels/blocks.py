@@ -2,7 +2,8 @@
 
 A block of one column has no B. Row 0 of a basis belongs to the code that says nothing, and is zero. A basis of which
 nothing is stored (place −1) is the identity below that row. A line of `shape` has the start of the table, rows and
-rank of A, rows and rank of B, the start of u, and the places of A and of B among the stored bases.
+rank of A, rows and rank of B, the start of u, and the places of A and of B among the stored bases; `turned` has every
+basis at the same place, transposed.
 """
 
 from __future__ import annotations
@@ -11,122 +12,103 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.evidence.kernels.steps import inner
+from likely.evidence.kernels.products import copy_scaled, multiply
 
 Array = NDArray[np.float64]
+Shape = NDArray[np.int64]
+
+MANY_CLASSES = 4
+"""From here on the classes of a cell are worth doing four at a time; below, its neighbours are."""
 
 
 @numba.njit(nogil=True, cache=True)
-def expand(shape: NDArray[np.int64], bases: Array, scales: Array, u: Array, out: Array) -> None:
+def expand(shape: Shape, bases: Array, turned: Array, scales: Array, u: Array, out: Array) -> None:
     """Tables (cells × classes) of coefficients (coefficients × classes)."""
-    n_classes, flat = u.shape[1], u.reshape(-1)
-    out[:] = 0.0
+    n_classes, given, tables = u.shape[1], u.reshape(-1), out.reshape(-1)
+    tables[:] = 0.0
+    half = np.empty(_largest_half(shape, n_classes))
     for k in range(len(shape)):
         start, rows_a, rank_a, rows_b, rank_b, at, place_a, place_b = shape[k]
-        half = np.empty((rank_b, n_classes))
-        width = rank_b * n_classes
-        block = flat[at * n_classes : at * n_classes + rank_a * width]
-        for a in range(1, rows_a):
-            if place_a < 0:
-                half.reshape(-1)[:] = block[(a - 1) * width : a * width]
-            else:
-                _across(bases[place_a + a * rank_a : place_a + (a + 1) * rank_a], block, half.reshape(-1))
-            if rows_b == 1:
-                for c in range(n_classes):
-                    out[start + a, c] = scales[k] * half[0, c]
-            else:
-                _along(bases, place_b, rows_b, scales[k], half, start + a * rows_b, out)
+        width, first, scale = rank_b * n_classes, at * n_classes, scales[k]
+        cell = (start + rows_b) * n_classes
+        if rows_b == 1:
+            _times_basis(bases, turned, place_a, rows_a, rank_a, given, first, n_classes, scale, tables, cell)
+            continue
+        source, line = given, first
+        if place_a >= 0:
+            source, line = half, 0
+            multiply(
+                bases, place_a + rank_a, rank_a, 1, rows_a - 1, rank_a, given, first, width, width,
+                1.0, half, 0, width, 1,
+            )  # fmt: skip
+        for a in range(rows_a - 1):
+            to = cell + (a * rows_b + 1) * n_classes
+            _times_basis(bases, turned, place_b, rows_b, rank_b, source, line + a * width, n_classes, scale, tables, to)
 
 
 @numba.njit(nogil=True, cache=True)
-def pull_back(shape: NDArray[np.int64], bases: Array, scales: Array, slope: Array, out: Array) -> None:
+def pull_back(shape: Shape, bases: Array, turned: Array, scales: Array, slope: Array, out: Array) -> None:
     """Slopes of tables as slopes of coefficients: the transpose of `expand`."""
-    n_classes, flat = slope.shape[1], out.reshape(-1)
-    flat[:] = 0.0
+    n_classes, found, tables = slope.shape[1], out.reshape(-1), slope.reshape(-1)
+    half = np.empty(_largest_half(shape, n_classes))
     for k in range(len(shape)):
         start, rows_a, rank_a, rows_b, rank_b, at, place_a, place_b = shape[k]
-        half = np.empty((rank_b, n_classes))
-        width = rank_b * n_classes
-        block = flat[at * n_classes : at * n_classes + rank_a * width]
-        for a in range(1, rows_a):
-            if rows_b == 1:
-                half[0] = slope[start + a]
-            else:
-                _gathered(bases, place_b, rows_b, slope, start + a * rows_b, half)
-            if place_a < 0:
-                for i in range(width):
-                    block[(a - 1) * width + i] = scales[k] * half.reshape(-1)[i]
-            else:
-                row = bases[place_a + a * rank_a : place_a + (a + 1) * rank_a]
-                _spread(row, scales[k], half.reshape(-1), block)
-
-
-@numba.njit(nogil=True, cache=True)
-def _across(row: Array, block: Array, half: Array) -> None:
-    """A row of A times U."""
-    width = len(half)
-    if width == 1:
-        half[0] = inner(row, block)
-        return
-    half[:] = 0.0
-    for r in range(len(row)):
-        factor = row[r]
-        line = block[r * width : (r + 1) * width]
-        for i in range(width):
-            half[i] += factor * line[i]
-
-
-@numba.njit(nogil=True, cache=True)
-def _spread(row: Array, scale: float, half: Array, block: Array) -> None:
-    """A row of A, transposed, times a row of slopes."""
-    width = len(half)
-    if width == 1:
-        factor = scale * half[0]
-        for r in range(len(row)):
-            block[r] += factor * row[r]
-        return
-    for r in range(len(row)):
-        factor = scale * row[r]
-        line = block[r * width : (r + 1) * width]
-        for i in range(width):
-            line[i] += factor * half[i]
-
-
-@numba.njit(nogil=True, cache=True)
-def _along(bases: Array, place: int, rows: int, scale: float, half: Array, first: int, out: Array) -> None:
-    """One row of A U times Bᵀ."""
-    rank, n_classes = half.shape
-    for b in range(1, rows):
-        if place < 0:
-            for c in range(n_classes):
-                out[first + b, c] = scale * half[b - 1, c]
-        elif n_classes == 1:
-            total = 0.0
-            for q in range(rank):
-                total += bases[place + b * rank + q] * half[q, 0]
-            out[first + b, 0] = scale * total
+        width, first, scale = rank_b * n_classes, at * n_classes, scales[k]
+        cell = (start + rows_b) * n_classes
+        if rows_b == 1:
+            _times_turned(bases, turned, place_a, rows_a, rank_a, tables, cell, n_classes, scale, found, first)
+            continue
+        for a in range(rows_a - 1):
+            line = cell + (a * rows_b + 1) * n_classes
+            _times_turned(bases, turned, place_b, rows_b, rank_b, tables, line, n_classes, 1.0, half, a * width)
+        if place_a < 0:
+            copy_scaled(half, 0, rank_a * width, scale, found, first)
         else:
-            for q in range(rank):
-                factor = scale * bases[place + b * rank + q]
-                for c in range(n_classes):
-                    out[first + b, c] += factor * half[q, c]
+            multiply(
+                turned, place_a + 1, rows_a, 1, rank_a, rows_a - 1, half, 0, width, width,
+                scale, found, first, width, 1,
+            )  # fmt: skip
 
 
 @numba.njit(nogil=True, cache=True)
-def _gathered(bases: Array, place: int, rows: int, slope: Array, first: int, half: Array) -> None:
-    """One row of slopes times B."""
-    rank, n_classes = half.shape
-    half[:] = 0.0
-    for b in range(1, rows):
-        if place < 0:
-            for c in range(n_classes):
-                half[b - 1, c] = slope[first + b, c]
-        elif n_classes == 1:
-            factor = slope[first + b, 0]
-            for q in range(rank):
-                half[q, 0] += factor * bases[place + b * rank + q]
-        else:
-            for q in range(rank):
-                factor = bases[place + b * rank + q]
-                for c in range(n_classes):
-                    half[q, c] += factor * slope[first + b, c]
+def _largest_half(shape: Shape, n_classes: int) -> int:
+    most = 0
+    for k in range(len(shape)):
+        most = max(most, shape[k, 1] * shape[k, 4] * n_classes)
+    return most
+
+
+@numba.njit(nogil=True, cache=True)
+def _times_basis(
+    bases: Array, turned: Array, place: int, rows: int, rank: int, given: Array, at: int, n_classes: int,
+    scale: float, out: Array, to: int,
+) -> None:  # fmt: skip
+    """A basis times rank × classes, without the row of zeros."""
+    if place < 0:
+        copy_scaled(given, at, rank * n_classes, scale, out, to)
+    elif n_classes < MANY_CLASSES:
+        multiply(
+            given, at, 1, n_classes, n_classes, rank, turned, place + 1, rows, rows - 1, scale, out, to, 1, n_classes
+        )
+    else:
+        multiply(
+            bases, place + rank, rank, 1, rows - 1, rank, given, at, n_classes, n_classes, scale, out, to, n_classes, 1
+        )
+
+
+@numba.njit(nogil=True, cache=True)
+def _times_turned(
+    bases: Array, turned: Array, place: int, rows: int, rank: int, given: Array, at: int, n_classes: int,
+    scale: float, out: Array, to: int,
+) -> None:  # fmt: skip
+    """A basis, transposed, times cells × classes, without the row of zeros."""
+    if place < 0:
+        copy_scaled(given, at, rank * n_classes, scale, out, to)
+    elif n_classes < MANY_CLASSES:
+        multiply(
+            given, at, 1, n_classes, n_classes, rows - 1, bases, place + rank, rank, rank, scale, out, to, 1, n_classes
+        )
+    else:
+        multiply(
+            turned, place + 1, rows, 1, rank, rows - 1, given, at, n_classes, n_classes, scale, out, to, n_classes, 1
+        )

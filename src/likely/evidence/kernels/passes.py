@@ -6,38 +6,74 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.unsigned import FOUR, ONE, THREE, TWO, ZERO, Place
+
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint16]
 Starts = NDArray[np.int32]
 
 
 @numba.njit(nogil=True, cache=True)
-def one_score(codes: Codes, starts: Starts, tables: Array, i: int) -> float:
-    """Σ of a row's cells where there is one score; four sums side by side, so that no addition waits for another."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    n = len(starts) - len(starts) % 4
-    for j in range(0, n, 4):
-        s0 += tables[starts[j] + codes[i, j], 0]
-        s1 += tables[starts[j + 1] + codes[i, j + 1], 0]
-        s2 += tables[starts[j + 2] + codes[i, j + 2], 0]
-        s3 += tables[starts[j + 3] + codes[i, j + 3], 0]
-    for j in range(n, len(starts)):
-        s0 += tables[starts[j] + codes[i, j], 0]
-    return (s0 + s1) + (s2 + s3)
+def add_scores(codes: Codes, starts: Starts, tables: Array, first: int, last: int, out: Array) -> None:
+    """Add what every code of a row says to its scores."""
+    if tables.shape[1] == 1:
+        _add_one(codes, starts, tables.reshape(-1), first, last, out.reshape(-1))
+    else:
+        _add_some(codes, starts, tables.reshape(-1), tables.shape[1], first, last, out.reshape(-1))
 
 
 @numba.njit(nogil=True, cache=True)
-def add_scores(codes: Codes, starts: Starts, tables: Array, first: int, last: int, out: Array) -> None:
-    """Add what every code of a row says to its scores."""
-    n_classes = tables.shape[1]
-    for i in range(first, last):
-        if n_classes == 1:
-            out[i, 0] += one_score(codes, starts, tables, i)
-        else:
-            for j in range(len(starts)):
-                cell = starts[j] + codes[i, j]
-                for c in range(n_classes):
-                    out[i, c] += tables[cell, c]
+def _add_one(codes: Codes, starts: Starts, tables: Array, first: int, last: int, out: Array) -> None:
+    """Where there is one score: four sums side by side, so that no addition waits for another."""
+    n = Place(len(starts))
+    for row in range(Place(first), Place(last)):
+        j = ZERO
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        while j + THREE < n:
+            s0 += tables[Place(starts[j]) + Place(codes[row, j])]
+            s1 += tables[Place(starts[j + ONE]) + Place(codes[row, j + ONE])]
+            s2 += tables[Place(starts[j + TWO]) + Place(codes[row, j + TWO])]
+            s3 += tables[Place(starts[j + THREE]) + Place(codes[row, j + THREE])]
+            j += FOUR
+        while j < n:
+            s0 += tables[Place(starts[j]) + Place(codes[row, j])]
+            j += ONE
+        out[row] += (s0 + s1) + (s2 + s3)
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_some(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: int, last: int, out: Array) -> None:
+    """Where there are several: four, then two of them at a time."""
+    n, width = Place(len(starts)), Place(n_scores)
+    for row in range(Place(first), Place(last)):
+        at, c = row * width, ZERO
+        while c + THREE < width:
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(n):
+                cell = (Place(starts[j]) + Place(codes[row, j])) * width + c
+                s0 += tables[cell]
+                s1 += tables[cell + ONE]
+                s2 += tables[cell + TWO]
+                s3 += tables[cell + THREE]
+            out[at + c] += s0
+            out[at + c + ONE] += s1
+            out[at + c + TWO] += s2
+            out[at + c + THREE] += s3
+            c += FOUR
+        if c + ONE < width:
+            s0, s1 = 0.0, 0.0
+            for j in range(n):
+                cell = (Place(starts[j]) + Place(codes[row, j])) * width + c
+                s0 += tables[cell]
+                s1 += tables[cell + ONE]
+            out[at + c] += s0
+            out[at + c + ONE] += s1
+            c += TWO
+        if c < width:
+            s0 = 0.0
+            for j in range(n):
+                s0 += tables[(Place(starts[j]) + Place(codes[row, j])) * width + c]
+            out[at + c] += s0
 
 
 @numba.njit(nogil=True, cache=True)
@@ -115,25 +151,51 @@ def pass_over(
         strip = codes[start : start + size]
         add_scores(strip, starts, tables, 0, size, scores)
         loss += residuals(scores[:size], y[start : start + size], weight[start : start + size])
-        _give_back(strip, starts, scores, slope, base_slope)
+        for i in range(size):
+            for c in range(n_classes):
+                base_slope[c] += scores[i, c]
+        if n_classes == 1:
+            _give_one(strip, starts, scores.reshape(-1), slope.reshape(-1))
+        else:
+            _give_some(strip, starts, scores.reshape(-1), n_classes, slope.reshape(-1))
     return loss
 
 
 @numba.njit(nogil=True, cache=True)
-def _give_back(codes: Codes, starts: Starts, wrong: Array, slope: Array, base_slope: Array) -> None:
+def _give_one(codes: Codes, starts: Starts, wrong: Array, slope: Array) -> None:
     """Add what is wrong with each row to the cells that it has."""
-    n_classes = slope.shape[1]
-    for i in range(codes.shape[0]):
-        for c in range(n_classes):
-            base_slope[c] += wrong[i, c]
-        if n_classes == 1:
-            for j in range(len(starts)):
-                slope[starts[j] + codes[i, j], 0] += wrong[i, 0]
-        else:
-            for j in range(len(starts)):
-                cell = starts[j] + codes[i, j]
-                for c in range(n_classes):
-                    slope[cell, c] += wrong[i, c]
+    for row in range(Place(len(codes))):
+        too_much = wrong[row]
+        for j in range(Place(len(starts))):
+            slope[Place(starts[j]) + Place(codes[row, j])] += too_much
+
+
+@numba.njit(nogil=True, cache=True)
+def _give_some(codes: Codes, starts: Starts, wrong: Array, n_scores: int, slope: Array) -> None:
+    """The same for several scores: four, then two of them at a time."""
+    n, width = Place(len(starts)), Place(n_scores)
+    for row in range(Place(len(codes))):
+        at, c = row * width, ZERO
+        while c + THREE < width:
+            w0, w1, w2, w3 = wrong[at + c], wrong[at + c + ONE], wrong[at + c + TWO], wrong[at + c + THREE]
+            for j in range(n):
+                cell = (Place(starts[j]) + Place(codes[row, j])) * width + c
+                slope[cell] += w0
+                slope[cell + ONE] += w1
+                slope[cell + TWO] += w2
+                slope[cell + THREE] += w3
+            c += FOUR
+        if c + ONE < width:
+            w0, w1 = wrong[at + c], wrong[at + c + ONE]
+            for j in range(n):
+                cell = (Place(starts[j]) + Place(codes[row, j])) * width + c
+                slope[cell] += w0
+                slope[cell + ONE] += w1
+            c += TWO
+        if c < width:
+            w0 = wrong[at + c]
+            for j in range(n):
+                slope[(Place(starts[j]) + Place(codes[row, j])) * width + c] += w0
 
 
 @numba.njit(nogil=True, cache=True)

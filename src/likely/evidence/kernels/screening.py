@@ -6,6 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.unsigned import Place
+
 Array = NDArray[np.float64]
 
 
@@ -32,7 +34,7 @@ def unexplained(
         most = max(most, n_cells)
     g = np.empty((most, n_scores))
     h = np.empty((most, n_scores))
-    cells = np.empty(n_rows, dtype=np.int32)
+    cells = np.empty(n_rows, dtype=np.uint32)
     for k in range(len(terms)):
         cells[:] = 0
         n_cells = 1
@@ -40,16 +42,27 @@ def unexplained(
             width = widths[a]
             n_cells *= width
             for i in range(n_rows):
-                cells[i] = cells[i] * width + codes[a, i]
+                cells[i] = cells[i] * np.uint32(width) + np.uint32(codes[a, i])
         g[:n_cells] = 0.0
         h[:n_cells] = 0.0
-        for i in range(n_rows):
-            cell = cells[i]
-            for c in range(n_scores):
-                g[cell, c] += wrong[i, c]
-                h[cell, c] += bend[i, c]
+        _gather(cells, wrong, g)
+        _gather(cells, bend, h)
         total = 0.0
         for cell in range(n_cells):
             for c in range(n_scores):
                 total += (g[cell, c] * g[cell, c] - h[cell, c]) / (h[cell, c] + prior)
         out[k] = total
+
+
+@numba.njit(nogil=True, cache=True)
+def _gather(cells: NDArray[np.uint32], rows: Array, out: Array) -> None:
+    """Add each row to its cell."""
+    n_scores = rows.shape[1]
+    if n_scores == 1:
+        for i in range(len(cells)):
+            out[Place(cells[i]), 0] += rows[i, 0]
+        return
+    for i in range(len(cells)):
+        cell = Place(cells[i])
+        for c in range(n_scores):
+            out[cell, c] += rows[i, c]

@@ -1,0 +1,65 @@
+"""A product of two small matrices that lie anywhere in flat arrays."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.unsigned import FOUR, ONE, THREE, TWO, ZERO, Place
+
+Array = NDArray[np.float64]
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+def multiply(
+    left: Array, left_at: int, left_down: int, left_along: int, n_rows: int, n_inner: int,
+    right: Array, right_at: int, right_down: int, n_columns: int,
+    scale: float, out: Array, out_at: int, out_down: int, out_along: int,
+) -> None:  # fmt: skip
+    """out[i, c] = scale · Σ left[i, q] right[q, c]; four columns of `right`, which lie side by side, at a time.
+
+    `…_at` is where a matrix begins, `…_down` and `…_along` are the ways from one row and one column to the next.
+    """
+    left_row, out_row, first = Place(left_at), Place(out_at), Place(right_at)
+    to_left, to_right, across = Place(left_along), Place(right_down), Place(out_along)
+    width, inner = Place(n_columns), Place(n_inner)
+    for _ in range(n_rows):
+        column, cell = ZERO, out_row
+        while column + THREE < width:
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            a, b = left_row, first + column
+            for _ in range(inner):
+                factor = left[a]
+                s0 += factor * right[b]
+                s1 += factor * right[b + ONE]
+                s2 += factor * right[b + TWO]
+                s3 += factor * right[b + THREE]
+                a += to_left
+                b += to_right
+            out[cell] = scale * s0
+            out[cell + across] = scale * s1
+            out[cell + TWO * across] = scale * s2
+            out[cell + THREE * across] = scale * s3
+            column += FOUR
+            cell += FOUR * across
+        while column < width:
+            total = 0.0
+            a, b = left_row, first + column
+            for _ in range(inner):
+                total += left[a] * right[b]
+                a += to_left
+                b += to_right
+            out[cell] = scale * total
+            column += ONE
+            cell += across
+        left_row += Place(left_down)
+        out_row += Place(out_down)
+
+
+@numba.njit(nogil=True, cache=True)
+def copy_scaled(source: Array, source_at: int, n: int, scale: float, out: Array, out_at: int) -> None:
+    """A stretch of one array, scaled, into another."""
+    a, b = Place(source_at), Place(out_at)
+    for i in range(Place(n)):
+        out[b + i] = scale * source[a + i]
