@@ -45,6 +45,12 @@ def test_streams_and_standard_input(folder: Path) -> None:
         open_table(io.StringIO("a,y\n"))
 
 
+def test_columns_that_a_file_calls_not_null(tmp_path: Path) -> None:
+    fields = [pa.field("a", pa.float64(), nullable=False), pa.field("y", pa.string(), nullable=False)]
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": ["x", "z"]}, schema=pa.schema(fields)), tmp_path / "strict.parquet")
+    assert open_table(tmp_path / "strict.parquet").read().to_pydict() == {"a": [1.0, 2.0], "y": ["x", "z"]}
+
+
 def test_files_that_are_not_there(folder: Path) -> None:
     with pytest.raises(NoSuchFile, match=r"There is no file .*Did you mean 'part1.csv'"):
         open_table(folder / "part1.cvs")

@@ -103,9 +103,12 @@ class FileTable:
 
     def batches(self, rows: int = BATCH_ROWS, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """All rows in Arrow batches of at most so many."""
+        import pyarrow as pa
+
         names = tuple(columns) if columns is not None else self.names
+        promised = pa.schema([self.schema.field(name) for name in names])  # a file may say "not null", we do not
         for piece in self.pieces({name: self._read_as(name) for name in names}):
-            for batch in piece.read().combine_chunks().to_batches(max_chunksize=rows):
+            for batch in piece.read().cast(promised).combine_chunks().to_batches(max_chunksize=rows):
                 if batch.num_rows:
                     yield batch
 
