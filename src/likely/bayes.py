@@ -118,7 +118,7 @@ class Model(Judging):
                 add_evidence(block, joint)
             use(block, joint)
 
-        width = len(self.classes) + sum(len(belief.columns) for belief in self.beliefs)
+        width = len(self.classes) + sum(getattr(belief, "work", len(belief.columns)) for belief in self.beliefs)
         blocks = row_blocks(table.n_rows, width)
         with one_thread_each() if len(blocks) > 1 else nullcontext():
             for _ in side_by_side(score, blocks, n_jobs):

@@ -67,8 +67,38 @@ def test_a_table_beyond_the_budget_is_counted(
         judged = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3")
         assert judged.code == 0
         assert "without weights" in judged.err
-    assert likely("train", "trips.csv", "-t", "y", "--model", "evidence").code == 0
-    assert kind_of("trips.likely") == "EvidenceClassifier"
+
+
+def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
+    likely: Likely, trips: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    said = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
+    assert said.code == 0
+    assert "model:" not in said.err
+    small = package.load("trips.likely")
+    for budget in (1000, 10_000):
+        monkeypatch.setattr(gathering, "BUDGET", budget)
+        before = sorted(tmp_path.iterdir())
+        said = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
+        assert said.code == 0, said.err
+        assert said.err.startswith("model: evidence; the table needs more than 1 MiB of memory, so it is read twice")
+        assert str(tmp_path) in said.err.splitlines()[0]
+        assert sorted(tmp_path.iterdir()) == before
+        clf = package.load("trips.likely")
+        np.testing.assert_array_equal(clf.predict_proba(trips), small.predict_proba(trips))
+        for a, b in zip(clf.schema_, small.schema_, strict=True):
+            assert (a.name, a.kind, a.why) == (b.name, b.kind, b.why)
+            assert a.kind == "ignored" or a.gaps == b.gaps
+        assert likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--model", "evidence").code == 0
+    refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence", "--checkpoint", "half.likely")
+    assert refused.code == 2
+    assert "evidence reads the files twice" in refused.err
+    monkeypatch.setattr(gathering, "BUDGET", 1000)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
+    assert refused.code == 2
+    assert "nowhere: No such file or directory; name another one (the variable TMPDIR)." in refused.err
 
 
 @pytest.mark.parametrize(

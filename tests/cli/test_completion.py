@@ -26,6 +26,7 @@ def offered(words: str, folder: Path) -> list[str]:
 def test_commands_options_and_columns(tmp_path: Path) -> None:
     (tmp_path / "mails.csv").write_text(MAILS)
     assert offered("likely pre", tmp_path) == ["predict"]
+    assert offered("likely ref", tmp_path) == ["refresh"]
     assert "--target" in offered("likely train mails.csv --tar", tmp_path)
     assert offered("likely train mails.csv --target k", tmp_path) == ["kind"]
     assert offered("likely train nothing.csv --target k", tmp_path) == []

@@ -14,7 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
 from likely import DataError, EvidenceClassifier, Loss, ModelFileError, SettingsError
-from likely.stats import ValueCounts
+from likely.evidence.counted import by_code
+from likely.stats import Histogram, ValueCounts
 from likely.store import container
 
 WEIGHTS = (
@@ -265,10 +266,12 @@ def test_terms_and_tables_that_do_not_exist_are_refused(fitted: EvidenceClassifi
 
 def test_what_was_counted_adds_up(fitted: EvidenceClassifier) -> None:
     _, y = mixed()
-    for name in ("a", "b", "number"):  # gaps have a code of their own
-        seen = fitted.summary_[name]
-        assert isinstance(seen, ValueCounts)
-        assert seen.counts.sum() == len(y)
+    for column in fitted.model_.evidence.frame.columns:  # gaps have a code of their own
+        counts = by_code(column, fitted.summary_)
+        np.testing.assert_array_equal(counts[1:].sum(axis=1), column.mass)
+        np.testing.assert_array_equal(counts.sum(axis=0), [(y == label).sum() for label in fitted.classes_])
+    assert isinstance(fitted.summary_["number"], Histogram)
+    assert isinstance(fitted.summary_["a"], ValueCounts)
     both = fitted.summary_ + fitted.summary_
     assert both.n_rows == 2 * len(y)
 

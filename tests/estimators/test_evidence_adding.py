@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 import likely
 from likely import DataError, EvidenceClassifier, ModelFileError, NotMergeable
-from likely.stats import Summary, ValueCounts
+from likely.stats import Histogram, Summary, ValueCounts
 from likely.store import container
 from tests.estimators.test_evidence import mixed
 
@@ -34,6 +34,10 @@ def same(a: Summary, b: Summary) -> None:
         other = b.parts[part]
         if isinstance(seen, ValueCounts) and isinstance(other, ValueCounts):
             assert seen.values == other.values
+            np.testing.assert_array_equal(seen.counts, other.counts)
+        elif isinstance(seen, Histogram) and isinstance(other, Histogram):
+            assert seen.shift == other.shift
+            np.testing.assert_array_equal(seen.cells, other.cells)
             np.testing.assert_array_equal(seen.counts, other.counts)
 
 
@@ -192,7 +196,20 @@ def changes() -> list[Any]:
     def lost(learned: dict[str, Any]) -> None:
         del learned["evidence"]["ways"]
 
-    return [stale, ways, shares, lost]
+    def counted(learned: dict[str, Any]) -> None:
+        learned["summary"]["parts"] = learned["summary"]["parts"][1:]
+
+    def swapped(learned: dict[str, Any]) -> None:
+        first, second = learned["summary"]["parts"][1:3]
+        first["columns"], second["columns"] = second["columns"], first["columns"]
+
+    def coarser(learned: dict[str, Any]) -> None:
+        learned["summary"]["parts"][0]["shift"] = 52
+
+    def form(learned: dict[str, Any]) -> None:
+        del learned["form"]
+
+    return [stale, ways, shares, lost, counted, swapped, coarser, form]
 
 
 @pytest.mark.parametrize("change", changes(), ids=lambda change: change.__name__)
@@ -206,12 +223,21 @@ def test_made_up_states_are_refused(change: Any, tmp_path: Path) -> None:
         likely.load(path)
 
 
+def test_a_file_of_the_first_form_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "m.likely"
+    FITTED.save(path)
+    document, arrays = container.unpack(path.read_bytes())
+    del document["learned"]["form"]
+    path.write_bytes(container.pack(document, arrays))
+    with pytest.raises(ModelFileError, match="fit it anew"):
+        likely.load(path)
+
+
 def test_what_does_not_fit_is_refused() -> None:
-    other = EvidenceClassifier().fit(TABLE[100:], Y[100:])
-    with pytest.raises(NotMergeable, match=r"'number'.*emptied"):
-        copied().merge(other)
-    with pytest.raises(NotMergeable, match="same columns"):
-        copied().merge(EvidenceClassifier().fit(TABLE[["a"]], Y))
+    with pytest.raises(NotMergeable, match=r"do not read 'b' in the same way"):
+        copied().merge(EvidenceClassifier().fit(TABLE.drop(columns="b"), Y))
+    with pytest.raises(NotMergeable, match=r"do not read 'number' in the same way"):
+        copied().merge(EvidenceClassifier(schema={"number": "nominal"}).fit(TABLE, Y))
     with pytest.raises(NotMergeable):
         copied().forget(TABLE, Y)
     clf = copied()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,9 @@ def simulated(seed: int, n: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     return table, (rng.random(n + NEW) < share).astype(int), share
 
 
-@pytest.mark.parametrize(("n", "least", "most"), [(200, 0.80, 0.95), (500, 0.88, 0.98)])
-def test_intervals_are_as_often_right_as_they_say(n: int, least: float, most: float) -> None:
+@pytest.mark.parametrize(("n", "worst"), [(50, 0.75), (200, 0.85)])
+def test_intervals_hold_the_truth_in_small_tables_too(n: int, worst: float) -> None:
+    """The variance that predicts best is cautious: under it, 38 % were inside in one of these tables of 50 rows."""
     right, half = [], []
     for seed in range(6):
         table, y, truth = simulated(seed, n)
@@ -41,29 +43,38 @@ def test_intervals_are_as_often_right_as_they_say(n: int, least: float, most: fl
         for level, found in ((0.9, right), (0.5, half)):
             low, high = clf.predict_interval(table[n:], level)
             found.append(((low[:, 1] <= truth[n:]) & (truth[n:] <= high[:, 1])).mean())
-    assert least < np.mean(right) < most
-    assert 0.4 < np.mean(half) < 0.7
+    assert np.mean(right) > 0.9
+    assert min(right) > worst
+    assert 0.5 < np.mean(half) < 0.8  # bounds that always hold would say nothing
 
 
 @pytest.mark.parametrize("max_pairs", [0, 3])
 def test_it_is_the_dense_formula(max_pairs: int) -> None:
-    """φᵀ (I + Φᵀ W Φ)⁻¹ φ with every coefficient written out."""
+    """φᵀ (I + Φᵀ W Φ)⁻¹ φ with every coefficient written out: columns, all pairs, and once more those chosen."""
     table, y = mixed(240)
     clf = EvidenceClassifier(max_pairs=max_pairs).fit(table, y)
     evidence = clf.model_.evidence
-    ways, frame = evidence.ways, evidence.frame
-    terms = ways.terms if ways.shares[2] > 0.0 else Terms.none()
-    spreads = ways.spreads[int(ways.shares[2] > 0.0)]
-    design = frame.design(terms)
-    scales = np.sqrt(np.repeat(spreads, [len(frame.columns), len(terms.pairs), len(terms.triples)]))
-    ones = np.eye(design.n_coefficients)
-    cells = design.tables(ones, scales)
-    codes = clf.model_.codes(as_table(table))
-    phi = cells[frame.codes(codes, terms).astype(np.int64) + design.starts].sum(axis=1)
+    ways, frame, certainty = evidence.ways, evidence.frame, Certainty(evidence)
+    codes, n_columns = clf.model_.codes(as_table(table)), len(frame.columns)
+
+    def written_out(terms: Terms, scales: np.ndarray) -> np.ndarray:
+        design = frame.design(terms)
+        cells = design.tables(np.eye(design.n_coefficients), np.sqrt(scales))
+        return cells[frame.codes(codes, terms).astype(np.int64) + design.starts].sum(axis=1)
+
+    pairs = np.array(list(combinations(range(n_columns), 2)), dtype=np.int32)
+    every = Terms(pairs, Terms.none().triples)
+    phi = written_out(every, np.repeat([1.0, 2.0 / (n_columns - 1)], [n_columns, len(pairs)]))
+    assert bool(ways.shares[2] > 0.0) == bool(max_pairs)
+    if max_pairs:
+        beside = ways.spreads[1] / ways.spreads[1, 0] * [0.0, 1.0, 1.0]
+        more = written_out(ways.terms, np.repeat(beside, [n_columns, len(ways.terms.pairs), len(ways.terms.triples)]))
+        phi = np.concatenate([phi, more], axis=1)
+    phi *= np.sqrt(certainty.variance)
     p = clf.predict_proba(table)[:, 1]
-    inverse = np.linalg.inv(ones + phi.T @ ((p * (1.0 - p))[:, None] * phi))
-    expected = np.einsum("ij,jk,ik->i", phi, inverse, phi) * ways.shares.sum() ** 2
-    np.testing.assert_allclose(Certainty(evidence).variances(codes)[:, 0], expected, rtol=1e-6)
+    inverse = np.linalg.inv(np.eye(phi.shape[1]) + phi.T @ ((p * (1.0 - p))[:, None] * phi))
+    expected = np.einsum("ij,jk,ik->i", phi, inverse, phi)
+    np.testing.assert_allclose(certainty.variances(codes)[:, 0], expected, rtol=1e-6)
     low, high = clf.predict_interval(table, level=0.6826894921370859)  # one standard deviation
     odds = np.log(p / (1.0 - p))
     deviation = np.sqrt(expected + polygamma(1, clf.summary_.classes.weights).sum())
@@ -97,6 +108,9 @@ def test_many_classes_one_class_few_rows_and_files(tmp_path: Path) -> None:
     again = likely.load(tmp_path / "m.likely").predict_interval(X)
     np.testing.assert_array_equal(again[0], low)
     np.testing.assert_array_equal(again[1], high)
+    every = np.ones(len(X))
+    one_thread = EvidenceClassifier(max_triples=2, n_jobs=1).fit(X, y, sample_weight=every).predict_interval(X)
+    np.testing.assert_array_equal(one_thread[0], low)
     only = EvidenceClassifier().fit({"a": [1.0, 2.0, 3.0]}, ["only"] * 3).predict_interval({"a": [2.0]})
     assert [bound.tolist() for bound in only] == [[[1.0]], [[1.0]]]
     few = EvidenceClassifier().fit({"a": [1.0, 2.0, 3.0, 4.0]}, [0, 1, 0, 1]).predict_interval({"a": [2.0, None]})

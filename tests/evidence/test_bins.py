@@ -6,10 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.evidence.bins import atoms, cuts_between, group
-from likely.evidence.columns import Fineness, NominalColumn, NumericColumn
+from likely.evidence.bins import cuts_between, group
+from likely.evidence.columns import NominalColumn
+from likely.evidence.cutting import frame_of
 from likely.evidence.kernels.codes import find_bins
 from likely.table import as_table
+from tests.evidence.counting import counted
+
+KINDS = {"n": "numeric", "c": "nominal"}
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=60), st.integers(1, 30))
@@ -42,20 +46,15 @@ def test_a_value_falls_where_its_neighbours_fell(values: list[float], cuts: list
 def test_cuts_stand_between_values_even_if_nothing_does() -> None:
     low = 1.0
     high = np.nextafter(low, 2.0)
-    cuts = cuts_between(np.array([low, high]), np.array([0, 1]))
-    assert low <= cuts[0] < high
-
-
-def test_atoms_have_weights() -> None:
-    distinct, mass = atoms(np.array([2.0, 1.0, 2.0, np.nan, 3.0]), np.array([1.0, 2.0, 3.0, 4.0, 0.0]))
-    assert distinct.tolist() == [1.0, 2.0]
-    assert mass.tolist() == [2.0, 4.0]
+    places, bins = np.array([low, high]), np.array([0, 1])
+    assert low <= cuts_between(places, places, bins)[0] < high
+    largest = np.array([-1.0, 1.0]) * np.finfo(np.float64).max
+    assert largest[0] <= cuts_between(largest, largest, bins)[0] < largest[1]
 
 
 def test_codes_of_numbers_and_categories() -> None:
     table = as_table({"n": [1.0, 1.0, 2.0, None], "c": ["x", "y", "x", None]})
-    number = NumericColumn.learn(table, "n", None, Fineness.of(4))
-    category = NominalColumn.learn(table, "c", None, Fineness.of(4))
+    number, category = frame_of(*counted(table, kinds=KINDS)).columns
     assert number.codes(table).tolist() == [1, 1, 2, 3]
     assert category.codes(table).tolist() == [1, 2, 1, 3]
     other = as_table({"n": [-5.0, 9.0, None], "c": ["z", "y", None]})
@@ -65,17 +64,18 @@ def test_codes_of_numbers_and_categories() -> None:
 
 def test_many_categories_and_many_heavy_values_go_into_a_byte() -> None:
     names = as_table({"c": [f"level {k}" for k in range(700)] + ["level 0"]})
-    column = NominalColumn.learn(names, "c", None, Fineness.of(701))
+    (column,) = frame_of(*counted(names, kinds={"c": "nominal"})).columns
     assert column.size <= 255
+    assert isinstance(column, NominalColumn)
     assert len(column.rare) == 500
     assert column.codes(names).max() == column.size - 1
     rng = np.random.default_rng(0)
     wild = as_table({"n": np.where(rng.random(90_000) < 0.5, rng.integers(0, 130, 90_000), rng.normal(65, 40, 90_000))})
-    assert NumericColumn.learn(wild, "n", None, Fineness.of(90_000)).size <= 255
+    assert frame_of(*counted(wild)).columns[0].size <= 255
 
 
 def test_a_column_of_gaps_has_one_code() -> None:
     empty = as_table({"n": np.full(5, np.nan)})
-    column = NumericColumn.learn(empty, "n", None, Fineness.of(5))
+    (column,) = frame_of(*counted(empty, kinds={"n": "numeric"})).columns
     assert column.codes(empty).tolist() == [1] * 5
     assert column.codes(as_table({"n": [3.0]})).tolist() == [0]

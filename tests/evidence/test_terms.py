@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely.evidence.columns import Fineness, NominalColumn
+from likely.evidence.columns import coded
 from likely.evidence.crew import Crew
+from likely.evidence.cutting import frame_of
 from likely.evidence.experts import Bench, Prepared
 from likely.evidence.folds import inner_folds, n_inner
 from likely.evidence.frame import Frame, Terms
 from likely.evidence.rows import Rows
 from likely.evidence.screening import candidates, unexplained_by
 from likely.table import as_table
+from tests.evidence.counting import counted
 
 rng = np.random.default_rng(0)
 
@@ -52,16 +54,15 @@ def test_folds_are_stratified_and_cover(n: int) -> None:
         assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(n))
 
 
-def parity(order: int) -> tuple[Prepared, Frame]:
+def parity(order: int) -> tuple[Prepared[Rows], Frame]:
     """Five columns of two values; the class is the parity of the last two or three of them."""
     cells = rng.integers(0, 2, (600, 5))
     y = cells[:, 5 - order :].sum(axis=1) % 2
     table = as_table({f"c{k}": [str(value) for value in cells[:, k]] for k in range(5)})
-    columns = tuple(NominalColumn.learn(table, name, None, Fineness.of(600)) for name in table.names)
-    frame = Frame(columns, 5)
-    codes = np.stack([column.codes(table) for column in columns], axis=1)
+    frame = frame_of(*counted(table, y))
+    codes = coded(frame.columns, table)
     rows = Rows(codes, y.astype(np.int32), np.ones(600), 2, np.zeros((0, 1)), Crew(1))
-    return Prepared(frame, rows, np.zeros((600, 0)), np.zeros(0)), frame
+    return Prepared(frame, rows, np.zeros(0)), frame
 
 
 @pytest.mark.parametrize("order", [2, 3])

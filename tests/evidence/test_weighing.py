@@ -75,8 +75,8 @@ def test_what_is_said_twice_counts_less() -> None:
     twice = np.concatenate([codes, codes[:, :1]], axis=1)
     rows = Rows(twice, y, np.ones(300), 2, np.zeros((0, 1)), Crew(1))
     once = Rows(codes, y, np.ones(300), 2, np.zeros((0, 1)), Crew(1))
-    alone = weigh_columns(once, STARTS, 7, np.zeros((300, 0)), 1e-9)
-    both = weigh_columns(rows, np.array([0, 4, 7], dtype=np.int32), 11, np.zeros((300, 0)), 1e-9)
+    alone = weigh_columns(once, STARTS, 7, 1e-9)
+    both = weigh_columns(rows, np.array([0, 4, 7], dtype=np.int32), 11, 1e-9)
     assert both.weights[0] == pytest.approx(both.weights[2], rel=1e-3)
     assert both.weights[0] < 0.7 * alone.weights[0]
     assert (both.weights >= 0.0).all()

@@ -9,7 +9,9 @@ from scipy.special import logsumexp
 
 from likely import BayesClassifier, FullBayesClassifier, Loss, datasets
 from likely.errors import SettingsError
+from likely.explain.factors import evidence
 from likely.information import entropies, entropy
+from likely.table import as_table
 from tests.explain.weather import FAMILIES, weather
 
 LOSS = {"grant": {"dry": 0.0, "rain": 5.0}, "deny": {"dry": 1.0, "rain": 0.0}}
@@ -138,3 +140,25 @@ def test_costs_may_differ_from_row_to_row(clf: BayesClassifier) -> None:
 def test_losses_that_do_not_fit_are_refused(clf: BayesClassifier, loss: object) -> None:
     with pytest.raises(SettingsError):
         clf.next_measurement(ROW, loss)
+
+
+def test_weights_of_columns_count() -> None:
+    """A column that is silenced tells nothing, another one as far as it is heard."""
+    rng = np.random.default_rng(0)
+    health = rng.normal(size=400)
+    X = pd.DataFrame({f"t{k}": np.where(health + 0.5 * rng.normal(size=400) > 0.0, "+", "-") for k in range(3)})
+    y = np.where(health + 0.5 * rng.normal(size=400) > 0.0, "rain", "dry")
+    clf = BayesClassifier(weights="learned").fit(X, y)
+    clf.restore(clf.summary_, clf.families_, {"of": [1.0, 0.5, 0.0], "offsets": [0.1, 0.0], "stale": False})
+    row = X[:1].assign(t1=None, t2=None)
+    told = clf.next_measurement(row, loss=LOSS).set_index("column")
+    assert told.loc["t2", "information"] < 1e-12
+    assert told.loc["t2", "saving"] == 0.0
+    after = np.array([clf.predict_proba(row.assign(t1=value))[0] for value in ("+", "-")])
+    belief = next(b for b in BayesClassifier().fit(X, y).model_.beliefs if b.columns == ("t1",))
+    shares = np.exp(evidence([belief], as_table({"t1": ["+", "-"]}), 2))
+    mass = shares @ clf.predict_proba(row)[0]
+    costs = np.array([list(line.values()) for line in LOSS.values()])
+    saving = (costs @ (mass @ after)).min() - mass @ (after @ costs.T).min(axis=1)
+    assert told.loc["t1", "information"] == pytest.approx(entropy(mass @ after) - mass @ entropies(after), abs=1e-9)
+    assert told.loc["t1", "saving"] == pytest.approx(saving, abs=1e-9)

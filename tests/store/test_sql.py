@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely import BayesClassifier, FullBayesClassifier
+from likely import BayesClassifier, EvidenceClassifier, FullBayesClassifier
 from likely.errors import SettingsError
 from likely.store.listing import numbers_of, readable
 from likely.store.sql import scoring_query
 
 
-def scored(clf: BayesClassifier | FullBayesClassifier, rows: pd.DataFrame) -> pd.DataFrame:
+def scored(clf: BayesClassifier | EvidenceClassifier | FullBayesClassifier, rows: pd.DataFrame) -> pd.DataFrame:
     connection = duckdb.connect()
     connection.register("view", rows)
     connection.execute('CREATE TABLE "odd "" name" AS SELECT * FROM view')
     return connection.execute(scoring_query(clf.model_, 'odd " name')).df()
 
 
-def agree(clf: BayesClassifier | FullBayesClassifier, rows: pd.DataFrame) -> None:
+def agree(clf: BayesClassifier | EvidenceClassifier | FullBayesClassifier, rows: pd.DataFrame) -> None:
     found = scored(clf, rows)
     shares = found[[f"P({label})" for label in clf.classes_.tolist()]].to_numpy()
     np.testing.assert_allclose(shares, clf.predict_proba(rows), rtol=0, atol=1e-9)
@@ -121,3 +121,67 @@ def test_correlations_and_words_are_listed() -> None:
         text.fit({"t": ["red red wine", "blue wine"]}, ["p", "q"])
         words = {number.value for number in numbers_of(text.model_) if number.column == "t"}
         assert words == {"red", "wine", "blue"}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_evidence_agrees(n_classes: int) -> None:
+    """Bins, gaps, categories never seen, pairs and triples."""
+    rows = table()
+    rng = np.random.default_rng(1)
+    side = rng.choice(["l", "r"], (3, len(rows)))
+    rows = rows.assign(a=side[0], b=side[1], c=side[2])
+    odd = (side[:2] == "l").sum(axis=0) % 2
+    odd = np.where(rng.random(len(rows)) < 0.5, odd, (side == "l").sum(axis=0) % 2)
+    y = odd if n_classes == 2 else np.where(odd == 1, 2, rng.integers(0, 2, len(rows)))
+    clf = EvidenceClassifier(max_pairs=6, max_triples=3).fit(rows[:200].drop(columns="y"), y[:200])
+    assert {len(term) for term in clf.pairs_} == {2, 3}
+    rows.loc[250:260, 'it\'s a "name"'] = "never seen"
+    rows.loc[266:268, "height"] = 1e9
+    agree(clf, rows.drop(columns="y"))
+    agree(clf.partial_fit(rows[200:].drop(columns="y"), y[200:]), rows.drop(columns="y"))
+
+
+def test_evidence_with_rare_categories_and_a_column_of_gaps() -> None:
+    rng = np.random.default_rng(0)
+    town = rng.choice([f"t{k}" for k in range(400)], 900, p=rng.dirichlet(np.full(400, 0.5)))
+    rows = pd.DataFrame({"town": town, "x": rng.normal(size=900), "nothing": np.full(900, np.nan)})
+    clf = EvidenceClassifier(schema={"town": "nominal", "nothing": "numeric"}).fit(rows, rng.integers(0, 2, 900))
+    agree(clf, rows)
+
+
+def test_wide_evidence_is_one_query() -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(100, 300)), columns=[f"x{k}" for k in range(300)])
+    agree(EvidenceClassifier(max_pairs=0).fit(rows, rng.integers(0, 2, 100)), rows)
+
+
+def test_learned_weights_agree() -> None:
+    rows = table()
+    clf = BayesClassifier(families=FAMILIES, weights="learned").fit(rows[:200], "y")
+    assert any(weight != 1.0 for weight in clf.weights_.values())
+    agree(clf, rows.drop(columns="y"))
+    weights = {
+        number.column: number.number for number in numbers_of(clf.model_) if number.parameter == "weight of the column"
+    }
+    assert weights == pytest.approx(clf.weights_)
+
+
+def test_texts_of_evidence_are_refused_in_sql_and_listed() -> None:
+    clf = EvidenceClassifier().fit(["cheap pills", "see you soon"] * 10, ["spam", "ham"] * 10)
+    with pytest.raises(SettingsError, match="free text"):
+        scoring_query(clf.model_)
+    words = {number.value for number in numbers_of(clf.model_) if number.parameter == "probability"}
+    assert {"cheap", "pills", "soon"} <= words
+
+
+def test_numbers_of_evidence_add_up() -> None:
+    rows = table()[["flag", "height"]]
+    clf = EvidenceClassifier(max_pairs=1).fit(rows, rows["height"].fillna(0.0) > 1.0)
+    lines = readable(clf.model_)
+    told = clf.table_of("flag")
+    listed = lines["columns"]["flag"]["parameters"]["evidence"]
+    assert listed == {
+        cell: {"False": no, "True": yes}
+        for cell, no, yes in zip(told["flag"], told[False], told[True], strict=True)
+    }  # fmt: skip
+    assert "beyond the prior" in lines["columns"]

@@ -19,6 +19,7 @@ from likely.cli.commands import (
     merge,
     predict,
     rank,
+    refresh,
     schema,
     show,
     train,
@@ -51,6 +52,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "compare": compare.compare,
         "merge": merge.merge,
         "forget": forget.forget,
+        "refresh": refresh.refresh,
     },
     "Use and look": {"predict": predict.predict, "explain": explain.explain, "show": show.show, "rank": rank.rank},
     "Tables and exports": {

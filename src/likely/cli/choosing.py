@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from likely.errors import SettingsError, listed
@@ -49,9 +50,13 @@ def chosen(
     counts: bool = False,
     weight: str | None = None,
     groups: str | None = None,
+    spills: bool = False,
     progress: Any = None,
 ) -> Choice:
-    """The classifier for a table. `counts`: something is wanted that only one which counts can do."""
+    """The classifier for a table. `counts`: something is wanted that only one which counts can do.
+
+    `spills`: evidence may learn a large table from codes on disk, if it is named.
+    """
     from likely.files.gathering import BUDGET, gather
 
     named = model or ("naive" if counts or any(name not in SHARED for name in settings) else None)
@@ -63,16 +68,20 @@ def chosen(
     }
     if named is not None:
         made = new_classifier(named, settings)
-        return Choice(made, None if named in COUNTING else gather(table, target, progress=progress, **how))
+        if named in COUNTING:
+            return Choice(made)
+        on_disk = spills and named == "evidence"
+        rows = gather(table, target, most=BUDGET if on_disk else None, progress=progress, **how)
+        return Choice(made, rows, () if rows is not None else (_spilled(BUDGET),))
     made = new_classifier("evidence", settings)
     rows = gather(table, target, most=BUDGET, progress=progress, **how)
     if rows is not None:
         return Choice(
-            made, rows, (_fits(rows.need, BUDGET), "--model naive is the textbook model: it merges and forgets.")
+            made, rows, (_fits(rows.need, BUDGET), "--model naive is the textbook model: merged, it needs no rows.")
         )
     large = (
         f"model: naive Bayes with learned weights, since the table needs more than {_mib(BUDGET)} MiB of memory.",
-        "--model evidence learns it nevertheless; --model naive is the textbook model.",
+        "--model evidence learns it nevertheless, from codes on disk; --model naive is the textbook model.",
     )
     return Choice(new_classifier("naive", {**settings, "weights": "learned"}), None, large)
 
@@ -91,6 +100,13 @@ def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
 
 def _fits(need: int, budget: int) -> str:
     return f"model: evidence, since the table fits into memory ({_mib(need)} of at most {_mib(budget)} MiB)."
+
+
+def _spilled(budget: int) -> str:
+    return (
+        f"model: evidence; the table needs more than {_mib(budget)} MiB of memory, so it is read twice, and codes that "
+        f"do not fit are kept in temporary files in {gettempdir()}."
+    )
 
 
 def _mib(n_bytes: int) -> str:

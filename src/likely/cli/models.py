@@ -42,10 +42,30 @@ def keeps_counts(classifier: Any) -> bool:
     return hasattr(classifier, "summary_") and hasattr(classifier, "restore")
 
 
-def load_counts(path: str, purpose: str) -> Any:
-    """The same for what only a classifier that counts can do."""
+def adds_counts(classifier: Any) -> bool:
+    """Whether a classifier learns on, forgets and merges by its counts, even if it has corrections beside them."""
+    return keeps_counts(classifier) or hasattr(classifier, "recount")
+
+
+def is_stale(classifier: Any) -> bool:
+    """Whether rows were counted since a classifier was corrected, or since its weights were learned."""
+    return bool(getattr(classifier, "stale_", False) or getattr(classifier, "weights_stale_", False))
+
+
+def stale_note(classifier: Any, path: str) -> str:
+    """What a stale classifier does now, and how it is renewed."""
+    name = "MODEL" if path == PIPE else path
+    if hasattr(classifier, "stale_"):
+        what = "corrections are stale, so it predicts as weighted naive Bayes"
+    else:
+        what = "weights of columns are stale"
+    return f"note: {what}; renew them by the rows: likely refresh {name} TABLE"
+
+
+def load_counts(path: str, purpose: str, *, corrected: bool = False) -> Any:
+    """The same for what only a classifier that counts can do; `corrected`: or evidence, whose counts add up."""
     classifier = load_model(path)
-    if not keeps_counts(classifier):
+    if not (adds_counts(classifier) if corrected else keeps_counts(classifier)):
         raise SettingsError(
             f"The {type(classifier).__name__} in {path!r} cannot {purpose}; train one that counts: --model naive."
         )

@@ -18,6 +18,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
         r"--\1",
     ),
     (re.compile(r" \(--type \S+ in open_table\)"), ""),
+    (re.compile(r"\bfolder=, or (?=the variable TMPDIR)"), ""),
 )
 
 

@@ -104,12 +104,13 @@ class WeightedLearner(Learner):
         return {"of": of, "offsets": learned.offsets.tolist(), "stale": learned.stale}
 
     def restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
-        """Take on a summary that was counted elsewhere, and weights that go with it."""
-        if weights is not None:
-            of, offsets = (np.array(weights[name], dtype=np.float64) for name in ("of", "offsets"))
-            shapes = of.shape == (len(families),) and offsets.shape == (len(summary.classes),)
-            if not (shapes and np.isfinite(of).all() and (of >= 0.0).all() and np.isfinite(offsets).all()):
-                raise ModelFileError("its weights do not fit its columns and classes")
-            by_column = dict(zip(families, of.tolist(), strict=True))
-            self.exponents_ = Exponents(by_column, offsets, bool(weights["stale"]))
+        """Take on a summary that was counted elsewhere, and weights that go with it; those it has are stale then."""
+        if weights is None:
+            return self._settle(summary, families)
+        of, offsets = (np.array(weights[name], dtype=np.float64) for name in ("of", "offsets"))
+        shapes = of.shape == (len(families),) and offsets.shape == (len(summary.classes),)
+        if not (shapes and np.isfinite(of).all() and (of >= 0.0).all() and np.isfinite(offsets).all()):
+            raise ModelFileError("its weights do not fit its columns and classes")
+        by_column = dict(zip(families, of.tolist(), strict=True))
+        self.exponents_ = Exponents(by_column, offsets, bool(weights["stale"]))
         return super()._settle(summary, families)

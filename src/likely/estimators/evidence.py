@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any, Self, cast
@@ -13,25 +14,27 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.blas import one_thread_each
-from likely.errors import DataError, SettingsError
+from likely.errors import DataError, ModelFileError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.estimators.evidence_adding import EvidenceAdding, GivenRows
 from likely.estimators.evidence_looks import EvidenceLooks
 from likely.estimators.keeping import Kept
 from likely.estimators.predicting import Predicting
 from likely.evidence.certainty import Certainty
-from likely.evidence.counted import by_code
+from likely.evidence.counted import by_code, counted_parts
 from likely.evidence.crew import Crew
+from likely.evidence.experts import Prepared
 from likely.evidence.learning import Learning, Wishes
 from likely.evidence.model import Evidence
-from likely.evidence.preparing import make_ready
+from likely.evidence.preparing import Reading, make_ready
+from likely.evidence.rows import Passing
 from likely.evidence.settled import Settled
 from likely.evidence.texts import FAMILY, Words
-from likely.explain.credible import interval, is_counted
+from likely.explain.credible import around, check_level, is_counted
 from likely.families.spread import trigamma
 from likely.priors import class_prior
 from likely.recipes import recipes_for
-from likely.schema import Schema
+from likely.schema import Schema, schema_for
 from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.evidence import read_evidence, write_evidence
@@ -41,6 +44,9 @@ from likely.threads import n_threads
 from likely.weights import row_weights
 
 Array = NDArray[np.float64]
+
+FORM = 2
+"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew."""
 
 
 class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Predicting, Kept, ClassifierMixin, BaseEstimator, Decider):
@@ -105,23 +111,31 @@ class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Predicting, Kept, Classi
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
-        wishes = self._wishes()
+        self._wishes()
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
-        schema = None if table.sparse is not None else _infer(table, target, self.schema)
+        schema = None if table.sparse is not None else schema_for(table, target, self.schema)
         given = self._given(table, schema, y, sample_weight)
         recipes = recipes_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
-        with one_thread_each(), Crew(self.n_jobs) as crew:
-            ready = make_ready(
-                given.table, given.schema, given.labels, given.weight, recipes, wishes.seed, crew, self.n_jobs
-            )
-            evidence = Learning(ready.data, wishes, self.progress or _silent).run()
-        self.schema_, self.n_features_in_ = given.schema, len(given.schema)
-        if table.named:
-            self.feature_names_in_ = np.array(given.schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
+        self.learn(given.schema, recipes, lambda how: make_ready(given.table, given.labels, given.weight, how))
+        if not table.named:
             del self.feature_names_in_
-        return self._remember(evidence, ready.summary, stale=False)
+        return self
+
+    def learn(
+        self,
+        schema: Schema,
+        recipes: Mapping[str, Any],
+        prepare: Callable[[Reading], tuple[Prepared[Passing], Summary]],
+    ) -> Self:
+        """Forget everything, then learn rows that `prepare` makes ready, wherever they are kept."""
+        wishes, began = self._wishes(), time.monotonic()
+        with one_thread_each(), Crew(self.n_jobs) as crew:
+            data, summary = prepare(Reading(schema, recipes, wishes.seed, crew, self.n_jobs))
+            evidence = Learning(data, wishes, self.progress or _silent, began).run()
+        self.schema_, self.n_features_in_ = schema, len(schema)
+        self.feature_names_in_ = np.array(schema.names, dtype=object)
+        return self._remember(evidence, summary, stale=False)
 
     def _given(self, table: Table, schema: Schema | None, y: Any, sample_weight: Any) -> GivenRows:
         """Rows to learn from, without those that have no weight."""
@@ -142,27 +156,30 @@ class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Predicting, Kept, Classi
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, by the rows learned.
 
         Laplace's approximation: around the fitted tables their coefficients are taken for normal, with the curvature of
-        up to 500 of the rows learned, weighed to stand for all. The interval is normal in the log-odds. It says how
-        well tables are known under the variances that were chosen, not whether the model is right; texts and the
-        choice of pairs are taken for known.
+        up to 500 of the rows learned, weighed to stand for all. The interval is normal in the log-odds of a class. How
+        much tables may say is the most that these rows do not refuse, and pairs of columns count whether they were
+        found or not. Texts are taken for known.
         """
         table = self._read(X)
+        check_level(level)
         if self.stale_:
             raise SettingsError(
                 "The corrections are stale, so nobody knows how sure they are: call refresh(X, y) first."
             )
-        evidence, n_classes = self.model_.evidence, len(self.classes_)
-        joint = self.model_.log_joint(table, self.n_jobs)
-        known = is_counted(self.priors)
+        believed = self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
+        if len(self.classes_) < 2:
+            return believed, believed
+        with one_thread_each():
+            variance = Certainty(self.model_.evidence).variances(self.model_.codes(table, self.n_jobs))
+        if is_counted(self.priors):
+            weights = np.maximum(self.summary_.classes.weights, 1.0)
+            variance = variance + trigamma(weights) + trigamma(np.maximum(weights.sum() - weights, 1.0))
+        return around(believed, variance, believed, level)
 
-        def spread(block: slice, shift: Array, variance: Array) -> None:
-            if n_classes > 1:
-                by_score = Certainty(evidence).variances(self.model_.codes(table, self.n_jobs))
-                variance += 0.5 * by_score if n_classes == 2 else by_score
-            if known:
-                variance += trigamma(np.maximum(self.summary_.classes.weights, 1.0))
-
-        return interval(joint, [spread], None, self.model_.prior, level)
+    def recount(self, summary: Summary) -> Self:
+        """Settle on other counts of the same columns, say of files; corrections are stale from then on."""
+        check_is_fitted(self)
+        return self._counted_anew(summary)
 
     def with_priors(self, priors: Any) -> Self:
         """Another classifier with the same evidence, but other priors."""
@@ -179,6 +196,8 @@ class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Predicting, Kept, Classi
         prior = class_prior(self.priors, classes) if len(classes) else np.zeros(0)
         self.model_ = Settled(classes.labels, columns, prior, evidence, words)
         self.summary_, self.classes_, self.stale_ = summary, classes.labels, stale
+        if not stale:
+            self._corrected = evidence
         kinds = {"numeric": "bins", "nominal": "levels", "text": FAMILY}
         self.families_ = {name: kinds[self.schema_.kinds[name]] for name in columns}
         return self
@@ -217,24 +236,32 @@ class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Predicting, Kept, Classi
 
     def _write_learned(self, writer: Writer) -> Any:
         return {
+            "form": FORM,
             "summary": write_summary(self.summary_, writer),
             "evidence": write_evidence(self.model_.evidence, writer),
             "stale": self.stale_,
+            "corrected": write_evidence(self._corrected, writer) if self.stale_ and self._corrected else None,
         }
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._wishes()
+        if data.get("form") != FORM:
+            raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
         summary = read_summary(data["summary"], reader)
         stale, empty = data["stale"], not len(self.classes_)
         counted = summary.classes.labels.tolist() == self.classes_.tolist() and type(stale) is bool
         if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
             raise DataError("its counts are not those of its classes")
+        if set(summary.parts) != set(counted_parts(self.schema_, texts=True)):
+            raise DataError("its counts are not those of its columns")
         evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
         names = [column.name for column in evidence.frame.columns]
         if [*names, *self.schema_.text] != sorted(self.schema_.features, key=[*names, *self.schema_.text].index):
             raise DataError("its evidence is not about the columns of its schema")
         for column in evidence.frame.columns:
-            by_code(column, summary)  # refuses counts of what is no bin
+            by_code(column, summary)  # refuses counts that do not fall into its bins
+        last = data["corrected"]
+        self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), evidence.texts.size)
         self._remember(evidence, summary, stale=stale)
 
     def save(self, path: Any, sources: Any = ()) -> None:
@@ -254,10 +281,3 @@ class EvidenceClassifier(EvidenceLooks, EvidenceAdding, Predicting, Kept, Classi
 
 def _silent(text: str) -> None:
     """Nobody asked."""
-
-
-def _infer(table: Table, target: str | None, given: Any) -> Schema:
-    if isinstance(given, Schema):
-        return Schema.infer(table, target or given.target, given.weight, overrides=given)
-    overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
-    return Schema.infer(table, target, overrides=overrides)

@@ -12,13 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.blas import one_thread_each
 from likely.errors import DataError, NotMergeable, listed
-from likely.evidence.columns import Column, NumericColumn
 from likely.evidence.counted import count_rows, fall_back
 from likely.evidence.crew import Crew
 from likely.evidence.learning import Learning, Wishes, made
+from likely.evidence.merging import Side, merged_ways
 from likely.evidence.model import Evidence
-from likely.evidence.preparing import make_ready
+from likely.evidence.preparing import Reading, make_ready_under
 from likely.evidence.settled import Settled
+from likely.evidence.warming import begun_by
+from likely.evidence.ways import Ways
 from likely.recipes import recipes_in
 from likely.schema import Schema
 from likely.stats import Summary
@@ -36,14 +38,16 @@ class GivenRows:
 
 
 class EvidenceAdding:
-    """Stands beside a classifier with a settled model of evidence and a summary of class × bin counts."""
+    """Stands beside a classifier with a settled model of evidence and a summary of what was counted."""
 
     model_: Settled
     summary_: Summary
     schema_: Schema
     classes_: NDArray[Any]
+    families_: dict[str, str]
     stale_: bool
     n_jobs: int | None
+    _corrected: Evidence | None
 
     def _given(self, table: Table, schema: Schema | None, y: Any, sample_weight: Any) -> GivenRows:
         raise NotImplementedError("It stands beside a classifier, which reads the rows.")
@@ -58,9 +62,8 @@ class EvidenceAdding:
         raise NotImplementedError("It stands beside a classifier, which learns.")
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Count more rows; new classes are welcome. Corrections are stale from then on, see `refresh`.
+        """Count more rows; new classes and categories are welcome. Corrections are stale from then on, see `refresh`.
 
-        Bins and categories stay those of the first rows: a category that was not among them is not counted.
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
         """
         if not hasattr(self, "model_"):
@@ -73,23 +76,21 @@ class EvidenceAdding:
         return self._counted_anew(self.summary_ - self._count(X, y, sample_weight))
 
     def merge(self, other: Self) -> Self:
-        """Add what another classifier with the same bins has counted; corrections are stale from then on.
+        """Add what another classifier of the same columns has counted; corrections are stale from then on.
 
-        Two classifiers have the same bins if both come from one fit: see `emptied`.
+        Bins and categories follow from what both have counted. Weights of columns are means of both, by their rows;
+        pairs and variances, for the next `refresh`, are those of the one that has counted more.
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        mine, theirs = self.model_.evidence.frame.columns, other.model_.evidence.frame.columns
-        names = [column.name for column in mine]
-        if names != [column.name for column in theirs] or self.schema_.text != other.schema_.text:
-            raise NotMergeable("The two classifiers have not learned the same columns.")
-        differing = [a.name for a, b in zip(mine, theirs, strict=True) if not _alike(a, b)]
+        mine, theirs = self.families_, other.families_
+        differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
         if differing:
-            raise NotMergeable(
-                f"The two classifiers cut {listed(differing)} into different bins; let both begin with `emptied()` of "
-                "one that is fitted."
-            )
-        return self._counted_anew(self.summary_ + other.summary_)
+            raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
+        summary = self.summary_ + other.summary_
+        ways = merged_ways(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
+        more = self if self.summary_.n_rows >= other.summary_.n_rows else other
+        return self._fallen_back(ways, summary, more)
 
     def __add__(self, other: Self) -> Self:
         """A third classifier that has counted the rows of both."""
@@ -97,15 +98,15 @@ class EvidenceAdding:
         return copy(self).merge(other)
 
     def emptied(self) -> Self:
-        """Another classifier with the same bins and weights that has counted no rows yet, to be merged later."""
+        """Another classifier with the same weights of columns that has counted no rows yet, to be merged later."""
         check_is_fitted(self)
         return copy(self)._counted_anew(self.summary_ - self.summary_)
 
     def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Correct the model anew by rows that have been counted: all of them, or a fair sample with every class.
 
-        Bins, terms, variances and shares stay as they were chosen when it was fitted, so nothing is searched for.
-        Counts and priors stay, too.
+        Bins follow from the counts. Terms, variances and shares stay as they were chosen when it was fitted, so nothing
+        is searched for, and it begins where the last corrections ended. Counts and priors stay, too.
         """
         check_is_fitted(self)
         wishes = self._wishes()
@@ -121,37 +122,32 @@ class EvidenceAdding:
         labels = Labels(self.classes_, places[given.labels.codes].astype(np.int32))
         before = self.model_.evidence
         with one_thread_each(), Crew(self.n_jobs) as crew:
-            ready = make_ready(
-                given.table, self.schema_, labels, given.weight, recipes_in(self.summary_), wishes.seed, crew,
-                self.n_jobs, before.frame,
-            )  # fmt: skip
-            rows = ready.data.rows
-            ways = before.ways.of_classes(np.arange(len(labels.classes)), rows.class_weights())
-            if rows.n_classes < 2 or not before.frame.columns:
-                evidence = Learning(ready.data, wishes).run()
+            how = Reading(self.schema_, recipes_in(self.summary_), wishes.seed, crew, self.n_jobs)
+            data, _ = make_ready_under(before.frame, given.table, labels, given.weight, how)
+            ways = before.ways.of_classes(np.arange(len(labels.classes)), data.rows.class_weights())
+            if data.rows.n_classes < 2 or not before.frame.columns:
+                evidence = Learning(data, wishes).run()
             else:
-                evidence, _ = made(ready.data, ways)
+                begun = [] if self._corrected is None else [begun_by(self._corrected, before.frame, ways.terms)]
+                evidence, _ = made(data, ways, (begun, begun))
         return self._remember(evidence, self.summary_, stale=False)
 
     def _count(self, X: Any, y: Any, sample_weight: Any) -> Summary:
         given = self._given(self.schema_.align(as_table(X), type(self).__name__), self.schema_, y, sample_weight)
-        return count_rows(
-            self.model_.evidence.frame, given.table, given.labels, given.weight, self.schema_.text,
-            recipes_in(self.summary_), self.n_jobs,
-        )  # fmt: skip
+        return count_rows(given.table, self.schema_, given.labels, given.weight, recipes_in(self.summary_), self.n_jobs)
 
     def _counted_anew(self, summary: Summary) -> Self:
         places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist())
-        evidence = fall_back(self.model_.evidence, summary, places.astype(np.intp))
-        return self._remember(evidence, summary, stale=True)
+        ways = self.model_.evidence.ways.of_classes(places.astype(np.intp), summary.classes.weights)
+        return self._fallen_back(ways, summary, self)
 
+    def _fallen_back(self, ways: Ways, summary: Summary, last: Self) -> Self:
+        """Weighted naive Bayes; the last corrections are kept to begin the next ones with, if classes are the same."""
+        same = summary.classes.labels.tolist() == last.classes_.tolist()
+        self._corrected = last._corrected if same else None
+        return self._remember(fall_back(ways, summary, self.schema_), summary, stale=True)
 
-def _alike(a: Column, b: Column) -> bool:
-    """Whether two columns give the same code to every value."""
-    if type(a) is not type(b) or a.gap != b.gap or a.coarse.tolist() != b.coarse.tolist():
-        return False
-    if isinstance(a, NumericColumn) and isinstance(b, NumericColumn):
-        return bool(np.array_equal(a.cuts, b.cuts))
-    if isinstance(a, NumericColumn) or isinstance(b, NumericColumn):
-        return False
-    return a.levels == b.levels and set(a.rare) == set(b.rare)
+    def _side(self) -> Side:
+        evidence = self.model_.evidence
+        columns = (*(column.name for column in evidence.frame.columns), *self.schema_.text)
+        return Side(evidence.ways, columns, self.classes_, self.summary_.n_rows)

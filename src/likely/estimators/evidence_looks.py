@@ -10,6 +10,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from likely.estimators.showing import html_table, learned_page
+from likely.evidence.counted import by_bin
 from likely.evidence.reading import TOGETHER, told_by
 from likely.evidence.settled import Settled
 from likely.explain import Contrast, Explanation
@@ -80,7 +81,7 @@ class EvidenceLooks:
         from likely.explain import rank
 
         check_is_fitted(self)
-        return rank(cast(Any, self.model_), self.summary_)
+        return rank(cast(Any, self.model_), by_bin(self.model_.evidence.frame, self.summary_))
 
     def plot_table(self, *columns: str) -> Picture:
         """What each value of a column adds for each class, a panel per column; without names those that say most."""

@@ -13,17 +13,6 @@ SMALLEST_SHARE = 0.1
 """A bin has at least this part of an equal share of the rows."""
 
 
-def atoms(values: Array, weight: Array | None) -> tuple[Array, Array]:
-    """The distinct known values in their order, and the weight of each."""
-    known = ~np.isnan(values)
-    if weight is None:
-        distinct, counts = np.unique(values[known], return_counts=True)
-        return distinct, counts.astype(np.float64)
-    distinct, places = np.unique(values[known], return_inverse=True)
-    mass = np.bincount(places, weights=weight[known], minlength=len(distinct))
-    return distinct[mass > 0.0], np.asarray(mass[mass > 0.0], dtype=np.float64)
-
-
 def group(mass: Array, n_bins: int) -> NDArray[np.intp]:
     """The bin of each atom, neighbours together: heavy atoms alone, the others in about equal shares."""
     n_bins, total = max(n_bins, 1), float(mass.sum())
@@ -46,11 +35,12 @@ def group(mass: Array, n_bins: int) -> NDArray[np.intp]:
     return _without_slivers(bins, mass, SMALLEST_SHARE * total / n_bins)
 
 
-def cuts_between(distinct: Array, bins: NDArray[np.intp]) -> Array:
-    """Half way between the last value of each bin and the first of the next."""
+def cuts_between(lows: Array, highs: Array, bins: NDArray[np.intp]) -> Array:
+    """Half way between the highest float of each bin's last atom and the lowest of the next bin's first one."""
     ends = np.flatnonzero(np.diff(bins))
-    low, high = distinct[ends], distinct[ends + 1]
-    cuts = low + 0.5 * (high - low)
+    low, high = highs[ends], lows[ends + 1]
+    with np.errstate(over="ignore"):
+        cuts = low + 0.5 * (high - low)
     return np.asarray(np.where(cuts < high, cuts, low))  # neighbouring floats have nothing between them
 
 

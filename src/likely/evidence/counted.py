@@ -1,9 +1,8 @@
-"""From class × bin counts to weighted naive Bayes: what a model can still say after its counts have changed."""
+"""From what was counted to weighted naive Bayes: what a model can still say after its counts have changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,72 +10,89 @@ from numpy.typing import NDArray
 
 from likely.engines.memory import Rows
 from likely.errors import DataError
-from likely.evidence.columns import Column, coded
+from likely.evidence.columns import WORTH_THREADS, Column, NominalColumn, NumericColumn
+from likely.evidence.cutting import counted_of, frame_of, gaps_beside
 from likely.evidence.frame import Frame, Terms
 from likely.evidence.model import Evidence
 from likely.evidence.solver import log_prior
 from likely.evidence.texts import as_scores, text_parts
-from likely.evidence.ways import Index
+from likely.evidence.ways import Ways
 from likely.evidence.weighing import Weighted, log_shares
-from likely.stats import ClassWeights, Part, Summary, ValueCounts
+from likely.schema import Schema
+from likely.stats import Histogram, Part, Statistic, Summary, ValueCounts
 from likely.table import Labels, Table
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-6
+"""By how much more, in parts of a class, its known cells may weigh after many sums and differences."""
+
+
+KINDS = {"numeric": "histogram", "nominal": "values"}
+
+
+def counted_parts(schema: Schema, *, texts: bool = False) -> tuple[Part, ...]:
+    """What is counted: cells of numbers, values of categories, and words of texts if they are wanted."""
+    kinds = schema.kinds
+    plain = tuple(Part(KINDS[kinds[name]], (name,)) for name in schema.features if kinds[name] in KINDS)
+    return plain + (text_parts(schema.text) if texts and schema.text else ())
+
 
 def count_rows(
-    frame: Frame, table: Table, labels: Labels, weight: Array, texts: tuple[str, ...], recipes: Mapping[str, Any],
-    n_jobs: int | None,
+    table: Table, schema: Schema, labels: Labels, weight: Array, recipes: Mapping[str, Any], n_jobs: int | None,
+    *, texts: bool = True,
 ) -> Summary:  # fmt: skip
-    """Class × bin of rows, by the bins of a frame, and class × word; what has no code in the frame is not counted."""
-    classes = ClassWeights.observe(labels.classes, labels.codes, weight)
-    parts: dict[Part, Any] = dict(count_codes(frame.columns, coded(frame.columns, table, n_jobs), labels, weight))
-    if texts:
-        rows = Rows(table, labels.classes, labels.codes, weight, n_jobs, recipes)
-        parts |= rows.summarise(text_parts(texts)).parts
-    return Summary(classes, parts)
-
-
-def count_codes(
-    columns: tuple[Column, ...], codes: NDArray[np.uint8], labels: Labels, weight: Array
-) -> dict[Part, ValueCounts]:
-    """Weight of every code of every column in each class."""
-    counts = {}
-    for place, column in enumerate(columns):
-        numbers = tuple(range(1, column.size))
-        places = codes[:, place].astype(np.int32) - 1
-        seen = ValueCounts.observe(numbers, places, labels.codes, weight, len(labels.classes))
-        counts[Part("values", (column.name,))] = seen
-    return counts
+    """Class × cell of numbers, class × category, and class × word unless texts are counted elsewhere."""
+    plan = counted_parts(schema, texts=texts)
+    few = table.n_rows * len(plan) < WORTH_THREADS
+    return Rows(table, labels.classes, labels.codes, weight, 1 if few else n_jobs, recipes).summarise(plan)
 
 
 def by_code(column: Column, summary: Summary) -> Array:
-    """Codes × classes of a column, with a row of zeros for the code that says nothing."""
-    seen, out = summary[column.name], np.zeros((column.size, len(summary.classes)))
-    values = seen.values if isinstance(seen, ValueCounts) else (None,)
-    codes = [value for value in values if isinstance(value, int) and 1 <= value < column.size]
-    if not isinstance(seen, ValueCounts) or len(codes) != len(values):
+    """Codes × classes of a column: what was counted falls into its bins whole."""
+    seen, out = counted_of(column.name, summary), np.zeros((column.size, len(summary.classes)))
+    if isinstance(seen, Histogram) and isinstance(column, NumericColumn):
+        codes, known = column.codes_of(seen.lows()), seen.known
+        fits = bool((codes == column.codes_of(seen.highs())).all())
+    elif isinstance(seen, ValueCounts) and isinstance(column, NominalColumn):
+        codes, known = column.codes_of(seen.values), np.asarray(seen.counts.sum(axis=1))
+        fits = True
+    else:
+        raise DataError(f"what was counted of {column.name!r} is not what its bins are made of")
+    gaps = gaps_beside(known, summary)
+    too_much = known > (1.0 + ROUNDING) * summary.classes.weights
+    if not fits or too_much.any() or (codes == 0).any() or bool(gaps.any()) != column.gap:
         raise DataError(f"what was counted of {column.name!r} does not fit its bins")
-    out[codes] = seen.counts.T
+    np.add.at(out, codes, seen.counts.T)
+    if column.gap:
+        out[-1] = gaps
     return out
 
 
-def with_counts(frame: Frame, summary: Summary) -> Frame:
-    """The same bins with the weight that each has now."""
-    columns = (replace(column, mass=by_code(column, summary)[1:].sum(axis=1)) for column in frame.columns)
-    return Frame(tuple(columns), frame.rank)
+def by_bin(frame: Frame, summary: Summary) -> Summary:
+    """The same counts by the codes of columns, as values: a gap is one of them."""
+    cut = {column.name: column for column in frame.columns}
+    parts: dict[Part, Statistic] = {}
+    for part, seen in summary.parts.items():
+        column = cut.get(part.columns[0])
+        if column is None:
+            parts[part] = seen
+        else:
+            codes = tuple(range(1, column.size))
+            parts[Part("values", part.columns)] = ValueCounts(codes, by_code(column, summary)[1:].T)
+    return Summary(summary.classes, parts)
 
 
-def fall_back(evidence: Evidence, summary: Summary, places: Index) -> Evidence:
-    """Weighted naive Bayes over what is counted now, with the weights of the last fit; no pairs.
+def fall_back(ways: Ways, summary: Summary, schema: Schema) -> Evidence:
+    """Weighted naive Bayes over what is counted now, in bins that follow from it, with weights known before; no pairs.
 
     Score = log share of the class + its offset + Σ weight · log((count + 4 · share of the bin)/(class + 4)), over the
-    coarse bins that pairs have. `places` is where each class was at the last fit.
+    coarse bins that pairs have.
     """
     classes = summary.classes.weights
     n_scores = 1 if len(classes) == 2 else len(classes)
-    frame, ways = with_counts(evidence.frame, summary), evidence.ways.of_classes(places, classes)
-    empty = Evidence.empty(frame, Terms.none(), n_scores, len(evidence.texts), ways)
+    frame = frame_of(summary, schema)
+    empty = Evidence.empty(frame, Terms.none(), n_scores, len(schema.text), ways)
     if not n_scores:
         return empty
     starts, n_cells = frame.coarse.starts()

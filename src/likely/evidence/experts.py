@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.evidence.design import Design
 from likely.evidence.frame import Frame, Terms
-from likely.evidence.rows import Rows
+from likely.evidence.rows import Passing, Rows
 from likely.evidence.solver import solve
 from likely.evidence.weighing import Weighted, weigh_columns
 
@@ -20,21 +21,25 @@ QUICK = 1e-4
 FINAL = 3e-5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """Rows under a frame. `texts` is rows × (texts × scores): what texts say, each row judged honestly.
+Kept = TypeVar("Kept", bound=Passing, covariant=True)
+"""Rows in memory, or on disk."""
 
-    `trust` is the share of each text in the scores that rows have beforehand.
-    """
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared(Generic[Kept]):
+    """Rows under a frame. `trust` is the share of each text in the scores that rows have beforehand."""
 
     frame: Frame
-    rows: Rows
-    texts: Array
+    rows: Kept
     trust: Array
 
-    def take(self, rows: NDArray[np.intp]) -> Prepared:
+    def take(self, rows: NDArray[np.intp]) -> Prepared[Rows]:
         """Some of the rows."""
-        return Prepared(self.frame, self.rows.take(rows), self.texts[rows], self.trust)
+        return Prepared(self.frame, self.rows.take(rows), self.trust)
+
+    def sampled(self, most: int, seed: int) -> Prepared[Rows]:
+        """A fair sample of the rows, or all of them."""
+        return Prepared(self.frame, self.rows.sampled(most, seed), self.trust)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +59,7 @@ class Expert:
 
     def scores(self, frame: Frame, rows: Rows) -> Array:
         """Scores of other rows."""
-        rows = rows.with_codes(frame.codes(rows.codes, self.terms))
+        rows = rows.viewed(lambda codes: frame.codes(codes, self.terms), len(self.design.shape))
         return rows.scores(self.design.starts, self.tables(), self.base)
 
     def importance(self, n_columns: int) -> Array:
@@ -65,20 +70,20 @@ class Expert:
         return np.array([squares[a:b].sum() / max(b - a, 1) for a, b in zip(starts, ends, strict=True)])
 
 
-class Bench:
+class Bench(Generic[Kept]):
     """Rows to learn from, with what several fits on them share."""
 
-    def __init__(self, data: Prepared, tolerance: float = QUICK) -> None:
+    def __init__(self, data: Prepared[Kept], tolerance: float = QUICK) -> None:
         self.data, self.tolerance, self.passes = data, tolerance, 0
         self.rows = data.rows.merged()
-        self._seen: tuple[Terms, Design, Rows] | None = None
+        self._seen: tuple[Terms, Design, Passing] | None = None
 
     def weighted(self) -> Weighted:
         """W."""
         frame, rows = self.data.frame, self.data.rows
         starts, n_cells = frame.coarse.starts()
-        seen = replace(rows, codes=frame.coarse.codes(rows.codes), offset=rows.offset[:0])
-        found = weigh_columns(seen, starts, n_cells, self.data.texts, self.tolerance)
+        seen = rows.viewed(frame.coarse.codes, len(starts)).without_offset()
+        found = weigh_columns(seen, starts, n_cells, self.tolerance)
         self.passes += found.passes
         return found
 
@@ -95,10 +100,11 @@ class Bench:
         self.passes += fit.passes
         return Expert(terms, design, fit.u, scales, fit.base, fit.passes)
 
-    def _ready(self, terms: Terms) -> tuple[Design, Rows]:
+    def _ready(self, terms: Terms) -> tuple[Design, Passing]:
         if self._seen is None or self._seen[0] is not terms:
-            frame, rows = self.data.frame, self.rows
-            self._seen = terms, frame.design(terms), rows.with_codes(frame.codes(rows.codes, terms))
+            frame, design = self.data.frame, self.data.frame.design(terms)
+            rows = self.rows.viewed(lambda codes: frame.codes(codes, terms), len(design.shape))
+            self._seen = terms, design, rows
         return self._seen[1:]
 
 

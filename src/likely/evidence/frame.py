@@ -62,8 +62,7 @@ class Grain:
 
     def starts(self) -> tuple[NDArray[np.int32], int]:
         """Where the codes of each column begin if they stand one after another, and where the last ones end."""
-        ends = np.cumsum(self.widths)
-        return np.concatenate([[0], ends[:-1]]).astype(np.int32), int(ends[-1]) if len(ends) else 0
+        return (np.cumsum(self.widths) - self.widths).astype(np.int32), int(self.widths.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from likely.evidence.folds import inner_folds
 from likely.evidence.frame import Grain, Terms
 from likely.evidence.mixing import mixture
 from likely.evidence.model import Evidence, by_class
+from likely.evidence.rows import MOST_TRIED, Passing
 from likely.evidence.screening import candidates, unexplained_by
 from likely.evidence.solver import log_prior
 from likely.evidence.trials import GRID, Climb, Held, Spreads, Trial
@@ -36,6 +37,8 @@ LEAST_GAIN = 5e-4
 
 MOST_SCORES_OF_TRIPLES = 8
 FEWEST_ROWS = 10
+SCREENED_ROWS = 50_000
+"""Rows that terms are looked for in: it is better to see all terms in some rows than some terms in all."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,16 @@ class Stage:
 class Learning:
     """One run of the recipe."""
 
-    def __init__(self, data: Prepared, wishes: Wishes, progress: Callable[[str], None] = lambda text: None) -> None:
-        self.data, self.wishes, self.progress = data, wishes, progress
-        self.began = time.monotonic()
+    def __init__(
+        self,
+        whole: Prepared[Passing],
+        wishes: Wishes,
+        progress: Callable[[str], None] = lambda text: None,
+        began: float | None = None,
+    ) -> None:
+        self.whole, self.wishes, self.progress = whole, wishes, progress
+        self.data = whole.sampled(MOST_TRIED, wishes.seed)
+        self.began = time.monotonic() if began is None else began
         self.passes = 0
 
     def in_time(self) -> bool:
@@ -99,16 +109,16 @@ class Learning:
 
     def _by_texts(self) -> Evidence:
         """Where no column has anything to say: the prior, and texts if there are any."""
-        rows = self.data.rows
+        rows = self.whole.rows
         model = Evidence.empty(self.data.frame, Terms.none(), rows.n_scores, len(self.data.trust), self._usual_ways())
         return replace(model, base=log_prior(rows.class_weights())).plus_texts(self.data.trust)
 
     def _by_columns(self) -> Evidence:
         """Where there are too few rows to hold any out: columns alone, under the usual variance."""
-        return made(self.data, self._usual_ways())[0]
+        return made(self.whole, self._usual_ways())[0]
 
     def _usual_ways(self) -> Ways:
-        n_columns, classes = len(self.data.frame.columns), self.data.rows.class_weights()
+        n_columns, classes = len(self.data.frame.columns), self.whole.rows.class_weights()
         return Ways.usual(n_columns, len(self.data.trust), classes, GRID[FIRST_SPREAD])
 
     def _usual(self, wished: int | None) -> int:
@@ -124,7 +134,7 @@ class Learning:
         starts, _ = frame.coarse.starts()
         for bench, test in zip(self.held.benches, self.held.tests, strict=True):
             found = bench.weighted()
-            scores.append(found.scores(test.rows, frame.coarse.codes(test.rows.codes), starts, test.texts))
+            scores.append(found.scores(test.rows.viewed(frame.coarse.codes, len(starts)).without_offset(), starts))
             weights.append(found.weights)
             offsets.append(found.base - log_prior(bench.data.rows.class_weights()))
         return np.concatenate(scores), np.mean(weights, axis=0), np.mean(offsets, axis=0)
@@ -171,16 +181,15 @@ class Learning:
         """Terms that can be tried, and how promising each is in each fold."""
         n_columns, rows = len(self.data.frame.columns), self.data.rows
         importance = np.sum([expert.importance(n_columns) for expert in before.trial.experts], axis=0)
-        work = len(rows) * rows.n_scores * len(self.held.benches)
-        options = candidates(grain, importance, order, work)
+        looked_at = [bench.rows.sampled(SCREENED_ROWS, self.wishes.seed) for bench in self.held.benches]
+        options = candidates(grain, importance, order, rows.n_scores * sum(len(some) for some in looked_at))
         by_fold = []
-        for bench, expert in zip(self.held.benches, before.trial.experts, strict=True):
-            scores = expert.scores(self.data.frame, bench.rows)
-            by_fold.append(unexplained_by(bench.rows, grain, options, scores))
+        for some, expert in zip(looked_at, before.trial.experts, strict=True):
+            by_fold.append(unexplained_by(some, grain, options, expert.scores(self.data.frame, some)))
         return options, by_fold
 
     def _final(self, weighted: Array, columns: Stage, stage: Stage, known: tuple[Array, Array]) -> Evidence:
-        held, rows = self.held, self.data.rows
+        held, rows = self.held, self.whole.rows
         scores = [weighted, columns.trial.scores, *([stage.trial.scores] if stage is not columns else [])]
         means = [float(held.share @ held.losses(score)) for score in scores]
         shares = np.zeros(EXPERTS)
@@ -191,13 +200,13 @@ class Learning:
         by_label = by_class(offsets[None], rows.n_classes)[0]
         nothing = Seen.nothing(len(self.data.frame.columns), rows.n_scores)
         ways = Ways(weights, by_label, classes / classes.sum(), terms, shares, spreads, nothing)
-        model, passes = made(self.data, ways, (columns.trial.experts, stage.trial.experts))
+        model, passes = made(self.whole, ways, (columns.trial.experts, stage.trial.experts))
         self.passes = held.passes + passes
         return model
 
 
 def made(
-    data: Prepared, ways: Ways, warm: tuple[Sequence[Expert], Sequence[Expert]] = ((), ())
+    data: Prepared[Passing], ways: Ways, warm: tuple[Sequence[Expert], Sequence[Expert]] = ((), ())
 ) -> tuple[Evidence, int]:
     """A model of all rows in ways that are known, and the passes that it took; `warm` says where to begin."""
     bench = Bench(data, FINAL)

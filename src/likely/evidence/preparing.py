@@ -3,76 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.evidence.columns import MANY_ROWS, Column, Fineness, NominalColumn, NumericColumn, coded
-from likely.evidence.counted import count_codes, with_counts
+from likely.evidence.columns import coded
+from likely.evidence.counted import count_rows
 from likely.evidence.crew import Crew
+from likely.evidence.cutting import frame_of
 from likely.evidence.experts import Prepared
 from likely.evidence.frame import Frame
 from likely.evidence.mixing import mixture
-from likely.evidence.rows import Rows
+from likely.evidence.rows import MOST_TRIED, Passing, Rows
 from likely.evidence.solver import log_prior
 from likely.evidence.texts import honest_scores
 from likely.schema import Schema
-from likely.stats import ClassWeights, Summary
+from likely.stats import Part, Statistic, Summary
 from likely.table import Labels, Table
-from likely.threads import side_by_side
 
 Array = NDArray[np.float64]
+Kept = TypeVar("Kept", bound=Passing)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ready:
-    """Rows to learn from, and what was counted of them: class × bin, class × word."""
+class Reading:
+    """What it takes to read rows of a table: recipes of its texts, chance, and hands to do it with."""
 
-    data: Prepared
-    summary: Summary
+    schema: Schema
+    recipes: Mapping[str, Any]
+    seed: int
+    crew: Crew
+    n_jobs: int | None
 
 
-def make_ready(
-    table: Table, schema: Schema, labels: Labels, weight: Array, recipes: Mapping[str, Any], seed: int,
-    crew: Crew, n_jobs: int | None, known: Frame | None = None,
-) -> Ready:  # fmt: skip
-    """Cut numbers into bins, number the categories, judge texts by the words of other rows.
+def make_ready(table: Table, labels: Labels, weight: Array, how: Reading) -> tuple[Prepared[Rows], Summary]:
+    """Count rows, cut numbers into bins by these counts, number the categories: rows to learn from, and the counts."""
+    summary = count_rows(table, how.schema, labels, weight, how.recipes, how.n_jobs, texts=False)
+    data, words = make_ready_under(frame_of(summary, how.schema), table, labels, weight, how)
+    return data, Summary(summary.classes, {**summary.parts, **words})
 
-    Where a frame is known, its bins and categories are kept, with the weight that they have in these rows.
-    """
-    fineness = Fineness.of(int(np.count_nonzero(weight)))
-    given = None if (weight == 1.0).all() else weight
-    names = [name for name in schema.features if schema.kinds[name] != "text"]
 
-    def learned(name: str) -> Column:
-        kind = NumericColumn if schema.kinds[name] == "numeric" else NominalColumn
-        return kind.learn(table, name, given, fineness)
-
-    if known is None:
-        columns = tuple(side_by_side(learned, names, n_jobs if table.n_rows > MANY_ROWS else 1))
-        frame = Frame(columns, 7 if table.n_rows >= MANY_ROWS else 5)
-    else:
-        columns, frame = known.columns, known
-    codes = coded(columns, table, n_jobs)
-    classes = ClassWeights.observe(labels.classes, labels.codes, weight)
-    summary = Summary(classes, dict(count_codes(columns, codes, labels, weight)))
-    if known is not None:
-        frame = with_counts(known, summary)
+def make_ready_under(
+    frame: Frame, table: Table, labels: Labels, weight: Array, how: Reading
+) -> tuple[Prepared[Rows], Mapping[Part, Statistic]]:
+    """Rows to learn from under bins that are known, texts judged by the words of other rows; and the words counted."""
+    codes = coded(frame.columns, table, how.n_jobs)
     n_scores = 1 if len(labels.classes) == 2 else len(labels.classes)
-    texts, trust, offset = np.zeros((table.n_rows, 0)), np.zeros(0), np.zeros((0, n_scores))
-    if schema.text:
-        words, texts = honest_scores(table, labels.classes, labels.codes, weight, schema.text, recipes, seed, n_jobs)
-        summary = Summary(classes, {**summary.parts, **words.parts})
-        trust, offset = _trusted(texts, labels.codes, weight, classes.weights, n_scores)
-    rows = Rows(codes, labels.codes, weight, len(labels.classes), offset, crew)
-    return Ready(Prepared(frame, rows, texts, trust), summary)
+    rows = Rows(codes, labels.codes, weight, len(labels.classes), np.zeros((0, n_scores)), how.crew)
+    if not how.schema.text:
+        return Prepared(frame, rows, np.zeros(0)), {}
+    counted, texts = honest_scores(
+        table, labels.classes, labels.codes, weight, how.schema.text, how.recipes, how.seed, how.n_jobs
+    )
+    return hearing(frame, replace(rows, texts=texts), counted.classes.weights, how.seed), counted.parts
 
 
-def _trusted(texts: Array, y: NDArray[np.int32], weight: Array, classes: Array, n_scores: int) -> tuple[Array, Array]:
-    """How far each text is to be trusted beside the prior, and the scores of rows that follow from it."""
-    prior = np.tile(log_prior(classes), (len(y), 1))
-    parts = [texts[:, k : k + n_scores] for k in range(0, texts.shape[1], n_scores)]
-    trust = mixture([prior, *parts], y, weight, 0)[1:]
-    return trust, np.asarray(sum(share * part for share, part in zip(trust, parts, strict=True)))
+def hearing(frame: Frame, rows: Kept, classes: Array, seed: int) -> Prepared[Kept]:
+    """Rows that know beforehand what their texts say, as far as these are to be trusted beside the prior."""
+    some = rows.sampled(MOST_TRIED, seed)
+    n_scores = some.n_scores
+    prior = np.tile(log_prior(classes), (len(some), 1))
+    parts = [some.texts[:, k : k + n_scores] for k in range(0, some.texts.shape[1], n_scores)]
+    trust = mixture([prior, *parts], some.y, some.weight, 0)[1:]
+    return Prepared(frame, rows.trusting(trust), trust)

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.evidence.design import Design
-from likely.evidence.kernels.passes import cell_weights
 from likely.evidence.kernels.steps import inner
 from likely.evidence.path import Path
-from likely.evidence.rows import Rows
+from likely.evidence.rows import Passing
 
 Array = NDArray[np.float64]
 
@@ -46,14 +45,14 @@ def log_prior(weights: Array) -> Array:
     return np.asarray(logs[1:] - logs[:1] if len(logs) == 2 else logs)
 
 
-def solve(rows: Rows, design: Design, scales: Array, start: Array, tolerance: float) -> Fit:
+def solve(rows: Passing, design: Design, scales: Array, start: Array, tolerance: float) -> Fit:
     """Minimise from `start` until a step gains less than `tolerance` per row."""
     weights = rows.class_weights()
     base, total = log_prior(weights), float(weights.sum())
     shares = weights / total
     bend = (shares * (1.0 - shares))[1:] if rows.n_scores == 1 else shares * (1.0 - shares)
     starts = design.starts
-    counts = cell_weights(rows.codes, starts, rows.weight, design.n_cells)
+    counts = rows.cell_weights(starts, design.n_cells)
     inverse = 1.0 / (1.0 + design.curvature(counts, scales)[:, None] * bend)
 
     def look(u: Array) -> tuple[float, Array]:

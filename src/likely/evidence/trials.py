@@ -13,6 +13,7 @@ from likely.evidence.experts import Bench, Expert, Prepared
 from likely.evidence.folds import Fold
 from likely.evidence.frame import Terms
 from likely.evidence.kernels.passes import row_losses
+from likely.evidence.rows import Rows
 
 Array = NDArray[np.float64]
 Spreads = tuple[float, float, float]
@@ -44,7 +45,7 @@ class Trial:
 class Held:
     """Inner folds: learn from one part of the rows, judge the other."""
 
-    def __init__(self, data: Prepared, folds: list[Fold]) -> None:
+    def __init__(self, data: Prepared[Rows], folds: list[Fold]) -> None:
         self.data = data
         self.benches = [Bench(data.take(fold.train)) for fold in folds]
         self.tests = [data.take(fold.test) for fold in folds]

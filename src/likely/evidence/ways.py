@@ -19,14 +19,22 @@ EXPERTS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """Some of the rows that a model was fitted to: their codes, and how strongly each bends the loss by score."""
+    """Some of the rows that a model was fitted to: their codes, and how strongly each bends the loss by score.
+
+    `bend` stands for all rows, `weight` is each row's own; `y` is its class, `before` the log-odds of each class (of
+    two classes, the second) that it had beforehand, by prior and texts.
+    """
 
     codes: Small
     bend: Array
+    y: NDArray[np.int32]
+    weight: Array
+    before: Array
 
     @classmethod
     def nothing(cls, n_columns: int, n_scores: int) -> Seen:
-        return cls(np.zeros((0, n_columns), dtype=np.uint8), np.zeros((0, n_scores)))
+        codes, none = np.zeros((0, n_columns), dtype=np.uint8), np.zeros((0, n_scores))
+        return cls(codes, none, np.zeros(0, dtype=np.int32), np.zeros(0), none)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

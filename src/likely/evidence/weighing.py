@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.evidence.kernels.passes import class_counts
 from likely.evidence.kernels.weighing import weigh
-from likely.evidence.rows import Rows
+from likely.evidence.rows import Block, Passing, Rows
 from likely.evidence.solver import descend, log_prior
 from likely.evidence.ways import usual_weight
 
@@ -28,12 +28,11 @@ class Weighted:
     base: Array
     passes: int
 
-    def scores(self, rows: Rows, codes: NDArray[np.uint8], starts: NDArray[np.int32], texts: Array) -> Array:
-        """Scores of other rows, by their coarse codes and what their texts say."""
-        seen = replace(rows, codes=codes, offset=rows.offset[:0])
-        out, by_text = seen.scores(starts, self.tables, self.base), self.weights[len(starts) :]
+    def scores(self, rows: Rows, starts: NDArray[np.int32]) -> Array:
+        """Scores of other rows, given by their coarse codes, without what is known beforehand."""
+        out, by_text = rows.scores(starts, self.tables, self.base), self.weights[len(starts) :]
         for t, share in enumerate(by_text):
-            out += share * texts[:, t * out.shape[1] : (t + 1) * out.shape[1]]
+            out += share * rows.texts[:, t * out.shape[1] : (t + 1) * out.shape[1]]
         return out
 
 
@@ -51,45 +50,48 @@ def log_shares(counts: Array, starts: NDArray[np.int32], classes: Array, less: f
     return out
 
 
-def weigh_columns(rows: Rows, starts: NDArray[np.int32], n_cells: int, texts: Array, tolerance: float) -> Weighted:
+def weigh_columns(rows: Passing, starts: NDArray[np.int32], n_cells: int, tolerance: float) -> Weighted:
     """Weights from zero up and a base per score, by the log loss of rows that are judged without themselves."""
     classes, n_scores = rows.class_weights(), rows.n_scores
-    counts = np.zeros((n_cells, rows.n_classes))
-    class_counts(rows.codes, starts, rows.y, rows.weight, counts)
-    usual = float(rows.weight.sum() / max(np.count_nonzero(rows.weight), 1))
+    counts, (weighing, by_text) = rows.class_counts(starts, n_cells), rows.summed(_looked_over, len(starts))
+    usual = float(classes.sum()) / max(weighing, 1)
     tables, without = log_shares(counts, starts, classes, 0.0), log_shares(counts, starts, classes, usual)
     without[counts <= 0.0] = tables[counts <= 0.0]
     n_columns = len(starts)
-    n_weights = n_columns + texts.shape[1] // n_scores
+    n_weights = n_columns + len(by_text) // n_scores
     centre = usual_weight(n_weights)
-    parts = rows.slices(n_weights)
 
     def look(x: Array) -> tuple[float, Array]:
         by_column, base = x[:n_weights], x[n_weights:]
 
-        def one(part: slice) -> tuple[float, Array, Array]:
+        def one(b: Block) -> list[Any]:
             slope, base_slope = np.empty(n_weights), np.empty(n_scores)
+            texts = b.texts if len(b.texts) else np.zeros((len(b.y), 0))
             loss = weigh(
-                rows.codes, starts, tables, without, texts, rows.y, rows.weight, by_column, base,
-                part.start, part.stop, slope, base_slope,
+                b.codes, starts, tables, without, texts, b.y, b.weight, by_column, base, b.first, b.last,
+                slope, base_slope,
             )  # fmt: skip
-            return loss, slope, base_slope
+            return [loss, slope, base_slope]
 
-        found = rows.crew.do(one, parts)
+        loss, slope, base_slope = rows.summed(one, n_weights)
         gap = by_column - centre
-        slope = sum((more[1] for more in found[1:]), found[0][1]) + RIDGE * gap
-        base_slope = sum((more[2] for more in found[1:]), found[0][2])
-        value = sum(more[0] for more in found) + 0.5 * RIDGE * float(gap @ gap)
-        return value, np.concatenate([slope, base_slope])
+        value = loss + 0.5 * RIDGE * float(gap @ gap)
+        return value, np.concatenate([slope + RIDGE * gap, base_slope])
 
     start = np.concatenate([np.full(n_weights, centre), log_prior(classes)])
     floored = np.arange(len(start)) < n_weights
-    inverse = 1.0 / np.concatenate([_curvature(counts, tables, starts, classes, texts, n_scores), _bends(classes)])
+    inverse = 1.0 / np.concatenate([_curvature(counts, tables, starts, classes, by_text, n_scores), _bends(classes)])
     found, passes = descend(look, start, inverse, tolerance * float(classes.sum()), floored)
     weights = found[:n_weights]
     by_cell = np.repeat(weights[:n_columns], np.diff(np.append(starts, n_cells)))[:, None]
     scored = tables[:, 1:] - tables[:, :1] if n_scores == 1 else tables
     return Weighted(weights, by_cell * scored, found[n_weights:], passes)
+
+
+def _looked_over(b: Block) -> list[Any]:
+    """How many rows have any weight, and the sum of squares of what each text says."""
+    here = slice(b.first, b.last)
+    return [np.count_nonzero(b.weight[here]), (b.texts[here] ** 2).sum(axis=0)]
 
 
 def _bends(classes: Array) -> Array:
@@ -100,11 +102,11 @@ def _bends(classes: Array) -> Array:
 
 
 def _curvature(
-    counts: Array, tables: Array, starts: NDArray[np.int32], classes: Array, texts: Array, n_scores: int
+    counts: Array, tables: Array, starts: NDArray[np.int32], classes: Array, squares: Array, n_scores: int
 ) -> Array:
     """About how strongly the loss bends with each weight: the spread between classes of what the column says."""
     shares = classes / classes.sum()
     spread = ((tables - (tables @ shares)[:, None]) ** 2) @ shares
     by_column = np.add.reduceat(counts.sum(axis=1) * spread, starts) if len(starts) else np.zeros(0)
-    by_text = (texts**2).sum(axis=0).reshape(-1, n_scores).mean(axis=1) * float((shares * (1 - shares)).mean())
+    by_text = squares.reshape(-1, n_scores).mean(axis=1) * float((shares * (1 - shares)).mean())
     return np.asarray(RIDGE + np.concatenate([by_column, by_text]))

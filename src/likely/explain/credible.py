@@ -85,8 +85,7 @@ def interval(
 
     A step of ℓ, the log joint of another class, moves the log-odds of a class by −P(other) / (1 − P(class)).
     """
-    if not 0.0 < level < 1.0:
-        raise SettingsError(f"level is {level!r}, but it is the probability of an interval, between 0 and 1.")
+    check_level(level)
     shift, variance = np.zeros((2, *joint.shape))
     for spread in spreads:
         spread(slice(0, len(joint)), shift, variance)
@@ -98,9 +97,18 @@ def interval(
     normalise(joint + shift, prior, False, centre)
     if joint.shape[1] < 2:
         return believed, believed
-    odds = log_odds(centre)
     rest = np.maximum(sums_of_others(centre.T).T, LEAST)
     others = sums_of_others((centre * np.sqrt(variance)).T ** 2).T / rest**2
-    deviation = np.sqrt(variance + others)
-    reach = ndtri(0.5 + level / 2.0) * deviation
+    return around(centre, variance + others, believed, level)
+
+
+def around(centre: Array, variance: Array, believed: Array, level: float) -> tuple[Array, Array]:
+    """Bounds that are normal in the log-odds of each class; what is believed lies always between them."""
+    odds, reach = log_odds(centre), ndtri(0.5 + level / 2.0) * np.sqrt(variance)
     return np.minimum(expit(odds - reach), believed), np.maximum(expit(odds + reach), believed)
+
+
+def check_level(level: float) -> None:
+    """Refuse what is no probability of an interval."""
+    if not 0.0 < level < 1.0:
+        raise SettingsError(f"level is {level!r}, but it is the probability of an interval, between 0 and 1.")

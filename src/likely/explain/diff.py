@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likely.evidence.settled import Settled
+from likely.explain.table_diff import of_tables
 from likely.schema import Schema
-from likely.stats import Moments, Scatter, Statistic, Summary, TokenCounts, ValueCounts
+from likely.stats import Histogram, Moments, Scatter, Statistic, Summary, TokenCounts, ValueCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +45,9 @@ def differences(a: Any, b: Any) -> list[Difference]:
     mine, theirs = dict(_by_column(a.summary_)), dict(_by_column(b.summary_))
     for name in [name for name in mine if name in theirs]:
         found += _of_statistics(name, mine[name], theirs[name], a.summary_, b.summary_)
+    if isinstance(a.model_, Settled) and isinstance(b.model_, Settled):
+        found += _of_mappings("stale", {"": a.stale_}, {"": b.stale_})
+        found += (Difference(*told) for told in of_tables(a.model_, b.model_))
     return found
 
 
@@ -114,6 +119,9 @@ def _of_statistics(name: str, a: Statistic, b: Statistic, of_a: Summary, of_b: S
         yield from _of_values(name, values_a, values_b)
         for i, j, label in shared:
             yield from _of_shares(f"{name}, {label}", values_a, counts_a[i], values_b, counts_b[j])
+    elif isinstance(a, Histogram) and isinstance(b, Histogram):
+        for i, j, label in shared:
+            yield from _of_numbers(f"{name}, {label}", a, a.counts[i], b, b.counts[j])
     else:
         mine, theirs = _arrays(a), _arrays(b)
         alike = len(mine) == len(theirs) and all(x.shape == y.shape for x, y in zip(mine, theirs, strict=True))
@@ -162,6 +170,25 @@ def _of_shares(
         if change[value] > 1e-12:
             told = f"{mine.get(value, 0.0):.4f}", f"{theirs.get(value, 0.0):.4f}"
             yield Difference("share", f"{where}: {value}", *told)
+
+
+def _of_numbers(where: str, a: Histogram, of_a: Array, b: Histogram, of_b: Array) -> Iterator[Difference]:
+    """The number up to which the share within the class has changed most."""
+    ends = np.union1d(a.highs(), b.highs())
+    if len(ends):
+        below = [_below(ends, seen, counts) for seen, counts in ((a, of_a), (b, of_b))]
+        change = np.abs(below[0] - below[1])
+        place = int(change.argmax())
+        if change[place] > 1e-9:
+            yield Difference("share", f"{where}: ≤ {ends[place]:.6g}", *(f"{share[place]:.4f}" for share in below))
+        elif not np.isclose(of_a.sum(), of_b.sum(), rtol=1e-9):
+            yield Difference("known", where, f"{of_a.sum():.6g}", f"{of_b.sum():.6g}")
+
+
+def _below(ends: Array, seen: Histogram, counts: Array) -> Array:
+    """The share of a class up to each of some numbers."""
+    running = np.append(0.0, np.cumsum(counts)) / max(float(counts.sum()), 1e-300)
+    return np.asarray(running[np.searchsorted(seen.highs(), ends, side="right")])
 
 
 def _some(values: list[Hashable]) -> str:

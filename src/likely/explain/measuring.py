@@ -15,6 +15,7 @@ from likely.explain.explanation import Explanation
 from likely.explain.given import bells_given
 from likely.explain.outcomes import COARSE, Outcomes, outcomes_of
 from likely.families.multivariate import MultivariateGaussian
+from likely.families.weighed import Weighed
 from likely.measures import information_gains
 from likely.numerics import log_of, normalise
 from likely.table import Table, index_levels
@@ -35,7 +36,8 @@ def next_measurement(model: Model, table: Table, loss: Any = None) -> pd.DataFra
 
     Best first within each row. Given what is known of the row, a measurement is expected to lower the entropy
     of the class by *information*; it is exact for categories and integrated for numbers. *saving* is the least
-    risk now less the expected least risk afterwards, in the units of the loss: what a measurement may cost.
+    risk now less the expected least risk afterwards, in the units of the loss: what a measurement may cost. Where
+    columns have weights, values are expected as they were counted, and move the class as far as their weights say.
     """
     import pandas as pd
 
@@ -45,8 +47,8 @@ def next_measurement(model: Model, table: Table, loss: Any = None) -> pd.DataFra
     for place, name in enumerate(why.columns):
         rows = np.array([row for row in range(len(why)) if why.status(row, place) == "gap"], dtype=np.intp)
         now = _without(why, rows, place)
-        for some, outcomes in _expected(model, table, name, rows):
-            gains = _by_block(rows[some], now[some], outcomes, costs)
+        for some, outcomes, weight in _expected(model, table, name, rows):
+            gains = _by_block(rows[some], now[some], outcomes, costs, weight)
             lines += [(int(row), place, name, *gain) for row, gain in zip(rows[some], gains, strict=True)]
     wanted = "information" if costs is None else "saving"
     told = ["row", "place", "column", "information", *(["saving"] if costs is not None else [])]
@@ -81,8 +83,8 @@ def costs_of(loss: Any, classes: NDArray[Any], n_rows: int) -> Array:
 
 def _expected(
     model: Model, table: Table, column: str, rows: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], Outcomes]]:
-    """Places among some rows, and what the column may turn out to be in them."""
+) -> Iterator[tuple[NDArray[np.intp], Outcomes, float]]:
+    """Places among some rows, what the column may turn out to be in them, and how much it counts."""
     n_classes, everywhere = len(model.classes), np.arange(len(rows))
     for belief in model.beliefs:
         if not len(rows) or column not in belief.columns:
@@ -91,11 +93,11 @@ def _expected(
             for place, bell in zip(everywhere, bells_given(belief, table, column, rows), strict=True):
                 told = outcomes_of(bell, column, n_classes, COARSE)
                 if told is not None:
-                    yield everywhere[place : place + 1], told
+                    yield everywhere[place : place + 1], told, 1.0
             return
         told = outcomes_of(belief, column, n_classes, COARSE)
         if told is not None:
-            yield everywhere, told
+            yield everywhere, told, belief.weight if isinstance(belief, Weighed) else 1.0
             return
 
 
@@ -109,19 +111,32 @@ def _without(why: Explanation, rows: NDArray[np.intp], place: int) -> Array:
 
 
 def _by_block(
-    rows: NDArray[np.intp], now: Array, outcomes: Outcomes, costs: Array | None
+    rows: NDArray[np.intp], now: Array, outcomes: Outcomes, costs: Array | None, weight: float
 ) -> Iterator[tuple[float, ...]]:
     step = max(CELLS_AT_ONCE // max(outcomes.shares.size, 1), 1)
     for start in range(0, len(rows), step):
         some = slice(start, start + step)
-        # P(class, value | row): rows × classes × values
-        tables = now[some, :, None] * outcomes.shares.T[None]
+        tables = _classes_and_values(now[some], outcomes.shares, weight)
         bits = information_gains(tables)
         if costs is None:
             yield from ((float(gain),) for gain in bits)
             continue
         each = costs if costs.ndim == 2 else costs[rows[some]]
-        before = (each @ now[some, :, None]).min(axis=(1, 2))
+        before = (each @ tables.sum(axis=2, keepdims=True)).min(axis=(1, 2))
         after = (each @ tables).min(axis=1).sum(axis=1)
         saving = np.where(before - after > ROUNDING * np.abs(each).max(), before - after, 0.0)
         yield from zip(bits.tolist(), saving.tolist(), strict=True)
+
+
+def _classes_and_values(now: Array, shares: Array, weight: float) -> Array:
+    """P(class, value | row), as rows × classes × values.
+
+    With a weight, the class after a value is as probable as the classifier will say then.
+    """
+    tables = now[:, :, None] * shares.T[None]
+    if weight == 1.0:
+        return tables
+    after = now[:, :, None] * (shares.T**weight)[None]
+    total = after.sum(axis=1, keepdims=True)
+    seen = tables.sum(axis=1, keepdims=True)
+    return np.asarray(seen * np.divide(after, total, out=np.zeros_like(after), where=total > 0.0))

@@ -39,6 +39,11 @@ class Aode:
     is_parent: NDArray[np.uint8]
     shown: int = WHOLE
 
+    @property
+    def work(self) -> int:
+        """Cells that are looked at for a row: every column given every other."""
+        return len(self.columns) ** 2
+
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: PairCounts, weights: Array, settings: Settings) -> Aode:
         pseudo = pseudo_counts(columns, seen.axes, settings)

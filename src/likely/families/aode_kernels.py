@@ -15,6 +15,9 @@ Flags = NDArray[np.bool_]
 
 WHOLE = -1
 
+CELLS_AT_ONCE = 1 << 16
+"""Scores of rows that are held at once: these rows take turns with each parent, whose lines stay near by meanwhile."""
+
 
 @numba.njit(nogil=True, cache=True)
 def direct_counts(counts: Array, sizes: Longs, found_at: Longs, starts: Longs, out: Array) -> None:
@@ -119,25 +122,31 @@ def add_aode(
     parent is judged by the columns one by one.
     """
     n_columns, n_classes = codes.shape[1], joint.shape[1]
-    scores, mean = np.empty((n_columns, n_classes)), np.empty(n_classes)
-    parents = np.empty(n_columns, dtype=np.int64)
-    for i in range(codes.shape[0]):
-        row, n_parents = codes[i], 0
-        if shown >= 0 and row[shown] < 0:
-            continue
+    n_held = max(min(CELLS_AT_ONCE // max(n_columns * n_classes, 1), codes.shape[0]), 1)
+    scores, mean = np.empty((n_held, n_columns, n_classes)), np.empty(n_classes)
+    parents, n_parents = np.empty((n_held, n_columns), dtype=np.int64), np.empty(n_held, dtype=np.int64)
+    for first in range(0, codes.shape[0], n_held):
+        here = codes[first : first + n_held]
+        n_parents[:] = 0
         for j in range(n_columns):
-            if row[j] >= 0 and is_parent[singles[j] + row[j]]:
-                _with_parent(row, j, singles, sizes, pairs, single, given, scores[n_parents])
-                parents[n_parents] = j
-                n_parents += 1
-        if n_parents == 0:
-            _one_by_one(row, shown, singles, single, joint[i])
-            continue
-        _log_mean(scores, n_parents, mean)
-        if shown < 0:
-            joint[i] += mean
-        else:
-            _share(row, shown, singles, sizes, pairs, single, given, parents, n_parents, scores, mean, joint[i])
+            for i in range(here.shape[0]):
+                row = here[i]
+                if row[j] >= 0 and is_parent[singles[j] + row[j]] and (shown < 0 or row[shown] >= 0):
+                    _with_parent(row, j, singles, sizes, pairs, single, given, scores[i, n_parents[i]])
+                    parents[i, n_parents[i]] = j
+                    n_parents[i] += 1
+        for i in range(here.shape[0]):
+            row, out = here[i], joint[first + i]
+            if n_parents[i] == 0:
+                _one_by_one(row, shown, singles, single, out)
+                continue
+            _log_mean(scores[i], n_parents[i], mean)
+            if shown < 0:
+                out += mean
+            else:
+                _share(
+                    row, shown, singles, sizes, pairs, single, given, parents[i], n_parents[i], scores[i], mean, out
+                )  # fmt: skip
 
 
 @numba.njit(nogil=True, cache=True)

@@ -11,10 +11,12 @@ from likely.files.table import FileTable, FileWarning, open_table
 if TYPE_CHECKING:
     from likely.files.converting import convert_file
     from likely.files.evaluating import evaluate_file
+    from likely.files.evidence import train_evidence_file
     from likely.files.exporting import export_file
     from likely.files.forgetting import forget_file, learn_file
     from likely.files.growing import train_tree_file
     from likely.files.predicting import predict_file
+    from likely.files.refreshing import refresh_file
     from likely.files.training import fit_file, train_file
 
 _HOME = {
@@ -25,6 +27,8 @@ _HOME = {
     "forget_file": "likely.files.forgetting",
     "learn_file": "likely.files.forgetting",
     "predict_file": "likely.files.predicting",
+    "refresh_file": "likely.files.refreshing",
+    "train_evidence_file": "likely.files.evidence",
     "train_file": "likely.files.training",
     "train_tree_file": "likely.files.growing",
 }
@@ -41,6 +45,8 @@ __all__ = [
     "looks_like_files",
     "open_table",
     "predict_file",
+    "refresh_file",
+    "train_evidence_file",
     "train_file",
     "train_tree_file",
 ]

@@ -7,13 +7,13 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from likely.choices import Choices
-from likely.errors import DataError, FileError, LikelyError, missing_columns
+from likely.errors import DataError, FileError, LikelyError, SettingsError, missing_columns
 from likely.estimators import BayesClassifier
 from likely.estimators.learning import Learner
 from likely.files.checkpoint import Checkpoint
@@ -21,13 +21,19 @@ from likely.files.counting import Counter, EmptyPiece, RunningSum, in_order, lab
 from likely.files.pieces import Piece, Place
 from likely.files.table import FileTable, open_table
 from likely.schema import AS_SAID, Schema
-from likely.stats import Moments, Summary, ValueCounts
+from likely.stats import Histogram, Moments, Summary, ValueCounts
 from likely.table import as_table
+
+if TYPE_CHECKING:
+    from likely.estimators.evidence import EvidenceClassifier
 
 SAVE_SECONDS = 30.0
 
 Counts = TypeVar("Counts", bound=Learner)
 """A classifier that counts."""
+
+Learns = TypeVar("Learns", bound="Learner | EvidenceClassifier")
+"""A classifier that learns files of any length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +67,22 @@ def train_file(
 
 
 def fit_file(
-    classifier: Counts,
+    classifier: Learns,
     source: Any,
     target: str,
     *,
     weight: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Report | None = None,
-) -> Counts:
-    """The same for any classifier that counts, as it was constructed."""
+) -> Learns:
+    """The same for any classifier that counts, as it was constructed; or for evidence, which keeps no checkpoint."""
+    if not isinstance(classifier, Learner):
+        from likely.files.evidence import train_evidence_file
+
+        if checkpoint is not None:
+            raise SettingsError("A checkpoint is for classifiers that only count; evidence reads the files twice.")
+        train_evidence_file(source, target, classifier=classifier, weight=weight, progress=progress)
+        return classifier
     table = source if isinstance(source, FileTable) else open_table(source)
     training = Training.begin(classifier, table, target, weight)
     saved = None if checkpoint is None else Checkpoint(checkpoint, table)
@@ -198,6 +211,8 @@ def counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
     for part, seen in summary.parts.items():
         if isinstance(seen, ValueCounts):
             found[part.columns[0]] = len(seen.values), summary.n_rows - round(seen.counts.sum())
+        elif isinstance(seen, Histogram):
+            found[part.columns[0]] = None, summary.n_rows - round(seen.known.sum())
         elif isinstance(seen, Moments):
             known = seen.n.sum(axis=0)
             found |= {name: (None, summary.n_rows - round(n)) for name, n in zip(part.columns, known, strict=True)}

@@ -57,6 +57,9 @@ def _write_ways(ways: Ways, writer: Writer) -> dict[str, Any]:
         "triples": ways.terms.triples,
         "seen": np.ascontiguousarray(ways.seen.codes),
         "bend": ways.seen.bend,
+        "seen_classes": ways.seen.y,
+        "seen_weights": ways.seen.weight,
+        "before": ways.seen.before,
     }
     return {name: writer.put(array) for name, array in (arrays | more).items()}
 
@@ -70,7 +73,7 @@ def _read_ways(data: Any, columns: tuple[Column, ...], n_classes: int, n_texts: 
         terms,
         reader.counts(data["shares"], (EXPERTS,)),
         reader.counts(data["spreads"], (EXPERTS - 1, EXPERTS)),
-        _read_seen(data, columns, 1 if n_classes == 2 else n_classes, reader),
+        _read_seen(data, columns, n_classes, reader),
     )
     for place, used in enumerate((False, True)):
         needed = [True, used and len(terms.pairs), used and len(terms.triples)]
@@ -81,11 +84,15 @@ def _read_ways(data: Any, columns: tuple[Column, ...], n_classes: int, n_texts: 
     return ways
 
 
-def _read_seen(data: Any, columns: tuple[Column, ...], n_scores: int, reader: Reader) -> Seen:
+def _read_seen(data: Any, columns: tuple[Column, ...], n_classes: int, reader: Reader) -> Seen:
     codes = reader.get(data["seen"], (None, len(columns)), np.uint8)
-    if len(codes) > MOST_KEPT or (codes >= np.array([column.size for column in columns], dtype=np.int64)).any():
+    n_rows, n_scores = len(codes), 1 if n_classes == 2 else n_classes
+    labels = reader.get(data["seen_classes"], (n_rows,), np.int32)
+    strange = (codes >= np.array([column.size for column in columns], dtype=np.int64)).any()
+    if n_rows > MOST_KEPT or strange or ((labels < 0) | (labels >= n_classes)).any():
         raise ModelFileError("its evidence keeps rows that it cannot have seen")
-    return Seen(codes, reader.counts(data["bend"], (len(codes), n_scores)))
+    bend, weight = reader.counts(data["bend"], (n_rows, n_scores)), reader.counts(data["seen_weights"], (n_rows,))
+    return Seen(codes, bend, labels, weight, _finite(reader, data["before"], (n_rows, n_scores)))
 
 
 def _write_column(column: Column, writer: Writer) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from likely.bayes import Belief, Model
 from likely.errors import SettingsError, listed
+from likely.evidence.reading import TOGETHER, told_by
+from likely.evidence.settled import Settled
 from likely.families.bernoulli import Bernoulli
 from likely.families.bins import GAP as GAP_OF_BINS
 from likely.families.bins import Bins
@@ -25,10 +27,14 @@ from likely.families.multinomial import Multinomial
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.poisson import Poisson
 from likely.families.texts import TextBernoulli, TextComplement, TextMultinomial
+from likely.families.weighed import Weighed, bare
 
 Array = NDArray[np.float64]
 
 LINES_AT_ONCE = 4096
+
+BEYOND = "beyond the prior"
+"""What speaks for a class before any column does."""
 
 
 class Number(NamedTuple):
@@ -52,7 +58,7 @@ class Line(NamedTuple):
     numbers: Array
 
 
-def numbers_of(model: Model) -> Iterator[Number]:
+def numbers_of(model: Model | Settled) -> Iterator[Number]:
     """The prior, and all that is believed of each column."""
     labels = model.classes.tolist()
     for line in lines_of(model):
@@ -60,10 +66,17 @@ def numbers_of(model: Model) -> Iterator[Number]:
             yield Number(*line[:4], label, number)
 
 
-def lines_of(model: Model) -> Iterator[Line]:
+def lines_of(model: Model | Settled) -> Iterator[Line]:
     """The same, the classes of each side by side."""
     yield Line("", "prior", "probability", None, model.prior)
-    for belief in model.beliefs:
+    if isinstance(model, Settled):
+        yield from _evidence(model)
+        return
+    for weighed in model.beliefs:
+        belief = bare(weighed)
+        if isinstance(weighed, Weighed):
+            for name in weighed.columns:
+                yield Line(name, weighed.name, "weight of the column", None, np.full(len(model.prior), weighed.weight))
         listing = _LISTINGS.get(type(belief))
         if listing is None:
             family = getattr(belief, "name", type(belief).__name__)
@@ -73,7 +86,7 @@ def lines_of(model: Model) -> Iterator[Line]:
         yield from listing(belief)
 
 
-def readable(model: Model) -> dict[str, Any]:
+def readable(model: Model | Settled) -> dict[str, Any]:
     """Prior and columns as nested plain values; what is infinite is null."""
     labels = [str(label) for label in model.classes.tolist()]
     columns: dict[str, Any] = {}
@@ -102,6 +115,22 @@ def lines_of_weights(weights: Weights) -> Iterator[tuple[int, Array]]:
         dense = weights.lines[block].toarray() + weights.per_class
         dense += weights.scale * weights.per_column[block, None]
         yield from enumerate(dense, start)
+
+
+def _evidence(model: Settled) -> Iterator[Line]:
+    """What every cell of every table adds; of a text its words, and the share that their evidence counts for."""
+    yield Line(BEYOND, "evidence", "evidence", None, model.beyond_prior())
+    names = [column.name for column in model.evidence.frame.columns]
+    for term in [*((place,) for place in range(len(names))), *model.evidence.terms.tuples()]:
+        told = told_by(model, [names[place] for place in term])
+        for at in np.ndindex(told.said.shape[:-1]):
+            cell = TOGETHER.join(cells[k] for cells, k in zip(told.cells, at, strict=True))
+            yield Line(TOGETHER.join(told.names), "evidence", "evidence", cell, told.said[at])
+    for share, words in zip(model.evidence.texts.tolist(), model.words, strict=True):
+        yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
+        for belief in words.model.beliefs:
+            listing = _LISTINGS.get(type(belief))
+            yield from () if listing is None else listing(belief)
 
 
 def _categorical(belief: Categorical) -> Iterator[Line]:

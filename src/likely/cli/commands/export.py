@@ -28,13 +28,16 @@ def export(
     likely export loans.likely -o score.sql --table loans
     likely export loans.likely --to sql | duckdb loans.duckdb
 
-    The query (in DuckDB's dialect) gives the same probabilities as likely predict; it cannot cut texts into words.
+    The query (in DuckDB's dialect) gives the same probabilities as likely predict, also of evidence with its pairs; it
+    cannot cut texts into words.
     """
     from likely.files.exporting import export_file
 
     to_pipe = is_pipe(out)
     target = destination(out)
     kind = to or ("json" if to_pipe else None)
-    export_file(load_counts(model, "be exported"), target, kind=kind, table=table, origin=provenance_of(model))
+    export_file(
+        load_counts(model, "be exported", corrected=True), target, kind=kind, table=table, origin=provenance_of(model)
+    )
     if not to_pipe:
         manner.say(f"Wrote {out}")

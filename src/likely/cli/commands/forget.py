@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from likely.cli.arguments import Model, Out, Tables, Target
 from likely.cli.commands.train import sources_of
-from likely.cli.models import load_counts, save_model
+from likely.cli.models import is_stale, load_counts, save_model, stale_note
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
 from likely.cli.talking import Manner, write_json
@@ -21,13 +21,13 @@ def forget(
     grep ^4711, all.csv | likely forget m.likely - --names id,age,y -o m.likely
 
     The result is the model that the other rows would have given. Rows that were never learned are refused, as far as
-    counts can tell.
+    counts can tell. Evidence takes them out of its counts; its corrections are stale then, see likely refresh.
     """
     from likely.files.forgetting import forget_file
 
     if out is None:
         raise SettingsError("Say where to write the model: -o FILE (it may be the same file).")
-    classifier = load_counts(model, "forget")
+    classifier = load_counts(model, "forget", corrected=True)
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     before = classifier.summary_.n_rows
@@ -36,5 +36,7 @@ def forget(
     left = classifier.summary_.n_rows
     save_model(classifier, out, sources_of([model]))
     if manner.json and out != "-":
-        write_json({"model": out, "forgotten": before - left, "rows": left})
+        write_json({"model": out, "forgotten": before - left, "rows": left, "stale": is_stale(classifier)})
     manner.say(f"Forgot {before - left:,} rows, {left:,} are left; wrote {out}")
+    if is_stale(classifier):
+        manner.say(stale_note(classifier, out))

@@ -10,7 +10,7 @@ import typer
 
 from likely.cli.arguments import Out
 from likely.cli.commands.train import sources_of
-from likely.cli.models import load_counts, save_model
+from likely.cli.models import is_stale, load_counts, save_model, stale_note
 from likely.cli.talking import Manner, write_json
 from likely.errors import NotMergeable, SettingsError
 
@@ -29,18 +29,22 @@ def merge(
     likely merge sites/*.likely -o all.likely
 
     The result is the model that all the rows together would have given. All models must read the same columns in the
-    same way; the settings are those of the first.
+    same way; the settings are those of the first. Evidence adds up its counts; its corrections are stale then, see
+    likely refresh.
     """
     if len(models) < 2:
         raise SettingsError("Name at least two models to merge.")
     if out is None:
         raise SettingsError("Say where to write the sum: -o FILE.")
-    loaded = [load_counts(path, "be merged") for path in models]
+    loaded = [load_counts(path, "be merged", corrected=True) for path in models]
     kinds = {type(model).__name__ for model in loaded}
     if len(kinds) > 1:
         raise NotMergeable(f"The models are of different kinds: {' and '.join(sorted(kinds))}.")
     whole = reduce(add, loaded)
     save_model(whole, out, sources_of(models))
     if manner.json and out != "-":
-        write_json({"model": out, "rows": whole.summary_.n_rows, "classes": whole.classes_.tolist()})
+        told = {"model": out, "rows": whole.summary_.n_rows, "classes": whole.classes_.tolist()}
+        write_json({**told, "stale": is_stale(whole)})
     manner.say(f"Merged {len(models)} models: {whole.summary_.n_rows:,} rows; wrote {out}")
+    if is_stale(whole):
+        manner.say(stale_note(whole, out))

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from likely.cli.models import keeps_counts, load_counts, load_model, provenance_of, rows_learned, shares_of
+from likely.cli.models import (
+    is_stale,
+    keeps_counts,
+    load_counts,
+    load_model,
+    provenance_of,
+    rows_learned,
+    shares_of,
+    stale_note,
+)
 from likely.cli.running import NEGATIVE
 from likely.cli.talking import Manner, records, write, write_json, write_table
 from likely.cli.wording import in_options
@@ -68,11 +77,12 @@ def _show_other(classifier: Any, path: str, manner: Manner, html: str | None) ->
         manner.say(f"Wrote {html}")
     elif manner.json:
         content = {"classifier": type(classifier).__name__, "rows": rows_learned(classifier)}
-        write_json({**content, "classes": labels, "columns": columns})
+        write_json({**content, "classes": labels, "columns": columns, "stale": is_stale(classifier)})
     else:
         target = classifier.schema_.target or "labels"
         write(f"{path}: {classifier!r}")
-        write(f"learned {rows_learned(classifier):,} rows{_origin(provenance_of(path))}, to predict {target!r}\n\n")
+        write(f"learned {rows_learned(classifier):,} rows{_origin(provenance_of(path))}, to predict {target!r}\n")
+        write(f"{stale_note(classifier, path)}\n\n" if is_stale(classifier) else "\n")
         shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shares_of(classifier).items()]
         write_table(
             _title("Classes", len(shares[:SHOWN_CLASSES]), len(shares)), ["class", "prior"], shares[:SHOWN_CLASSES]
@@ -88,7 +98,7 @@ def _show_other(classifier: Any, path: str, manner: Manner, html: str | None) ->
 def _show_diff(models: list[str], manner: Manner) -> None:
     from likely.explain.diff import differences, to_frame
 
-    found = differences(*(load_counts(path, "be compared") for path in models))
+    found = differences(*(load_counts(path, "be compared", corrected=True) for path in models))
     if manner.json:
         write_json(records(to_frame(found)))
     elif found:

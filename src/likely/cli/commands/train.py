@@ -9,7 +9,7 @@ import typer
 
 from likely.cli.arguments import Out, Tables, Target, Weight
 from likely.cli.choosing import chosen
-from likely.cli.models import load_counts, rows_learned, save_model, shares_of
+from likely.cli.models import is_stale, load_counts, rows_learned, save_model, shares_of, stale_note
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading, name_of
 from likely.cli.settings import Beliefs
@@ -76,7 +76,7 @@ def _learn(
 
     settings = beliefs.settings(table.types, label)
     counts = checkpoint is not None
-    choice = chosen(beliefs.model, settings, table, label, counts=counts, weight=weight, progress=progress)
+    choice = chosen(beliefs.model, settings, table, label, counts=counts, weight=weight, spills=True, progress=progress)
     classifier = choice.classifier
     if choice.rows is not None:
         if counts:
@@ -101,7 +101,7 @@ def wanted_target(table: FileTable, target: str | None) -> str:
 def _learn_on(onto: str, table: FileTable, target: str | None, progress: Any) -> Any:
     from likely.files.forgetting import learn_file
 
-    return learn_file(load_counts(onto, "learn on"), table, target, progress=progress)
+    return learn_file(load_counts(onto, "learn on", corrected=True), table, target, progress=progress)
 
 
 def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
@@ -120,6 +120,7 @@ def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
                 "columns": dict(columns),
                 "ignored": {column.name: column.why for column in ignored},
                 "notes": list(table.notes),
+                "stale": is_stale(classifier),
             }
         )
     for column in ignored:
@@ -131,6 +132,8 @@ def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
         f"Learned {many(rows, 'row')}, {many(len(columns), 'column')}, "
         f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
     )
+    if is_stale(classifier):
+        manner.say(stale_note(classifier, path))
 
 
 def _some(shares: dict[str, float | None]) -> str:

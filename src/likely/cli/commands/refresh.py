@@ -1,0 +1,50 @@
+"""`likely refresh`: corrections that are stale, made anew by rows."""
+
+from __future__ import annotations
+
+from likely.cli.arguments import Model, Out, Tables, Target
+from likely.cli.commands.train import sources_of
+from likely.cli.models import PIPE, load_model, save_model
+from likely.cli.progress import progress_bar
+from likely.cli.reading import Reading
+from likely.cli.talking import Manner, many, write_json
+from likely.errors import SettingsError
+
+
+def refresh(
+    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: Out = None
+) -> None:
+    """Correct a model anew by rows that it has counted.
+
+    \b
+    likely train more.csv --onto mails.likely         counts more rows
+    likely refresh mails.likely mails.csv more.csv    corrects it by all rows
+    likely refresh both.likely sample.csv -o fresh.likely
+
+    Evidence that has learned on, forgotten or merged is weighted naive Bayes over its counts until then; pairs and
+    variances stay as they were chosen. Learned weights of naive Bayes are renewed in the same way. The rows are all
+    that were counted, or a fair sample with every class; of more than fit into memory (512 MiB), some are drawn by
+    chance. Without --out the model is written where it was.
+    """
+    from likely.files.refreshing import refresh_file
+
+    path = out or (model if model != PIPE else None)
+    if path is None:
+        raise SettingsError("Say where to write the model: -o FILE.")
+    classifier = load_model(model)
+    if not hasattr(classifier, "refresh") or getattr(classifier, "weights", "learned") is None:
+        kind = type(classifier).__name__
+        raise SettingsError(
+            f"The {kind} in {model!r} has nothing to refresh: that is for evidence and learned weights."
+        )
+    table = reading.open(tables)
+    manner.tell_notes(table.notes)
+    with progress_bar("refreshing", quiet=manner.quiet) as progress:
+        classifier, rows = refresh_file(classifier, table, target, progress=progress)
+    save_model(classifier, path, sources_of([model]))
+    counted = int(classifier.summary_.n_rows)
+    if manner.json and path != PIPE:
+        write_json({"model": path, "rows": rows, "counted": counted, "stale": False})
+    if rows != counted:
+        manner.say(f"note: {many(rows, 'row')} of {counted:,} that were counted")
+    manner.say(f"Refreshed by {many(rows, 'row')}; wrote {path}")

@@ -1,0 +1,100 @@
+"""Bins and categories, settled from what was counted: a summary adds up, so its bins do not depend on who counted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import DataError
+from likely.evidence.bins import cuts_between, group
+from likely.evidence.columns import MANY_ROWS, Column, Fineness, NominalColumn, NumericColumn, Small
+from likely.evidence.frame import Frame
+from likely.schema import Schema
+from likely.stats import Histogram, Part, Statistic, Summary, ValueCounts
+from likely.stats.protocol import NOISE
+
+Array = NDArray[np.float64]
+
+MOST_BINS = 250
+"""Bins, gap and "nothing" of a column go into one byte."""
+
+MOST_LEVELS = 200
+COARSE_LEVELS = 15
+TINY_LEVELS = 6
+
+RANK, RANK_OF_MANY = 5, 7
+"""The most that a number may have in a pair, with few and with many rows."""
+
+
+def frame_of(summary: Summary, schema: Schema) -> Frame:
+    """The columns of a schema that are no texts, cut as fine as the number of rows bears; labels play no part in it.
+
+    A row counts once here, whatever its weight: weights move cuts, they do not make bins finer.
+    """
+    n_rows = summary.n_rows
+    fine = Fineness.of(n_rows)
+    columns = (column_of(name, summary, fine) for name in schema.features if schema.kinds[name] != "text")
+    return Frame(tuple(columns), RANK_OF_MANY if n_rows >= MANY_ROWS else RANK)
+
+
+def column_of(name: str, summary: Summary, fine: Fineness) -> Column:
+    """One column, from the cells of its histogram or from its values."""
+    seen = counted_of(name, summary)
+    if isinstance(seen, Histogram):
+        return numeric_column(name, seen, gaps_beside(seen.known, summary), fine)
+    if isinstance(seen, ValueCounts):
+        return nominal_column(name, seen, gaps_beside(seen.counts.sum(axis=1), summary))
+    raise DataError(f"what was counted of {name!r} cannot be cut into bins")
+
+
+def counted_of(name: str, summary: Summary) -> Statistic | None:
+    """What was counted of one column that is no text."""
+    histogram = summary.parts.get(Part("histogram", (name,)))
+    return summary.parts.get(Part("values", (name,))) if histogram is None else histogram
+
+
+def gaps_beside(known: Array, summary: Summary) -> Array:
+    """Weight of each class in which a column is not known: exactly none where only rounding is left."""
+    weights = summary.classes.weights
+    return np.where(weights - known > NOISE * weights, weights - known, 0.0)
+
+
+def numeric_column(name: str, seen: Histogram, gaps: Array, fine: Fineness) -> NumericColumn:
+    """Neighbouring cells in bins of about equal weight; a cut lies between two cells, never within one."""
+    mass = np.asarray(seen.counts.sum(axis=0))
+    bins = group(mass, fine.bins)
+    for fewer in range(fine.bins, 1, -10):
+        if not len(bins) or bins[-1] < MOST_BINS:
+            break
+        bins = group(mass, fewer)
+    lows, highs = seen.lows(), seen.highs()
+    mass_of = np.bincount(bins, weights=mass).astype(np.float64)
+    with np.errstate(over="ignore"):
+        means = np.bincount(bins, weights=(lows + 0.5 * (highs - lows)) * mass) / mass_of
+    missing = float(gaps.sum())
+    coarse, tiny = (_grouped(1 + group(mass_of, n), missing > 0.0) for n in (fine.coarse, fine.tiny))
+    if missing > 0.0:
+        mass_of = np.append(mass_of, missing)
+    return NumericColumn(name, cuts_between(lows, highs, bins), means, mass_of, coarse, tiny, missing > 0.0)
+
+
+def nominal_column(name: str, seen: ValueCounts, gaps: Array) -> NominalColumn:
+    """Categories by how often they were met; those that are as frequent stay in their order."""
+    counts = np.asarray(seen.counts.sum(axis=0))
+    order = np.argsort(-counts, kind="stable")
+    often, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
+    mass = counts[often]
+    if len(rare):
+        mass = np.append(mass, counts[rare].sum())
+    places, missing = np.arange(1, len(mass) + 1), float(gaps.sum())
+    coarse, tiny = (_grouped(np.minimum(places, most + 1), missing > 0.0) for most in (COARSE_LEVELS, TINY_LEVELS))
+    if missing > 0.0:
+        mass = np.append(mass, missing)
+    levels, others = (tuple(seen.values[k] for k in some) for some in (often, rare))
+    return NominalColumn(name, levels, others, mass, coarse, tiny, missing > 0.0)
+
+
+def _grouped(groups: NDArray[np.intp], gap: bool) -> Small:
+    """Groups counted from 1, with 0 for what says nothing before them, and the gap behind them."""
+    last = [int(groups.max(initial=0)) + 1] if gap else []
+    return np.concatenate([[0], groups, last]).astype(np.uint8)
