@@ -6,6 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.unsigned import Place
+
 Array = NDArray[np.float64]
 Small = NDArray[np.uint8]
 
@@ -68,23 +70,24 @@ def add_evidence(
     """Add what the columns, pairs and triples of the rows from `first` to `last` say; `out` begins with `first`."""
     n_columns, n_scores = codes.shape[1], tables.shape[1]
     n_pairs, n_triples = len(pairs), len(triples)
-    in_pairs = np.empty(n_columns, dtype=np.intp)
-    in_triples = np.empty(n_columns, dtype=np.intp)
-    cells = np.empty(n_columns + n_pairs + n_triples, dtype=np.intp)
+    in_pairs = np.empty(n_columns, dtype=Place)
+    in_triples = np.empty(n_columns, dtype=Place)
+    cells = np.empty(n_columns + n_pairs + n_triples, dtype=Place)
     for i in range(first, last):
         for j in range(n_columns):
-            code = codes[i, j]
-            cells[j] = starts[j] + code
+            code = Place(codes[i, j])
+            cells[j] = Place(starts[j]) + code
             in_pairs[j] = coarse[j, code]
             in_triples[j] = tiny[j, code]
         for k in range(n_pairs):
-            a, b = pairs[k, 0], pairs[k, 1]
-            cells[n_columns + k] = starts[n_columns + k] + in_pairs[a] * coarse_widths[b] + in_pairs[b]
+            a, b = Place(pairs[k, 0]), Place(pairs[k, 1])
+            within = in_pairs[a] * Place(coarse_widths[b]) + in_pairs[b]
+            cells[n_columns + k] = Place(starts[n_columns + k]) + within
         for k in range(n_triples):
-            a, b, c = triples[k, 0], triples[k, 1], triples[k, 2]
+            a, b, c = Place(triples[k, 0]), Place(triples[k, 1]), Place(triples[k, 2])
             place = n_columns + n_pairs + k
-            within = (in_triples[a] * tiny_widths[b] + in_triples[b]) * tiny_widths[c] + in_triples[c]
-            cells[place] = starts[place] + within
+            within = (in_triples[a] * Place(tiny_widths[b]) + in_triples[b]) * Place(tiny_widths[c]) + in_triples[c]
+            cells[place] = Place(starts[place]) + within
         if n_scores == 1:
             total = 0.0
             for k in range(len(cells)):
