@@ -84,9 +84,10 @@ def add_evidence(
             within = in_pairs[a] * Place(coarse_widths[b]) + in_pairs[b]
             cells[n_columns + k] = Place(starts[n_columns + k]) + within
         for k in range(n_triples):
-            a, b, c = Place(triples[k, 0]), Place(triples[k, 1]), Place(triples[k, 2])
+            a, b, third = Place(triples[k, 0]), Place(triples[k, 1]), Place(triples[k, 2])
             place = n_columns + n_pairs + k
-            within = (in_triples[a] * Place(tiny_widths[b]) + in_triples[b]) * Place(tiny_widths[c]) + in_triples[c]
+            within = in_triples[a] * Place(tiny_widths[b]) + in_triples[b]
+            within = within * Place(tiny_widths[third]) + in_triples[third]
             cells[place] = Place(starts[place]) + within
         if n_scores == 1:
             total = 0.0
