@@ -28,6 +28,7 @@ from benchmarks import (  # noqa: E402
     cases_svm,
     cases_tables,
     cases_text,
+    cases_tree_peers,
     cases_trees,
 )
 from benchmarks.measure import Result, measure  # noqa: E402
@@ -46,6 +47,7 @@ GROUPS = {
     "files": cases_files.files,
     "svm": cases_svm.svm,
     "peers": cases_peers.peers,
+    "tree-peers": cases_tree_peers.tree_peers,
 }
 START, END = "<!-- benchmarks: start -->", "<!-- benchmarks: end -->"
 RESULTS = HERE / "results.json"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from types import TracebackType
+from typing import Self, TypeVar
 
 from likely.errors import SettingsError
 
@@ -14,6 +16,8 @@ BLOCK_CELLS = 1 << 21
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_HERE = threading.local()
 
 MOST_ROWS = 1 << 16
 FEWEST_ROWS = 1 << 10
@@ -43,3 +47,37 @@ def side_by_side(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: 
         return
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(task, items)
+
+
+class Crew:
+    """Threads that stay for a whole run of learning: its passes are many, and too short to hire anew for each.
+
+    Results come in the order of the items, whoever did them. A task that hands out tasks itself does them alone: nobody
+    waits for somebody who waits.
+    """
+
+    def __init__(self, n_jobs: int | None = 1) -> None:
+        self.size = n_threads(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def do(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """`task` of every item."""
+        if self.size == 1 or len(items) < 2 or getattr(_HERE, "busy", False):
+            return [task(item) for item in items]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.size, initializer=_mark)
+        return list(self._pool.map(task, items))
+
+
+def _mark() -> None:
+    _HERE.busy = True

@@ -59,6 +59,11 @@ def test_an_edge_belongs_to_the_interval_above() -> None:
     assert cuts.transform([[1.999], [2.0], [9.0]]).ravel().tolist() == [0.0, 1.0, 1.0]
 
 
+def test_numbers_near_the_largest_there_are() -> None:
+    cuts = TreeDiscretiser(method="width", n_bins=2).fit([[-1.7e308], [1.7e308], [0.0]])
+    assert cuts.intervals_ == {"x0": ["< 0", "≥ 0"]}
+
+
 def test_nothing_to_cut() -> None:
     cuts = TreeDiscretiser().fit([[3.0], [3.0], [3.0]], [0, 1, 0])
     assert cuts.intervals_ == {"x0": ["all"]}

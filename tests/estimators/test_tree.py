@@ -173,6 +173,8 @@ def test_prunings_make_it_smaller() -> None:
         grown.pruned("cost_complexity")
     with pytest.raises(SettingsError, match="no rows to share out"):
         grown.pruned(("reduced_error", 0.3), X, Y)
+    with pytest.raises(likely.DataError, match="No row to prune by"):
+        grown.pruned("reduced_error", X, np.full(len(X), "new"))
     with pytest.raises(SettingsError, match="needs rows"):
         grown.pruned("reduced_error")
     with pytest.raises(SettingsError, match="needs rows"):
@@ -254,6 +256,12 @@ def test_many_classes() -> None:
         ({"prune": ("reduced_error", "table")}, "share of the rows"),
         ({"prune": 3}, "prune is 3"),
         ({"min_cases": 0}, "above 0"),
+        ({"min_cases": "two"}, "min_cases is 'two'"),
+        ({"max_depth": 2.5}, "number of tests"),
+        ({"smoothing": "much"}, "smoothing is 'much'"),
+        ({"seed": "chance"}, "seed is 'chance'"),
+        ({"loss": {"low": {"low": 0}}}, "middle"),
+        ({"prune": ("reduced_error", (X, np.full(len(X), "new")))}, "No row to prune by"),
         ({"max_depth": -1}, "number of tests"),
         ({"smoothing": -1}, "from 0 up"),
         ({"subsets": True, "binary": True}, "choose one"),

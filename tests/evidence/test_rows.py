@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from likely.evidence import rows as kept_in_memory
 from likely.evidence import spilled as kept_on_disk
-from likely.evidence.crew import Crew
 from likely.evidence.folds import FEWEST_OF_A_CLASS, fair_sample
 from likely.evidence.rows import Rows, known_by_texts
 from likely.evidence.shelf import Shelf
 from likely.evidence.spilled import Keeping, Spilled
 from likely.evidence.texts import N_PARTS, dealt
+from likely.threads import Crew
 
 STARTS = np.array([0, 5, 10], dtype=np.int32)
 N_CELLS = 15

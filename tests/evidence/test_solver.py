@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from likely.evidence.crew import Crew
 from likely.evidence.design import Design
 from likely.evidence.priors import ALONE, Basis, covariance, product
 from likely.evidence.rows import Rows
 from likely.evidence.solver import descend, log_prior, solve
+from likely.threads import Crew
 
 rng = np.random.default_rng(3)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from likely.evidence.columns import coded
-from likely.evidence.crew import Crew
 from likely.evidence.cutting import frame_of
 from likely.evidence.experts import Bench, Prepared
 from likely.evidence.folds import inner_folds, n_inner
@@ -14,6 +13,7 @@ from likely.evidence.frame import Frame, Terms
 from likely.evidence.rows import Rows
 from likely.evidence.screening import candidates, unexplained_by
 from likely.table import as_table
+from likely.threads import Crew
 from tests.evidence.counting import counted
 
 rng = np.random.default_rng(0)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from likely.evidence.crew import Crew
 from likely.evidence.cutting import frame_of
 from likely.evidence.experts import Expert
 from likely.evidence.frame import Frame, Terms
@@ -16,6 +15,7 @@ from likely.evidence.preparing import Reading, make_ready_under
 from likely.evidence.warming import begun_by
 from likely.evidence.ways import Ways
 from likely.table import Table, as_table, labels_of
+from likely.threads import Crew
 from tests.evidence.counting import counted
 
 KINDS = {"n": "numeric", "m": "numeric", "c": "nominal", "k": "nominal"}

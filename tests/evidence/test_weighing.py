@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely.evidence.crew import Crew
 from likely.evidence.kernels.passes import class_counts
 from likely.evidence.kernels.weighing import weigh
 from likely.evidence.mixing import mixture
 from likely.evidence.rows import Rows
 from likely.evidence.weighing import SMOOTHING, log_shares, weigh_columns
+from likely.threads import Crew
 
 rng = np.random.default_rng(1)
 SIZES = [4, 3]

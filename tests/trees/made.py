@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from likely.trees import Feature, Tree
+from likely.trees import Feature, Stock, Tree
 from tests.trees import slow
 
 FEWER = settings(max_examples=max(settings.default.max_examples // 3, 1))  # type: ignore[union-attr]
@@ -48,6 +48,12 @@ def columns(data: slow.Data, known: tuple[Feature, ...] = ()) -> list[Any]:
             values = list(known[place].levels or ()) if known else data.values(place)
             found.append(np.array([values.index(cell) if cell in values else -1 for cell in cells], dtype=np.int32))
     return found
+
+
+def stocked(data: slow.Data) -> Stock:
+    """The same table as a tree reads it."""
+    labels = np.array(data.labels, dtype=np.int32)
+    return Stock(features(data), tuple(columns(data)), np.arange(data.n_classes), labels, None)
 
 
 def everyone(data: slow.Data) -> list[slow.Case]:

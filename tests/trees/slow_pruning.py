@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from math import gamma, log2, pi, sqrt
 from statistics import NormalDist
 
-from tests.trees.slow import Case, Data, Node, Plan, branch_of, by_stand_in, tabled
+from tests.trees.slow import Case, Data, Node, Plan, branch_of, by_stand_in, grow, predict, tabled
 
 
 def pruned(node: Node, leaf_cost: Callable[[Node], float], test_cost: Callable[[Node], float] | None = None) -> Node:
@@ -102,6 +103,57 @@ def leaves(node: Node) -> int:
 def cheapest(node: Node, alpha: float, total: float) -> Node:
     """The smallest subtree with the least errors / total + alpha · leaves."""
     return pruned(node, lambda leaf: float(leaf.errors) / total + alpha)
+
+
+def weakest_first(node: Node, total: int) -> list[tuple[Fraction, Node]]:
+    """Breiman's sequence: prices of a leaf at which the tree shrinks, and the tree from each of them on."""
+    found = [(Fraction(0), node)]
+    while True:
+        price, smallest = found[-1]
+        links = {id(one): link(one, total) for one in inner(smallest)}
+        if not links:
+            return found
+        least = min(links.values())
+        weakest = {one for one, saved in links.items() if saved == least}
+        smaller = without(smallest, weakest)
+        found = [*found[:-1], (price, smaller)] if least == price else [*found, (least, smaller)]
+
+
+def link(node: Node, total: int) -> Fraction:
+    """What a subtree saves for each leaf that it has more than one."""
+    return (node.errors - leaf_errors(node)) / total / (leaves(node) - 1)
+
+
+def inner(node: Node) -> list[Node]:
+    return [] if node.column is None else [node, *(one for child in node.children for one in inner(child))]
+
+
+def without(node: Node, weakest: set[int]) -> Node:
+    if node.column is None or id(node) in weakest:
+        return node.leaf()
+    kept = Node(node.counts, node.column, node.threshold, node.branch, usual=node.usual, stand_ins=node.stand_ins)
+    kept.children = [without(child, weakest) for child in node.children]
+    return kept
+
+
+def price_by_folds(data: Data, plan: Plan, fold: list[int]) -> float:
+    """The price with the fewest errors on rows that were left out, and the highest of equals.
+
+    Tried are the geometric means of neighbouring prices of the whole tree, and the last of these.
+    """
+    whole = grow(data, [(row, Fraction(1)) for row in range(len(data.rows))], plan)
+    steps = [float(price) for price, _ in weakest_first(whole, len(data.rows))]
+    prices = [*(sqrt(low * high) for low, high in pairwise(steps)), steps[-1]]
+    errors = [0] * len(prices)
+    for k in sorted(set(fold)):
+        learned = [(row, Fraction(1)) for row, own in enumerate(fold) if own != k]
+        sequence = weakest_first(grow(data, learned, plan), len(learned))
+        for place, price in enumerate(prices):
+            tree = [smaller for step, smaller in sequence if float(step) <= price * (1 + 1e-10) + 1e-12][-1]
+            for row in (row for row, own in enumerate(fold) if own == k):
+                shares = predict(data, tree, data.rows[row], plan, smoothing=0)
+                errors[place] += shares.index(max(shares)) != data.labels[row]
+    return max(price for price, wrong in zip(prices, errors, strict=True) if wrong == min(errors))
 
 
 def raised(

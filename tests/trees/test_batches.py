@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.measures import MEASURES
-from likely.trees import Feature, Plan, Stock, batches, plant
+from likely.trees import Feature, Plan, Stock, batches, plant, planting
 from likely.trees.batches import BatchGrowth, Frontier, LevelCounts
 from likely.trees.columns.binned import quantile_edges
-from tests.trees.made import FEWER, columns, features, nested, tables
+from tests.trees.made import FEWER, nested, stocked, tables
 
 MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]
 
@@ -43,8 +43,7 @@ def test_batches_add_up(measure: str, draw: st.DataObject) -> None:
     plan = Plan(
         measure, draw.draw(st.integers(1, 3)), draw.draw(st.none() | st.integers(0, 3)), binned=True, **settings
     )
-    labels = np.array(data.labels, dtype=np.int32)
-    stock = Stock(features(data), tuple(columns(data)), np.arange(data.n_classes), labels, None)
+    stock = stocked(data)
     whole = nested(plant(plan, stock))
     assert nested(by_batches(plan, stock, draw.draw(st.integers(1, 30)))) == whole
 
@@ -85,3 +84,17 @@ def test_a_column_of_gaps_tells_nothing(measure: str, binned: bool, n_rows: int)
     labels = (np.arange(n_rows) % 2).astype(np.int32)
     stock = Stock((Feature("a"),), (np.full(n_rows, np.nan),), np.arange(2), labels, None)
     assert len(plant(Plan(measure, 1, binned=binned), stock)) == 1
+
+
+@pytest.mark.parametrize("binned", [True, False])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_nodes_larger_than_the_table_of_logarithms(measure: str, binned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above, logarithms are computed; below, looked up: the tree is the same."""
+    rng = np.random.default_rng(8)
+    labels = rng.integers(0, 3, 900).astype(np.int32)
+    stock = Stock((Feature("a"),), (np.round(rng.normal(size=900) + labels, 2),), np.arange(3), labels, None)
+    plan = Plan(measure, 5, binned=binned)
+    whole = nested(plant(plan, stock))
+    for most in (0, 100):
+        monkeypatch.setattr(planting, "MOST_LOGARITHMS", most)
+        assert nested(plant(plan, stock)) == whole

@@ -5,48 +5,51 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from likely import TreeClassifier
-from likely.trees import Plan, Rows, Stock, plant
-from likely.trees.pruning import confidence, pessimistic
+from likely.measures import MEASURES
+from likely.trees import Plan, Rows, plant
+from likely.trees.pruning import confidence, cost_complexity, mdl, pessimistic, weakest_links
 from tests.trees import slow, slow_pruning
-from tests.trees.made import columns, everyone, features, nested, nested_slow
+from tests.trees.made import everyone, nested, nested_slow, stocked
+from tests.trees.real import as_slow, read
 
-
-def read(data_dir: Path, name: str) -> tuple[pd.DataFrame, pd.Series]:
-    table = pd.read_csv(data_dir / f"{name}.csv.gz", keep_default_na=False, na_values=["", "?"])
-    target = {"house_votes84": "class", "wine": "class", "mushroom": "class", "car_evaluation": "class"}[name]
-    found = next(column for column in table if str(column).lower() in (target, "target"))
-    return table.drop(columns=[found]), table[found]
-
-
-def as_slow(X: pd.DataFrame, y: pd.Series) -> slow.Data:
-    kinds = ["numeric" if pd.api.types.is_numeric_dtype(X[name]) else "nominal" for name in X]
-    rows = [[None if pd.isna(cell) else cell for cell in row] for row in X.itertuples(index=False)]
-    classes = sorted(set(y))
-    return slow.Data(rows, kinds, [classes.index(label) for label in y], len(classes))
+ROWS = {"house_votes84": 435, "wine": 178, "car_evaluation": 1728, "mushroom": 8124}
 
 
 @pytest.mark.parametrize("missing", ["weights", "surrogates"])
-@pytest.mark.parametrize("name, rows, step", [("house_votes84", 435, 3), ("wine", 178, 2), ("car_evaluation", 1728, 7)])
-def test_grown_and_pruned_alike(name: str, rows: int, step: int, missing: Any, data_dir: Path) -> None:
+@pytest.mark.parametrize("name", ROWS)
+def test_grown_and_pruned_alike(name: str, missing: Any, data_dir: Path) -> None:
+    """All rows of the tables (every third mushroom), with both treatments of gaps; then every pruning."""
     X, y = read(data_dir, name)
-    assert len(X) == rows
-    data = as_slow(X[::step], y[::step])
-    plan = slow.Plan("gain_ratio", missing)
-    labels = np.array(data.labels, dtype=np.int32)
-    stock = Stock(features(data), tuple(columns(data)), np.arange(data.n_classes), labels, None)
+    assert len(X) == ROWS[name]
+    if name == "mushroom":
+        X, y = X[::3], y[::3]
+    data, plan = as_slow(X, y), slow.Plan("gain_ratio", missing)
+    stock = stocked(data)
     tree = plant(Plan(missing=missing, collapse=False), stock)
     oracle = slow.grow(data, everyone(data), plan)
     assert nested(tree) == nested_slow(oracle)
     assert nested(confidence(tree, 0.5)) == nested_slow(slow_pruning.pruned(oracle, slow_pruning.confidence(0.5)))
     assert nested(pessimistic(tree, 0.5)) == nested_slow(slow_pruning.pruned(oracle, slow_pruning.pessimistic(0.5)))
+    lengths = slow_pruning.stochastic_complexity, slow_pruning.length_of_test(data)
+    assert nested(mdl(tree)) == nested_slow(slow_pruning.pruned(oracle, *lengths))
+    prices, sequence = weakest_links(tree).alphas, slow_pruning.weakest_first(oracle, len(data.rows))
+    assert prices == pytest.approx([float(price) for price, _ in sequence], abs=1e-12)
+    assert nested(cost_complexity(tree, prices[-2])) == nested_slow(sequence[-2][1])
+    step = max(len(X) // 100, 1)
     found = Rows.stocked(tree, stock.columns).posterior(tree.probabilities(1.0))
-    for row, shares in zip(data.rows[::9], found[::9], strict=True):
+    for row, shares in zip(data.rows[::step], found[::step], strict=True):
         assert shares == pytest.approx(slow.predict(data, oracle, row, plan), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("name", ["house_votes84", "car_evaluation"])
+def test_grown_alike_by_every_measure(name: str, measure: str, data_dir: Path) -> None:
+    data = as_slow(*read(data_dir, name))
+    tree = plant(Plan(measure, collapse=False), stocked(data))
+    assert nested(tree) == nested_slow(slow.grow(data, everyone(data), slow.Plan(measure, "weights")))
 
 
 def test_votes_follow_the_physician_fee_freeze(data_dir: Path) -> None:

@@ -81,6 +81,8 @@ def shares_of(classifier: Any) -> dict[str, float | None]:
     """How common each class is to a classifier, as far as it believes anything about that."""
     labels = [str(label) for label in classifier.classes_.tolist()]
     prior = getattr(getattr(classifier, "model_", None), "prior", None)
+    if prior is None and hasattr(classifier, "tree_"):
+        prior = classifier.tree_.counts[0] / classifier.tree_.counts[0].sum()
     return dict(zip(labels, [None] * len(labels) if prior is None else prior.tolist(), strict=True))
 
 

@@ -19,7 +19,8 @@ from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.estimators.keeping import Kept
 from likely.estimators.tree_looks import TreeLooks
-from likely.estimators.tree_rows import inferred, places_among, table_and_labels
+from likely.estimators.tree_rows import inferred, learned_places, places_among, table_and_labels
+from likely.estimators.tree_settings import checked_plan
 from likely.numerics import log_of
 from likely.priors import class_prior
 from likely.schema import Schema
@@ -27,13 +28,11 @@ from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.store.trees import read_tree, write_tree
 from likely.table import Labels, Table, as_table, labels_of
-from likely.threads import n_threads
 from likely.trees import Plan, Rows, Stock, Tree
 from likely.trees.cases import Telling, features_of
 from likely.trees.pruning.choice import Choice, grow_and_prune
 from likely.trees.pruning.complexity import cost_complexity, price_by_cases
 from likely.trees.pruning.raising import raised
-from likely.trees.tree import Missing
 from likely.trees.words import telling_words
 from likely.weights import row_weights
 
@@ -139,6 +138,8 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         target = y if isinstance(y, str) and y in table else None
         schema = inferred(table, target, self.schema)
         labels = labels_of(y, table)
+        if self.loss is not None:
+            Bound.of(as_loss(self.loss), labels.classes, 1)
         weights = self._weights(labels, row_weights(sample_weight, table, schema.weight))
         features = features_of(table, schema, self._telling(table, labels, weights))
         stock = Stock.read(table, features, labels.classes, labels.codes, weights)
@@ -174,7 +175,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         if X is None:
             return other._remember(choice.cut(self.tree_))
         rows, labels = self._rows(X), self._known_labels(X, y)
-        kept = np.flatnonzero(labels >= 0)
+        kept = learned_places(labels)
         if len(kept) < len(labels):
             rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
         if raising:
@@ -214,31 +215,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
 
     def plan(self) -> Plan:
         """The parameters that growing needs, checked."""
-        missing = cast(Missing, self.missing)
-        if missing not in ("weights", "surrogates"):
-            raise SettingsError(f"missing is {self.missing!r}, but it is 'weights' or 'surrogates'.")
-        if not (self.min_cases > 0.0):
-            raise SettingsError(f"min_cases is {self.min_cases!r}, but two branches need some cases: above 0.")
-        depth: Any = self.max_depth
-        if depth is not None and not (isinstance(depth, int | np.integer) and depth >= 0):
-            raise SettingsError(f"max_depth is {self.max_depth!r}, but it is a number of tests, or None.")
-        most: Any = self.text_tokens
-        if most is not None and not (isinstance(most, int | np.integer) and not isinstance(most, bool) and most >= 1):
-            raise SettingsError(f"text_tokens is {most!r}, but it is a number of words from 1 up, or None.")
-        if not self.smoothing >= 0.0:
-            raise SettingsError(f"smoothing is {self.smoothing!r}, but it is a number from 0 up.")
-        n_threads(self.n_jobs)
-        return Plan(
-            measure=self.measure,
-            min_cases=float(self.min_cases),
-            max_depth=None if depth is None else int(depth),
-            missing=missing,
-            subsets=bool(self.subsets),
-            binary=bool(self.binary),
-            binned=bool(self.binned),
-            collapse=bool(self.collapse),
-            restrained=bool(self.restrained),
-        )
+        return checked_plan(self)
 
     def _telling(self, table: Table, labels: Labels, weights: Array | None) -> Telling | None:
         """How the words of a text column are chosen, if they may be tested at all."""
@@ -281,8 +258,8 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         table = schema.align(as_table(X, allow_empty=False), type(self).__name__)
         labels = labels_of(y, table)
         codes = places_among(labels, stock.classes)
-        read = Stock.read(table, stock.features, stock.classes, codes, None)
-        return read.take(np.flatnonzero(codes >= 0))
+        kept = learned_places(codes)
+        return Stock.read(table, stock.features, stock.classes, codes, None).take(kept)
 
     def _known_labels(self, X: Any, y: Any) -> Ints:
         """Places of labels among the classes; −1 for classes that were never learned."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import SettingsError
+from likely.errors import DataError, SettingsError
 from likely.schema import Schema
 from likely.table import Labels, Table, as_table, merge_classes
 
@@ -40,3 +40,11 @@ def places_among(labels: Labels, classes: NDArray[Any]) -> Ints:
     place = np.full(len(merged), -1, dtype=np.int32)
     place[known] = np.arange(len(classes), dtype=np.int32)
     return np.asarray(place[own][labels.codes], dtype=np.int32)
+
+
+def learned_places(places: Ints) -> NDArray[np.intp]:
+    """The rows to prune by that are of a class that the tree knows: others are errors of every node, and no reason."""
+    kept = np.flatnonzero(places >= 0)
+    if not len(kept):
+        raise DataError("No row to prune by is of a class that the tree has learned: give rows with the same labels.")
+    return kept

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from likely.evidence.columns import coded
 from likely.evidence.counted import count_rows
-from likely.evidence.crew import Crew
 from likely.evidence.cutting import frame_of
 from likely.evidence.experts import Prepared
 from likely.evidence.frame import Frame
@@ -22,6 +21,7 @@ from likely.evidence.texts import honest_scores
 from likely.schema import Schema
 from likely.stats import Part, Statistic, Summary
 from likely.table import Labels, Table
+from likely.threads import Crew
 
 Array = NDArray[np.float64]
 Kept = TypeVar("Kept", bound=Passing)

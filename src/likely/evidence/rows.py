@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.evidence.crew import Crew
 from likely.evidence.folds import fair_sample
 from likely.evidence.kernels.codes import row_marks
 from likely.evidence.kernels.passes import add_scores, cell_weights, class_counts, pass_over
+from likely.threads import Crew
 
 Array = NDArray[np.float64]
 Codes = NDArray[Any]

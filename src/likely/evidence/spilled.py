@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.evidence.crew import Crew
 from likely.evidence.rows import MERGED_ROWS, WORTH_MERGING, Block, Codes, Passing, Rows, View, alike, known_by_texts
 from likely.evidence.shelf import Shelf, Stored
+from likely.threads import Crew
 
 Array = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.evidence.crew import Crew
 from likely.evidence.experts import Bench, Expert, Prepared
 from likely.evidence.folds import Fold
 from likely.evidence.frame import Terms
 from likely.evidence.kernels.passes import row_losses
 from likely.evidence.rows import Rows
+from likely.threads import Crew
 
 Array = NDArray[np.float64]
 Spreads = tuple[float, float, float]

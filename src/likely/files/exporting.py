@@ -18,8 +18,10 @@ from likely.store import Provenance
 from likely.store.atomic import write_whole
 from likely.store.listing import numbers_of, readable
 from likely.store.sql import scoring_query
+from likely.trees.sql import identifier
 
 KINDS = ("json", "csv", "sql")
+KINDS_OF_TREES = ("json", "sql", "dot")
 LINES_AT_ONCE = 1 << 16
 
 
@@ -34,11 +36,13 @@ def export_file(
     """Write a fitted classifier as "json", as "csv" (a line per parameter and class), or as "sql".
 
     Without `kind` the suffix says it; a table of parameters may also be Parquet, Arrow or JSON lines. `table` is what
-    the query scores, in the dialect of DuckDB.
+    the query scores, in the dialect of DuckDB. A tree is written as "json", as "sql" or, for Graphviz, as "dot".
     """
     target = Path(os.fspath(out)) if isinstance(out, (str, os.PathLike)) else out
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
-    if kind == "json":
+    if hasattr(classifier, "tree_"):
+        _write(target, _tree_as(classifier, kind, table))
+    elif kind == "json":
         _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, indent=1) + "\n")
     elif kind == "sql":
         _write(target, scoring_query(classifier.model_, table))
@@ -77,6 +81,16 @@ def document(classifier: Any, origin: Provenance | None = None, *, with_paramete
         ],
         **({"columns": believed["columns"]} if believed else {}),
     }  # fmt: skip
+
+
+def _tree_as(classifier: Any, kind: str, table: str) -> str:
+    if kind == "json":
+        return str(classifier.to_json(indent=1)) + "\n"
+    if kind == "dot":
+        return str(classifier.to_dot())
+    if kind == "sql":
+        return f"SELECT *,\n{classifier.to_sql()} AS prediction\nFROM {identifier(table)};\n"
+    raise SettingsError(f"A tree is exported as {listed(KINDS_OF_TREES)}, not as {kind!r}.")
 
 
 def _write(target: Path | IO[bytes], text: str) -> None:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from likely.errors import SettingsError
 from likely.trees.cases import Stock
 from likely.trees.columns import Rule, Splits
+from likely.trees.grow import first_best
 from likely.trees.kernels.binning import GAP, assign, score_tables
-from likely.trees.kernels.measuring import GAIN, NOTHING, TIE
+from likely.trees.kernels.measuring import GAIN, NOTHING
 from likely.trees.kernels.summing import count_open, score_values, settle_values
 from likely.trees.nodes import NodeList
 from likely.trees.planting import Plan, refuse_many_groups
@@ -114,7 +115,7 @@ class BatchGrowth:
             raise SettingsError("A tree that is grown from counts shares gaps out: missing='weights'.")
         refuse_many_groups(self.plan, self.features)
         self.nodes = NodeList(root[None, :])
-        open_ids = np.flatnonzero(self._is_open(root[None, :], 0))
+        open_ids = np.flatnonzero(self.plan.limits.leave_open(root[None, :], 0))
         used, counts, depth = np.zeros((len(open_ids), len(self.features)), dtype=np.uint8), root[None, :][open_ids], 0
         while len(open_ids):
             depth += 1
@@ -146,15 +147,11 @@ class BatchGrowth:
     def _choose(self, tables: list[Array], counts: Array, used: NDArray[np.uint8], start: int) -> list[_Chosen]:
         """The best test of each node."""
         sizes, rule = counts.sum(axis=1), self.plan.rule(0.0)
-        best, winners = np.zeros(len(counts)), np.full(len(counts), -1)
         cuts = np.zeros((len(self.features), len(counts)), dtype=np.int64)
         judged = self._judged(tables, sizes, used, replace(rule, measure=GAIN) if rule.restrained else rule, cuts)
         if rule.restrained and len(judged):
             judged = restrained(judged, self._ratios(tables, sizes, used, rule, judged, cuts))
-        for place, scores in enumerate(judged):
-            better = scores > best * (1.0 + TIE)
-            best[better], winners[better] = scores[better], place
-        found = []
+        winners, found = first_best(judged, len(counts)), list[_Chosen]()
         for node in np.flatnonzero(winners >= 0):
             place, table = int(winners[node]), tables[winners[node]]
             if self.features[place].is_numeric:
@@ -220,15 +217,8 @@ class BatchGrowth:
             tests.append((test, np.array([test.node]), Splits(n, cut, test.maps)))
         new_counts = np.concatenate(children)
         kids = self.nodes.add(ids, tests, first_child, n_branches, usual, new_counts, None)
-        open_ = self._is_open(new_counts, depth)
+        open_ = self.plan.limits.leave_open(new_counts, depth)
         return kids[open_], new_counts[open_], np.concatenate(below)[open_]
-
-    def _is_open(self, counts: Array, depth: int) -> NDArray[np.bool_]:
-        sizes = counts.sum(axis=1)
-        mixed = sizes - counts.max(axis=1) > NOTHING
-        if self.plan.max_depth is not None and depth >= self.plan.max_depth:
-            return np.zeros(len(counts), dtype=np.bool_)
-        return np.asarray(mixed & (sizes >= 2.0 * self.plan.min_cases - NOTHING))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,7 +32,8 @@ def width_edges(numbers: Array, n_bins: int) -> Array:
     known = numbers[~np.isnan(numbers)]
     if not len(known) or known.min() == known.max():
         return np.empty(0)
-    return np.unique(np.linspace(known.min(), known.max(), n_bins + 1)[1:-1])
+    # Of halves, so that the range of numbers near to the largest there are is still a number.
+    return np.unique(2.0 * np.linspace(0.5 * known.min(), 0.5 * known.max(), n_bins + 1)[1:-1])
 
 
 def frequency_edges(numbers: Array, weights: Array, n_bins: int) -> Array:

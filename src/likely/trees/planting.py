@@ -9,10 +9,10 @@ import numpy as np
 
 from likely.errors import SettingsError
 from likely.measures import measure_named
-from likely.threads import side_by_side
 from likely.trees.cases import Stock
 from likely.trees.columns import BinnedColumn, Cases, NominalColumn, Rule, SearchColumn, SortedColumn
 from likely.trees.columns.binned import quantile_edges
+from likely.trees.crew import Crew
 from likely.trees.grow import Growth, Limits
 from likely.trees.kernels.counting import EVERY, GROUPS, ONE
 from likely.trees.kernels.measuring import IDS, logarithms
@@ -53,7 +53,7 @@ class Plan:
     @property
     def limits(self) -> Limits:
         """Where growing ends."""
-        return Limits(self.max_depth, self.missing, reuse_nominal=self.subsets or self.binary)
+        return Limits(self.min_cases, self.max_depth, self.missing, reuse_nominal=self.subsets or self.binary)
 
 
 def plant(plan: Plan, stock: Stock, n_jobs: int | None = None) -> Tree:
@@ -71,9 +71,10 @@ def plant(plan: Plan, stock: Stock, n_jobs: int | None = None) -> Tree:
         numbers = column.astype(np.float64, copy=False)
         return BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
 
-    searched = list(side_by_side(prepare, range(len(features)), n_jobs))
-    known = tuple(_with_cuts(feature, column) for feature, column in zip(features, searched, strict=True))
-    tree = Growth(stock.classes, known, searched, rule, plan.limits, n_jobs).grow(cases)
+    with Crew(n_jobs) as crew:
+        searched = list(crew.each(prepare, range(len(features)), len(stock)))
+        known = tuple(_with_cuts(feature, column) for feature, column in zip(features, searched, strict=True))
+        tree = Growth(stock.classes, known, searched, rule, plan.limits, crew).grow(cases)
     return collapsed(tree) if plan.collapse else tree
 
 

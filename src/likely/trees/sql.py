@@ -6,15 +6,18 @@ import math
 from collections.abc import Hashable
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from likely.errors import SettingsError
+from likely.errors import MissingExtra, SettingsError
 from likely.trees.tree import Feature, Tree
 from likely.trees.wording import values_of
 
 Gaps = Literal["null", "usual"]
+
+DIALECT = "postgres"
+"""DuckDB and others read it, too."""
 
 
 def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
@@ -92,14 +95,14 @@ def _column(feature: Feature) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name in double quotes, those inside it doubled."""
+    """A name, quoted."""
     if "\0" in name:
         raise SettingsError(f"The column {name!r} has a zero byte in its name, which SQL cannot say: rename it.")
-    return '"' + name.replace('"', '""') + '"'
+    return str(_nodes().to_identifier(name, quoted=True).sql(dialect=DIALECT))
 
 
 def literal(value: Hashable) -> str:
-    """A value as SQL writes it; text in single quotes, those inside it doubled."""
+    """A value as SQL writes it."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
@@ -113,5 +116,14 @@ def literal(value: Hashable) -> str:
     if isinstance(value, datetime | date):
         value = value.isoformat()
     if isinstance(value, str) and "\0" not in value:
-        return "'" + value.replace("'", "''") + "'"
+        return str(_nodes().Literal.string(value).sql(dialect=DIALECT))
     raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be written as SQL.")
+
+
+def _nodes() -> Any:
+    """sqlglot's expressions: names and values come from data, and are quoted by those who know the dialect."""
+    try:
+        from sqlglot import exp
+    except ImportError:
+        raise MissingExtra("SQL is written with sqlglot: pip install 'likely[sql]'.") from None
+    return exp

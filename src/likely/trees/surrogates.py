@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.threads import side_by_side
 from likely.trees.columns import Level, SearchColumn, StandIns
+from likely.trees.crew import Crew
 from likely.trees.kernels.measuring import NOTHING
 from likely.trees.kernels.scanning import LOWER
 
@@ -70,10 +70,12 @@ def find_substitutes(
     branches: Ints,
     n_branches: Ints,
     usual: Ints,
-    jobs: int | None,
+    crew: Crew,
 ) -> Substitutes:
     """The best stand-ins of every node that has a test; its own column is none."""
-    found = list(side_by_side(lambda column: column.stand_in(level, branches, n_branches, usual), columns, jobs))
+    found = list(
+        crew.each(lambda column: column.stand_in(level, branches, n_branches, usual), columns, len(level.members))
+    )
     gains = np.column_stack([one.gains for one in found])
     inner = np.flatnonzero(winners >= 0)
     gains[inner, winners[inner]] = 0.0

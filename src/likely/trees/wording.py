@@ -22,6 +22,8 @@ def label(tree: Tree, node: int) -> str:
 
 def weight(value: float) -> str:
     """A number of cases; parts of cases with two digits."""
+    if value >= 1e15:  # the last digits would be inventions
+        return f"{value:.10g}"
     return f"{value:,.0f}" if abs(value - round(value)) < 5e-3 else f"{value:,.2f}"
 
 

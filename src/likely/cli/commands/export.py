@@ -7,17 +7,16 @@ from typing import Annotated
 import typer
 
 from likely.cli.arguments import Model, Out
-from likely.cli.models import load_counts, provenance_of
+from likely.cli.models import adds_counts, load_model, provenance_of
 from likely.cli.talking import Manner, destination, is_pipe
+from likely.errors import SettingsError
 
 
 def export(
     model: Model,
     manner: Manner,
     out: Out = None,
-    to: Annotated[
-        str | None, typer.Option("--to", help="json, csv or sql, if no suffix says it.", metavar="FORMAT")
-    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="json, csv, sql, or dot of a tree.", metavar="FORMAT")] = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be scored.", metavar="NAME")] = "data",
 ) -> None:
     """Write a model as JSON, as a table of its parameters, or as an SQL query that scores a table.
@@ -29,15 +28,19 @@ def export(
     likely export loans.likely --to sql | duckdb loans.duckdb
 
     The query (in DuckDB's dialect) gives the same probabilities as likely predict, also of evidence with its pairs; it
-    cannot cut texts into words.
+    cannot cut texts into words. A tree becomes a CASE, or a graph for Graphviz; a row with a gap that it asks for has
+    no prediction there.
     """
     from likely.files.exporting import export_file
 
     to_pipe = is_pipe(out)
     target = destination(out)
     kind = to or ("json" if to_pipe else None)
-    export_file(
-        load_counts(model, "be exported", corrected=True), target, kind=kind, table=table, origin=provenance_of(model)
-    )
+    classifier = load_model(model)
+    if not (adds_counts(classifier) or hasattr(classifier, "tree_")):
+        raise SettingsError(
+            f"The {type(classifier).__name__} in {model!r} cannot be exported: it is neither counts nor a tree."
+        )
+    export_file(classifier, target, kind=kind, table=table, origin=provenance_of(model))
     if not to_pipe:
         manner.say(f"Wrote {out}")

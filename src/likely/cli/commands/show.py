@@ -22,7 +22,7 @@ from likely.cli.talking import Manner, records, write, write_json, write_table
 from likely.cli.wording import in_options
 from likely.errors import SettingsError
 
-SHOWN_CLASSES, SHOWN_COLUMNS = 20, 40
+SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60
 _JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
 
 
@@ -93,6 +93,16 @@ def _show_other(classifier: Any, path: str, manner: Manner, html: str | None) ->
         if terms:
             shown = terms[:SHOWN_COLUMNS]
             write_table(_title("Heard together", len(shown), len(terms)), ["columns"], shown)
+        if hasattr(classifier, "to_text"):
+            write(f"\n{_drawing(classifier.to_text())}\n")
+
+
+def _drawing(text: str) -> str:
+    """A tree in lines, the rest of a large one left out."""
+    lines = text.splitlines()
+    more = len(lines) - SHOWN_LINES
+    rest = [f"… and {more:,} lines more; all of them: likely show MODEL --html FILE"] if more > 0 else []
+    return "\n".join([*lines[:SHOWN_LINES], *rest])
 
 
 def _show_diff(models: list[str], manner: Manner) -> None:

@@ -12,14 +12,20 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.uint16]
 Starts = NDArray[np.int32]
 
+MANY_SCORES = 8
+"""From here on a cell is worth a loop over its scores; below, a few scores are worth a loop over the cells."""
+
 
 @numba.njit(nogil=True, cache=True)
 def add_scores(codes: Codes, starts: Starts, tables: Array, first: int, last: int, out: Array) -> None:
     """Add what every code of a row says to its scores."""
-    if tables.shape[1] == 1:
+    n_scores = tables.shape[1]
+    if n_scores == 1:
         _add_one(codes, starts, tables.reshape(-1), first, last, out.reshape(-1))
+    elif n_scores < MANY_SCORES:
+        _add_some(codes, starts, tables.reshape(-1), n_scores, first, last, out.reshape(-1))
     else:
-        _add_some(codes, starts, tables.reshape(-1), tables.shape[1], first, last, out.reshape(-1))
+        _add_many(codes, starts, tables.reshape(-1), n_scores, first, last, out.reshape(-1))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -74,6 +80,18 @@ def _add_some(codes: Codes, starts: Starts, tables: Array, n_scores: int, first:
             for j in range(n):
                 s0 += tables[(Place(starts[j]) + Place(codes[row, j])) * width + c]
             out[at + c] += s0
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_many(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: int, last: int, out: Array) -> None:
+    """Where there are many: cell by cell."""
+    width = Place(n_scores)
+    for row in range(Place(first), Place(last)):
+        at = row * width
+        for j in range(Place(len(starts))):
+            cell = (Place(starts[j]) + Place(codes[row, j])) * width
+            for c in range(width):
+                out[at + c] += tables[cell + c]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -156,8 +174,10 @@ def pass_over(
                 base_slope[c] += scores[i, c]
         if n_classes == 1:
             _give_one(strip, starts, scores.reshape(-1), slope.reshape(-1))
-        else:
+        elif n_classes < MANY_SCORES:
             _give_some(strip, starts, scores.reshape(-1), n_classes, slope.reshape(-1))
+        else:
+            _give_many(strip, starts, scores.reshape(-1), n_classes, slope.reshape(-1))
     return loss
 
 
@@ -196,6 +216,18 @@ def _give_some(codes: Codes, starts: Starts, wrong: Array, n_scores: int, slope:
             w0 = wrong[at + c]
             for j in range(n):
                 slope[(Place(starts[j]) + Place(codes[row, j])) * width + c] += w0
+
+
+@numba.njit(nogil=True, cache=True)
+def _give_many(codes: Codes, starts: Starts, wrong: Array, n_scores: int, slope: Array) -> None:
+    """The same for many scores: cell by cell."""
+    width = Place(n_scores)
+    for row in range(Place(len(codes))):
+        at = row * width
+        for j in range(Place(len(starts))):
+            cell = (Place(starts[j]) + Place(codes[row, j])) * width
+            for c in range(width):
+                slope[cell + c] += wrong[at + c]
 
 
 @numba.njit(nogil=True, cache=True)

@@ -10,6 +10,9 @@ from likely.unsigned import FOUR, ONE, THREE, TWO, ZERO, Place
 
 Array = NDArray[np.float64]
 
+WIDE = 16
+"""Columns from which a row is done by itself, not four columns at a time."""
+
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def multiply(
@@ -21,6 +24,12 @@ def multiply(
 
     `…_at` is where a matrix begins, `…_down` and `…_along` are the ways from one row and one column to the next.
     """
+    if n_columns >= WIDE and out_along == 1:
+        _multiply_wide(
+            left, left_at, left_down, left_along, n_rows, n_inner, right, right_at, right_down, n_columns,
+            scale, out, out_at, out_down,
+        )  # fmt: skip
+        return
     left_row, out_row, first = Place(left_at), Place(out_at), Place(right_at)
     to_left, to_right, across = Place(left_along), Place(right_down), Place(out_along)
     width, inner = Place(n_columns), Place(n_inner)
@@ -53,6 +62,27 @@ def multiply(
             out[cell] = scale * total
             column += ONE
             cell += across
+        left_row += Place(left_down)
+        out_row += Place(out_down)
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+def _multiply_wide(
+    left: Array, left_at: int, left_down: int, left_along: int, n_rows: int, n_inner: int,
+    right: Array, right_at: int, right_down: int, n_columns: int, scale: float, out: Array, out_at: int, out_down: int,
+) -> None:  # fmt: skip
+    """The same where rows are so long that each is worth a loop of its own."""
+    left_row, out_row, width = Place(left_at), Place(out_at), Place(n_columns)
+    for _ in range(n_rows):
+        for c in range(width):
+            out[out_row + c] = 0.0
+        a, b = left_row, Place(right_at)
+        for _ in range(n_inner):
+            factor = scale * left[a]
+            for c in range(width):
+                out[out_row + c] += factor * right[b + c]
+            a += Place(left_along)
+            b += Place(right_down)
         left_row += Place(left_down)
         out_row += Place(out_down)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.trees.columns.protocol import Array, Ints, Level, Moves, Order, Rule, Splits, StandIns
+from likely.trees.columns.protocol import Array, Ints, Level, Moves, Order, Rule, Sides, Splits, StandIns
 from likely.trees.columns.sorted import mid_points, side_of
 from likely.trees.kernels import binning
-from likely.trees.kernels.whole import move_codes, score_bins_whole
+from likely.trees.kernels.whole import WITHOUT_LOGARITHMS
+from likely.trees.kernels.whole_bins import both_sides, count_known, edges_by_counts, edges_by_entropy
 from likely.trees.restraint import ratios_of_cuts
 
 MOST_BINS = 255
@@ -24,6 +25,7 @@ class BinnedColumn:
         self.codes: NDArray[np.uint8] = np.empty(len(numbers), dtype=np.uint8)
         binning.assign(numbers, edges, self.codes)
         self._in_order = self.codes  # those of a level's members, as long as each row is there once
+        self._has_gaps = bool((self.codes == binning.GAP).any())
         self._cuts = np.empty(0, dtype=np.int64)
 
     @property
@@ -34,17 +36,26 @@ class BinnedColumn:
     def judge(self, level: Level, rule: Rule) -> Array:
         cases, scores = level.cases, np.empty(len(level))
         self._cuts = np.empty(len(level), dtype=np.int64)
-        if cases.unit and len(level.members) < len(rule.logs):
-            score_bins_whole(
-                self._in_order, level.starts, level.labels, self.n_bins, level.counts, level.sizes,
-                rule.measure, rule.logs, rule.min_cases, scores, self._cuts,
+        in_order = (self._in_order, level.starts, level.labels, self.n_bins)
+        found = (rule.min_cases, scores, self._cuts)
+        if not level.is_whole(rule):
+            binning.score_bins(
+                self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, cases.unit,
+                self.n_bins, level.counts.shape[1], level.sizes, rule.measure, rule.logs, *found,
             )  # fmt: skip
-            return scores
-        binning.score_bins(
-            self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, cases.unit, self.n_bins,
-            level.counts.shape[1], level.sizes, rule.measure, rule.logs, rule.min_cases, scores, self._cuts,
-        )  # fmt: skip
+        elif rule.measure in WITHOUT_LOGARITHMS:
+            edges_by_counts(*in_order, level.counts, rule.measure, *found)
+        else:
+            edges_by_entropy(*in_order, *self._sides(level, rule), rule.measure, rule.logs, *found)
         return scores
+
+    def _sides(self, level: Level, rule: Rule) -> Sides:
+        """Those of the level, but its own for a column with gaps."""
+        if level.sides is not None and not self._has_gaps:
+            return level.sides
+        known = np.zeros_like(level.counts)
+        count_known(self._in_order, level.starts, level.labels, known)
+        return sides_of(known, rule.logs)
 
     def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
         cases, sides = level.cases, np.zeros((len(level), 2))
@@ -52,7 +63,9 @@ class BinnedColumn:
         return ratios_of_cuts(gains, sides[:, 0], sides.sum(axis=1))
 
     def split(self, level: Level, rule: Rule, nodes: Order, branches: Ints) -> Splits:
-        binning.mark_bins(self.codes, level.cases.rows, level.members, level.starts, self._cuts, nodes, branches)
+        binning.mark_bins(
+            self.codes, self._in_order, level.cases.rows, level.members, level.starts, self._cuts, nodes, branches
+        )
         return Splits(np.full(len(nodes), 2, dtype=np.int32), self.edges[self._cuts[nodes]])
 
     def stand_in(self, level: Level, branches: Ints, n_branches: Ints, usual: Ints) -> StandIns:
@@ -72,12 +85,21 @@ class BinnedColumn:
         return side_of(self.numbers[rows], threshold, low, high)
 
     def move(self, moves: Moves) -> None:
-        if len(moves.copies):
+        if moves.sources is None:
             self._in_order = self._in_order[:0]
         elif len(self._in_order):
-            out = np.empty(moves.starts[-1], dtype=np.uint8)
-            move_codes(self._in_order, moves.in_place, moves.starts, out)
-            self._in_order = out
+            codes = np.empty(len(moves.sources), dtype=np.uint8)
+            binning.rearrange(self._in_order, moves.sources, codes)
+            self._in_order = codes
+
+
+def sides_of(known: Array, logs: Array) -> Sides:
+    """What a cut of so many cases by class says, for every node and every way to cut it."""
+    n_nodes, n_classes = known.shape
+    n_cases = int(known.sum())
+    cells, sizes = np.empty(n_cases + n_nodes * n_classes), np.empty(n_cases + n_nodes)
+    both_sides(known, logs, cells, sizes)
+    return Sides(known, cells, sizes)
 
 
 def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Order = NDArray[np.int64]
+
+MOST_BLOCKS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +43,20 @@ class Cases:
     unit: bool
 
 
+class Sides(NamedTuple):
+    """Known cases by class of every node, and what `kernels.whole_bins.both_sides` says of them."""
+
+    known: Array
+    cells: Array
+    sizes: Array
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
     """Nodes that may still be split: those of `members` between two `starts` lie in one node.
 
-    Members are case numbers; `labels` are their classes in the same order.
+    Members are case numbers; `labels` are their classes in the same order. `sides` are made
+    once for all columns in bins, where every case weighs 1.
     """
 
     cases: Cases
@@ -54,9 +66,20 @@ class Level:
     sizes: Array
     used: NDArray[np.uint8]
     labels: Ints
+    sides: Sides | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def blocks(self) -> list[slice]:
+        """Neighbouring nodes with about as many members as other blocks have: work for threads."""
+        wanted = np.linspace(0, self.starts[-1], MOST_BLOCKS + 1)
+        ends = np.unique(np.searchsorted(self.starts, wanted)).tolist()
+        return [slice(first, last) for first, last in pairwise(ends)]
+
+    def is_whole(self, rule: Rule) -> bool:
+        """Whether every case weighs 1, and the logarithms of all numbers of cases are at hand."""
+        return self.cases.unit and int(np.diff(self.starts).max(initial=0)) < len(rule.logs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,15 +105,14 @@ class StandIns:
 class Moves:
     """Where cases go: the node of the next level (−1: none), and where the copies of each case are.
 
-    `starts` are those of the next level; `in_place` are the targets of `members` in their order, and `old_starts` the
-    starts of the level that ends.
+    Only sorted columns look targets up: without one there are none. `starts` are those of the next level; `sources` are
+    the places that its members had among those of this one, unless some were copied.
     """
 
     targets: Order
     copies: Order
     starts: Order
-    in_place: Ints
-    old_starts: Order
+    sources: Ints | None
 
 
 class SearchColumn(Protocol):

@@ -8,7 +8,7 @@ from likely.trees.columns.protocol import Array, Ints, Level, Moves, Order, Rule
 from likely.trees.kernels import scanning
 from likely.trees.kernels.moving import move, sizes_of
 from likely.trees.kernels.scanning import HALF, LOWER
-from likely.trees.kernels.whole import scan_whole
+from likely.trees.kernels.whole_cuts import scan_whole
 from likely.trees.restraint import ratios_of_cuts
 
 
@@ -34,7 +34,7 @@ class SortedColumn:
     def judge(self, level: Level, rule: Rule) -> Array:
         cases, scores = level.cases, np.empty(len(level))
         self._places = np.empty(len(level), dtype=np.int64)
-        if cases.unit and len(level.members) < len(rule.logs):
+        if level.is_whole(rule):
             scan_whole(
                 self.order, self.starts, cases.labels, level.counts.shape[1], level.sizes, rule.measure, rule.logs,
                 rule.min_cases, scores, self._places,

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.trees.kernels.measuring import NOTHING, TIE, cells_of, value_of, whole_of, xlogx
+from likely.trees.kernels.measuring import NOTHING, TIE, value_of_two, whole_of, xlogx
 from likely.trees.kernels.scanning import LOWER, largest, total_of
 
 Array = NDArray[np.float64]
@@ -39,6 +39,13 @@ def assign(numbers: Array, edges: Array, out: Bytes) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
+def rearrange(codes: Bytes, sources: Ints, out: Bytes) -> None:
+    """Codes in another order: several times as fast as by NumPy, which widens the places first."""
+    for i in range(len(sources)):
+        out[i] = codes[np.uint32(sources[i])]
+
+
+@numba.njit(nogil=True, cache=True)
 def best_edge(table: Array, size: float, measure: int, logs: Array, min_cases: float) -> tuple[float, int]:
     """The measure of the best cut of a bin × class table, times known / all weight, and the last bin below it."""
     n_bins, n_classes = table.shape
@@ -62,10 +69,7 @@ def best_edge(table: Array, size: float, measure: int, logs: Array, min_cases: f
         n_right = n - n_left
         if n_right < least or n_right <= NOTHING:
             break
-        for c in range(n_classes):
-            right[c] = known[c] - left[c]
-        cells = cells_of(measure, left, n_left, known, logs) + cells_of(measure, right, n_right, known, logs)
-        value = value_of(measure, n, log_n, whole, cells, xlogx(n_left, logs) + xlogx(n_right, logs))
+        value = value_of_two(measure, left, n_left, right, known, n, log_n, whole, logs)
         if value > 0.0 and value >= best * (1.0 - TIE):
             best, edge = max(best, value), k
     return best * n / size, edge
@@ -113,13 +117,16 @@ def weigh_sides(
 
 @numba.njit(nogil=True, cache=True)
 def mark_bins(
-    codes: Bytes, rows: Ints, members: Order, starts: Order, edges: Order, nodes: Order, branches: Ints
+    codes: Bytes, in_order: Bytes, rows: Ints, members: Order, starts: Order, edges: Order, nodes: Order, branches: Ints
 ) -> None:
-    """Cases at or below the last bin of the left side go to branch 0, others to branch 1; gaps stay as they are."""
+    """Cases at or below the last bin of the left side go to branch 0, others to branch 1; gaps stay as they are.
+
+    `in_order` are the codes in the order of `members`, if there are any.
+    """
     for node in nodes:
         for i in range(starts[node], starts[node + 1]):
             case = members[i] & LOWER
-            code = codes[rows[case]]
+            code = in_order[i] if len(in_order) else codes[rows[case]]
             branches[case] = -1 if code == GAP else 0 if code <= edges[node] else 1
 
 

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.trees.kernels.measuring import NOTHING, TIE, cells_of, value_of, whole_of, xlogx
+from likely.trees.kernels.measuring import NOTHING, TIE, cells_of, value_of, value_of_two, whole_of, xlogx
 from likely.trees.kernels.scanning import LOWER, largest
 from likely.trees.kernels.sorting import in_order
 
@@ -99,11 +99,7 @@ def one_against_rest(
     for k in range(n_values):
         if sizes[k] < least or n - sizes[k] < least:
             continue
-        for c in range(table.shape[1]):
-            rest[c] = known[c] - table[k, c]
-        cells = cells_of(measure, table[k], sizes[k], known, logs)
-        cells += cells_of(measure, rest, n - sizes[k], known, logs)
-        value = value_of(measure, n, log_n, whole, cells, xlogx(sizes[k], logs) + xlogx(n - sizes[k], logs))
+        value = value_of_two(measure, table[k], sizes[k], rest, known, n, log_n, whole, logs)
         if value > best * (1.0 + TIE):
             best, winner = value, k
     for k in range(n_values):
@@ -116,29 +112,49 @@ def merge(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, n: float, log_n: float, whole: float,
     cells: float, of_sizes: float, logs: Array, groups: Ints,
 ) -> float:  # fmt: skip
-    """Join the two groups that give the best measure, as long as it does not fall and two are left."""
-    n_values = len(table)
-    current, both = value_of(measure, n, log_n, whole, cells, of_sizes), np.empty(table.shape[1])
+    """Join the two groups that give the best measure, as long as it does not fall and two are left.
+
+    By what `cells` and `of_sizes` change if two groups are joined is the same until one of the two is.
+    """
+    n_values, current = len(table), value_of(measure, n, log_n, whole, cells, of_sizes)
+    by_cells, by_sizes = np.empty((n_values, n_values)), np.empty((n_values, n_values))
+    for a in range(n_values):
+        change_of_pairs(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
     for _ in range(n_values - 2):
-        best, left, right, best_cells, best_sizes = -1.0, -1, -1, 0.0, 0.0
+        best, left, right = -1.0, -1, -1
         for a in range(n_values):
+            if groups[a] != a:
+                continue
             for b in range(a + 1, n_values):
-                if groups[a] != a or groups[b] != b:
+                if groups[b] != b:
                     continue
-                for c in range(table.shape[1]):
-                    both[c] = table[a, c] + table[b, c]
-                size = sizes[a] + sizes[b]
-                new_cells = cells - alone[a] - alone[b] + cells_of(measure, both, size, known, logs)
-                new_sizes = of_sizes - xlogx(sizes[a], logs) - xlogx(sizes[b], logs) + xlogx(size, logs)
-                value = value_of(measure, n, log_n, whole, new_cells, new_sizes)
+                value = value_of(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b])
                 if best < 0.0 or value > best * (1.0 + TIE):
-                    best, left, right, best_cells, best_sizes = value, a, b, new_cells, new_sizes
+                    best, left, right = value, a, b
         if best < current * (1.0 - TIE):
             break
+        current, cells, of_sizes = best, cells + by_cells[left, right], of_sizes + by_sizes[left, right]
         join(table, sizes, groups, left, right)
         alone[left] = cells_of(measure, table[left], sizes[left], known, logs)
-        current, cells, of_sizes = best, best_cells, best_sizes
+        change_of_pairs(table, sizes, known, alone, measure, logs, groups, left, by_cells, by_sizes)
     return current
+
+
+@numba.njit(nogil=True, cache=True)
+def change_of_pairs(
+    table: Array, sizes: Array, known: Array, alone: Array, measure: int, logs: Array, groups: Ints, one: int,
+    by_cells: Array, by_sizes: Array,
+) -> None:  # fmt: skip
+    """By what the sums of a measure change if one group is joined with any other."""
+    both, of_one = np.empty(table.shape[1]), xlogx(sizes[one], logs)
+    for other in range(len(table)):
+        if other == one or groups[other] != other:
+            continue
+        for c in range(table.shape[1]):
+            both[c] = table[one, c] + table[other, c]
+        size, a, b = sizes[one] + sizes[other], min(one, other), max(one, other)
+        by_cells[a, b] = cells_of(measure, both, size, known, logs) - alone[one] - alone[other]
+        by_sizes[a, b] = xlogx(size, logs) - of_one - xlogx(sizes[other], logs)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -171,6 +187,28 @@ def score(
 
 
 @numba.njit(nogil=True, cache=True)
+def number_branches(mode: int, n: int, values: Ints, groups: Ints, numbers: Ints, branches: Ints) -> int:
+    """The branch of every value (−1: it leads nowhere), from the groups of n values that occur; how many there are.
+
+    Groups are named by one of their values: they are numbered in the order of their first values.
+    """
+    if mode == ONE:
+        branches[:] = 1
+        for line in range(n):
+            branches[values[line]] = groups[line]
+        return 2
+    branches[:] = -1
+    numbers[:n] = -1
+    found = 0
+    for line in range(n):
+        if numbers[groups[line]] < 0:
+            numbers[groups[line]] = found
+            found += 1
+        branches[values[line]] = numbers[groups[line]]
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
 def settle(
     codes: Ints, rows: Ints, members: Order, starts: Order, labels: Ints, weights: Array, n_values: int,
     n_classes: int, nodes: Order, mode: int, measure: int, logs: Array, min_cases: float, branches: Ints,
@@ -184,19 +222,7 @@ def settle(
         first, last = starts[node], starts[node + 1]
         n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
         judge(mode, table[:n], measure, logs, min_cases, groups)
-        # Groups are named by one of their values: number them in the order of their first values.
-        numbers[:n] = -1
-        n_found = 0
-        maps[k] = 1 if mode == ONE else -1
-        for line in range(n):
-            if mode == ONE:
-                maps[k, values[line]] = groups[line]
-                continue
-            if numbers[groups[line]] < 0:
-                numbers[groups[line]] = n_found
-                n_found += 1
-            maps[k, values[line]] = numbers[groups[line]]
-        n_branches[k] = 2 if mode == ONE else n_found
+        n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])
         for i in range(first, last):
             case = members[i] & LOWER
             code = codes[rows[case]]

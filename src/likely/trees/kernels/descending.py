@@ -96,6 +96,25 @@ def find_leaves(flat: Flat, stand_ins: bool, numbers: Array, codes: Ints, out: I
 
 
 @numba.njit(nogil=True, cache=True)
+def go_down(
+    first: int, n_children: int, branch: int, weight: float, sizes: Array, pending: Order, weights: Array, n: int
+) -> int:
+    """Put what comes next behind the n nodes that are pending: the branch, or all of them for a gap; how many are then.
+
+    A gap is shared out as the training cases went.
+    """
+    if branch >= 0:
+        pending[n], weights[n] = first + branch, weight
+        return n + 1
+    total = sizes[first : first + n_children].sum()
+    for child in range(first + n_children - 1, first - 1, -1):
+        if sizes[child] > 0.0:
+            pending[n], weights[n] = child, weight * sizes[child] / total
+            n += 1
+    return n
+
+
+@numba.njit(nogil=True, cache=True)
 def spread_rows(flat: Flat, sizes: Array, numbers: Array, codes: Ints, rows: Order, shares: Array, out: Array) -> None:
     """P(class) of rows that reach several leaves: each branch counts with its share of the training cases."""
     pending, weights = np.empty(len(flat.column), dtype=np.int64), np.empty(len(flat.column))
@@ -110,18 +129,10 @@ def spread_rows(flat: Flat, sizes: Array, numbers: Array, codes: Ints, rows: Ord
                     out[i, c] += weight * shares[node, c]
                 continue
             first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
-            if branch >= 0:
-                pending[n], weights[n] = first + branch, weight
-                n += 1
-                continue
-            total = sizes[first : first + flat.n_children[node]].sum()
-            if total <= 0.0:
+            before = n
+            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
+            if n == before:  # no branch has had a case
                 out[i] += weight * shares[node]
-                continue
-            for child in range(first + flat.n_children[node] - 1, first - 1, -1):
-                if sizes[child] > 0.0:
-                    pending[n], weights[n] = child, weight * sizes[child] / total
-                    n += 1
 
 
 @numba.njit(nogil=True, cache=True)
@@ -141,15 +152,7 @@ def tally(
             first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
             if branch < 0 and stand_ins:
                 branch = stand_in_branch(flat, node, numbers, codes, i)
-            if branch >= 0:
-                pending[n], weights[n] = first + branch, weight
-                n += 1
-                continue
-            total = sizes[first : first + flat.n_children[node]].sum()
-            for child in range(first + flat.n_children[node] - 1, first - 1, -1):
-                if sizes[child] > 0.0:
-                    pending[n], weights[n] = child, weight * sizes[child] / total
-                    n += 1
+            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
 
 
 @numba.njit(nogil=True, cache=True)

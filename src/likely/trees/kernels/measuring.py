@@ -107,3 +107,25 @@ def value_of(measure: int, n: float, log_n: float, whole: float, cells: float, s
     if measure == SYMMETRIC_1:
         return gain / (log_n - cells)
     return gain / (log_n - sizes + log_n - whole)
+
+
+@numba.njit(nogil=True, cache=True)
+def value_of_two(
+    measure: int, one: Array, n_one: float, other: Array, totals: Array, n: float, log_n: float, whole: float,
+    logs: Array,
+) -> float:  # fmt: skip
+    """The measure of a test with two branches, from the classes in one of them; `other` gets those of the other."""
+    for c in range(len(totals)):
+        other[c] = totals[c] - one[c]
+    cells = cells_of(measure, one, n_one, totals, logs) + cells_of(measure, other, n - n_one, totals, logs)
+    return value_of(measure, n, log_n, whole, cells, xlogx(n_one, logs) + xlogx(n - n_one, logs))
+
+
+@numba.njit(nogil=True, cache=True)
+def choose(values: Array, winners: NDArray[np.intp]) -> None:
+    """The best line of columns × nodes for each node, the first of equals; winners stay where nothing is above zero."""
+    for node in range(len(winners)):
+        best = 0.0
+        for column in range(len(values)):
+            if values[column, node] > best * (1.0 + TIE):
+                best, winners[node] = values[column, node], column

@@ -38,6 +38,30 @@ def count(
 
 
 @numba.njit(nogil=True, cache=True)
+def divide(
+    members: Order, starts: Order, branches: Ints, first_child: Order, child_places: Order, in_place: Ints, sizes: Order
+) -> None:
+    """The node of the next level for each member, −1 where its branch is finished, and how many each node gets."""
+    for node in range(len(starts) - 1):
+        first = first_child[node]
+        for i in range(starts[node], starts[node + 1]):
+            child = np.int64(-1) if first < 0 else child_places[first + branches[members[i]]]
+            in_place[i] = child
+            if child >= 0:
+                sizes[child] += 1
+
+
+@numba.njit(nogil=True, cache=True)
+def gather(in_place: Ints, first: int, last: int, at: Order, sources: Ints) -> None:
+    """The places that members of the next level had in this one, in their order; `at` is where a node begins."""
+    for i in range(first, last):
+        node = in_place[i]
+        if node >= 0:
+            sources[at[node]] = i
+            at[node] += 1
+
+
+@numba.njit(nogil=True, cache=True)
 def place(
     members: Order, starts: Order, branches: Ints, first_child: Order, child_places: Order, targets: Order
 ) -> None:

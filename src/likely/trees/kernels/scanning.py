@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.trees.kernels.measuring import NOTHING, TIE, cells_of, value_of, whole_of, xlogx
+from likely.trees.kernels.measuring import NOTHING, TIE, value_of_two, whole_of, xlogx
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -77,13 +77,9 @@ def scan(
             n_left += weight
             if order[i] >> HALF == order[i + 1] >> HALF or n_left < least:
                 continue
-            n_right = n - n_left
-            if n_right < least:
+            if n - n_left < least:
                 break
-            for c in range(n_classes):
-                right[c] = known[c] - left[c]
-            cells = cells_of(measure, left, n_left, known, logs) + cells_of(measure, right, n_right, known, logs)
-            value = value_of(measure, n, log_n, whole, cells, xlogx(n_left, logs) + xlogx(n_right, logs))
+            value = value_of_two(measure, left, n_left, right, known, n, log_n, whole, logs)
             if value > 0.0 and value >= best * (1.0 - TIE):
                 best, place = max(best, value), i + 1
         scores[node], places[node] = best * n / sizes[node], place

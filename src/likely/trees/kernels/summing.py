@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.trees.kernels.binning import GAP
-from likely.trees.kernels.counting import ONE, judge
-from likely.trees.kernels.descending import Flat, branch_at
+from likely.trees.kernels.counting import judge, number_branches
+from likely.trees.kernels.descending import Flat, branch_at, go_down
 from likely.trees.kernels.measuring import NOTHING
 
 Array = NDArray[np.float64]
@@ -43,15 +43,7 @@ def count_open(
                             out[offsets[j] + at] += weight
                 continue
             first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
-            if branch >= 0:
-                pending[n], weights[n] = first + branch, weight
-                n += 1
-                continue
-            total = sizes[first : first + flat.n_children[node]].sum()
-            for child in range(first, first + flat.n_children[node]):
-                if sizes[child] > 0.0:
-                    pending[n], weights[n] = child, weight * sizes[child] / total
-                    n += 1
+            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -93,15 +85,4 @@ def settle_values(
     for k, node in enumerate(nodes):
         n = _present(tables[node], values, some)
         judge(mode, some[:n], measure, logs, min_cases, groups)
-        numbers[:n] = -1
-        found = 0
-        maps[k] = 1 if mode == ONE else -1
-        for line in range(n):
-            if mode == ONE:
-                maps[k, values[line]] = groups[line]
-                continue
-            if numbers[groups[line]] < 0:
-                numbers[groups[line]] = found
-                found += 1
-            maps[k, values[line]] = numbers[groups[line]]
-        n_branches[k] = 2 if mode == ONE else found
+        n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])

@@ -6,7 +6,8 @@ All lengths are in bits.
 
 - Every node takes one bit: leaf or test.
 - The classes of the n cases of a leaf, n_c of class c out of k classes, take their stochastic complexity:
-  Σ_c n_c log₂(n / n_c) + (k − 1)/2 · log₂(n / 2) + log₂(π^(k/2) / Γ(k/2)).
+  Σ_c n_c log₂(n / n_c) + (k − 1)/2 · log₂(n / 2) + log₂(π^(k/2) / Γ(k/2)). The last two terms, which tell the shares of
+  the classes, are never taken below zero: the formula is for many cases, and would praise leaves with fewer than two.
 - A test takes log₂(number of columns) for its column. A cut takes log₂(number of cuts of that column) more. A branch
   for every value takes nothing more; values in groups take log₂(number of branches) for every value.
 """

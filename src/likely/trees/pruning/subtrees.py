@@ -100,10 +100,7 @@ def _branches(tree: Tree, order: NDArray[np.intp], column: Ints) -> tuple[NDArra
     old = tree.surrogates
     sizes = np.where(column >= 0, np.diff(old.starts)[order], 0)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    lines = np.concatenate(
-        [np.arange(old.starts[node], old.starts[node] + k) for node, k in zip(order, sizes, strict=True) if k]
-        or [np.empty(0, dtype=np.int64)]
-    ).astype(np.int64)
+    lines = np.arange(starts[-1]) + np.repeat(old.starts[order] - starts[:-1], sizes)
     stand_in_values = old.values[lines].copy()
     for line in np.flatnonzero(stand_in_values >= 0):
         stand_in_values[line] = keep(stand_in_values[line], widths[old.column[lines[line]]])

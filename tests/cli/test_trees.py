@@ -1,0 +1,41 @@
+"""Trees on the command line: drawn by `show`, written by `export`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.conftest import Likely
+
+
+@pytest.fixture
+def tree(likely: Likely, tmp_path: Path) -> str:
+    lines = [f"{k},{'wool' if k % 2 else 'silk'},{'sold' if k > 20 and k % 2 else 'kept'}" for k in range(40)]
+    (tmp_path / "cloth.csv").write_text("\n".join(["price,what's it,fate", *lines]))
+    assert (
+        likely("train", str(tmp_path / "cloth.csv"), "--target", "fate", "--model", "tree", "-o", "t.likely").code == 0
+    )
+    return "t.likely"
+
+
+def test_show_draws_a_tree(likely: Likely, tree: str) -> None:
+    shown = likely("show", tree).out
+    assert "kept   0.7500\nsold   0.2500" in shown
+    assert "├─ < 20" in shown
+
+
+def test_a_tree_is_exported_as_a_query(likely: Likely, tree: str, tmp_path: Path) -> None:
+    query = likely("export", tree, "--to", "sql", "--table", "cloth").out
+    found = duckdb.connect()
+    found.execute("CREATE TABLE cloth AS SELECT * FROM read_csv(?)", [str(tmp_path / "cloth.csv")])
+    assert {(row[-1] == row[-2]) for row in found.execute(query).fetchall()} == {True}
+
+
+def test_a_tree_is_exported_as_json_and_as_a_graph(likely: Likely, tree: str) -> None:
+    assert json.loads(likely("export", tree).out)["classes"] == ["kept", "sold"]
+    assert likely("export", tree, "--to", "dot").out.startswith("digraph")
+    refused = likely("export", tree, "-o", "t.csv")
+    assert refused.code == 2 and "A tree is exported as" in refused.err
