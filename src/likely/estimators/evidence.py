@@ -22,7 +22,6 @@ from likely.estimators.keeping import Kept
 from likely.estimators.predicting import Predicting
 from likely.evidence.certainty import Certainty
 from likely.evidence.counted import by_code, counted_parts
-from likely.evidence.crew import Crew
 from likely.evidence.experts import Prepared
 from likely.evidence.learning import Learning, Wishes
 from likely.evidence.model import Evidence
@@ -40,7 +39,7 @@ from likely.store import Reader, Writer
 from likely.store.evidence import read_evidence, write_evidence
 from likely.store.summaries import read_summary, write_summary
 from likely.table import Labels, Table, as_table, labels_of
-from likely.threads import n_threads
+from likely.threads import Crew, n_threads
 from likely.weights import row_weights
 
 Array = NDArray[np.float64]

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from likely.blas import one_thread_each
 from likely.errors import DataError, NotMergeable, listed
 from likely.evidence.counted import count_rows, fall_back
-from likely.evidence.crew import Crew
 from likely.evidence.learning import Learning, Wishes, made
 from likely.evidence.merging import Side, merged_ways
 from likely.evidence.model import Evidence
@@ -25,6 +24,7 @@ from likely.recipes import recipes_in
 from likely.schema import Schema
 from likely.stats import Summary
 from likely.table import Labels, Table, as_table, index_levels
+from likely.threads import Crew
 
 
 @dataclass(frozen=True, slots=True, eq=False)
