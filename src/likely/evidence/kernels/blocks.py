@@ -17,6 +17,9 @@ from likely.evidence.kernels.products import copy_scaled, multiply
 Array = NDArray[np.float64]
 Shape = NDArray[np.int64]
 
+NOTHING, NEXT = np.int64(0), np.int64(1)
+"""Ways from a cell to itself and to its neighbour; a plain 0 or 1 would be a type of its own, and compiled again."""
+
 MANY_CLASSES = 4
 """From here on the classes of a cell are worth doing four at a time; below, its neighbours are."""
 
@@ -36,10 +39,10 @@ def expand(shape: Shape, bases: Array, turned: Array, scales: Array, u: Array, o
             continue
         source, line = given, first
         if place_a >= 0:
-            source, line = half, 0
+            source, line = half, NOTHING
             multiply(
-                bases, place_a + rank_a, rank_a, 1, rows_a - 1, rank_a, given, first, width, width,
-                1.0, half, 0, width, 1,
+                bases, place_a + rank_a, rank_a, NEXT, rows_a - 1, rank_a, given, first, width, width,
+                1.0, half, NOTHING, width, NEXT,
             )  # fmt: skip
         for a in range(rows_a - 1):
             to = cell + (a * rows_b + 1) * n_classes
@@ -62,11 +65,11 @@ def pull_back(shape: Shape, bases: Array, turned: Array, scales: Array, slope: A
             line = cell + (a * rows_b + 1) * n_classes
             _times_turned(bases, turned, place_b, rows_b, rank_b, tables, line, n_classes, 1.0, half, a * width)
         if place_a < 0:
-            copy_scaled(half, 0, rank_a * width, scale, found, first)
+            copy_scaled(half, NOTHING, rank_a * width, scale, found, first)
         else:
             multiply(
-                turned, place_a + 1, rows_a, 1, rank_a, rows_a - 1, half, 0, width, width,
-                scale, found, first, width, 1,
+                turned, place_a + 1, rows_a, NEXT, rank_a, rows_a - 1, half, NOTHING, width, width,
+                scale, found, first, width, NEXT,
             )  # fmt: skip
 
 
@@ -88,11 +91,39 @@ def _times_basis(
         copy_scaled(given, at, rank * n_classes, scale, out, to)
     elif n_classes < MANY_CLASSES:
         multiply(
-            given, at, 1, n_classes, n_classes, rank, turned, place + 1, rows, rows - 1, scale, out, to, 1, n_classes
+            given,
+            at,
+            NEXT,
+            n_classes,
+            n_classes,
+            rank,
+            turned,
+            place + 1,
+            rows,
+            rows - 1,
+            scale,
+            out,
+            to,
+            NEXT,
+            n_classes,
         )
     else:
         multiply(
-            bases, place + rank, rank, 1, rows - 1, rank, given, at, n_classes, n_classes, scale, out, to, n_classes, 1
+            bases,
+            place + rank,
+            rank,
+            NEXT,
+            rows - 1,
+            rank,
+            given,
+            at,
+            n_classes,
+            n_classes,
+            scale,
+            out,
+            to,
+            n_classes,
+            NEXT,
         )
 
 
@@ -106,9 +137,37 @@ def _times_turned(
         copy_scaled(given, at, rank * n_classes, scale, out, to)
     elif n_classes < MANY_CLASSES:
         multiply(
-            given, at, 1, n_classes, n_classes, rows - 1, bases, place + rank, rank, rank, scale, out, to, 1, n_classes
+            given,
+            at,
+            NEXT,
+            n_classes,
+            n_classes,
+            rows - 1,
+            bases,
+            place + rank,
+            rank,
+            rank,
+            scale,
+            out,
+            to,
+            NEXT,
+            n_classes,
         )
     else:
         multiply(
-            turned, place + 1, rows, 1, rank, rows - 1, given, at, n_classes, n_classes, scale, out, to, n_classes, 1
+            turned,
+            place + 1,
+            rows,
+            NEXT,
+            rank,
+            rows - 1,
+            given,
+            at,
+            n_classes,
+            n_classes,
+            scale,
+            out,
+            to,
+            n_classes,
+            NEXT,
         )

@@ -143,6 +143,9 @@ def row_losses(scores: Array, y: NDArray[np.int32], out: Array) -> None:
             out[i] = np.log(total) - scores[i, y[i]] + peak
 
 
+FIRST = np.int64(0)
+"""A plain 0 would be a type of its own, and compiled again."""
+
 STRIP = 64
 """Rows whose scores are held at once: they stay in the nearest cache."""
 
@@ -167,7 +170,7 @@ def pass_over(
             for c in range(n_classes):
                 scores[i, c] = base[c] if len(offset) == 0 else base[c] + offset[start + i, c]
         strip = codes[start : start + size]
-        add_scores(strip, starts, tables, 0, size, scores)
+        add_scores(strip, starts, tables, FIRST, size, scores)
         loss += residuals(scores[:size], y[start : start + size], weight[start : start + size])
         for i in range(size):
             for c in range(n_classes):
