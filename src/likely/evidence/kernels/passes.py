@@ -11,13 +11,14 @@ from likely.unsigned import FOUR, ONE, THREE, TWO, ZERO, Place
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint16]
 Starts = NDArray[np.int32]
+Whole = int | np.int64
 
 MANY_SCORES = 8
 """From here on a cell is worth a loop over its scores; below, a few scores are worth a loop over the cells."""
 
 
 @numba.njit(nogil=True, cache=True)
-def add_scores(codes: Codes, starts: Starts, tables: Array, first: int, last: int, out: Array) -> None:
+def add_scores(codes: Codes, starts: Starts, tables: Array, first: Whole, last: Whole, out: Array) -> None:
     """Add what every code of a row says to its scores."""
     n_scores = tables.shape[1]
     if n_scores == 1:
@@ -29,7 +30,7 @@ def add_scores(codes: Codes, starts: Starts, tables: Array, first: int, last: in
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_one(codes: Codes, starts: Starts, tables: Array, first: int, last: int, out: Array) -> None:
+def _add_one(codes: Codes, starts: Starts, tables: Array, first: Whole, last: Whole, out: Array) -> None:
     """Where there is one score: four sums side by side, so that no addition waits for another."""
     n = Place(len(starts))
     for row in range(Place(first), Place(last)):
@@ -48,7 +49,7 @@ def _add_one(codes: Codes, starts: Starts, tables: Array, first: int, last: int,
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_some(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: int, last: int, out: Array) -> None:
+def _add_some(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array) -> None:
     """Where there are several: four, then two of them at a time."""
     n, width = Place(len(starts)), Place(n_scores)
     for row in range(Place(first), Place(last)):
@@ -83,7 +84,7 @@ def _add_some(codes: Codes, starts: Starts, tables: Array, n_scores: int, first:
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_many(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: int, last: int, out: Array) -> None:
+def _add_many(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array) -> None:
     """Where there are many: cell by cell."""
     width = Place(n_scores)
     for row in range(Place(first), Place(last)):

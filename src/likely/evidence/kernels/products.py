@@ -10,15 +10,17 @@ from likely.unsigned import FOUR, ONE, THREE, TWO, ZERO, Place
 
 Array = NDArray[np.float64]
 
+Whole = int | np.int64
+
 WIDE = 16
 """Columns from which a row is done by itself, not four columns at a time."""
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def multiply(
-    left: Array, left_at: int, left_down: int, left_along: int, n_rows: int, n_inner: int,
-    right: Array, right_at: int, right_down: int, n_columns: int,
-    scale: float, out: Array, out_at: int, out_down: int, out_along: int,
+    left: Array, left_at: Whole, left_down: Whole, left_along: Whole, n_rows: Whole, n_inner: Whole,
+    right: Array, right_at: Whole, right_down: Whole, n_columns: Whole,
+    scale: float, out: Array, out_at: Whole, out_down: Whole, out_along: Whole,
 ) -> None:  # fmt: skip
     """out[i, c] = scale · Σ left[i, q] right[q, c]; four columns of `right`, which lie side by side, at a time.
 
@@ -68,8 +70,8 @@ def multiply(
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _multiply_wide(
-    left: Array, left_at: int, left_down: int, left_along: int, n_rows: int, n_inner: int,
-    right: Array, right_at: int, right_down: int, n_columns: int, scale: float, out: Array, out_at: int, out_down: int,
+    left: Array, left_at: Whole, left_down: Whole, left_along: Whole, n_rows: Whole, n_inner: Whole,
+    right: Array, right_at: Whole, right_down: Whole, n_columns: Whole, scale: float, out: Array, out_at: Whole, out_down: Whole,
 ) -> None:  # fmt: skip
     """The same where rows are so long that each is worth a loop of its own."""
     left_row, out_row, width = Place(left_at), Place(out_at), Place(n_columns)
@@ -88,7 +90,7 @@ def _multiply_wide(
 
 
 @numba.njit(nogil=True, cache=True)
-def copy_scaled(source: Array, source_at: int, n: int, scale: float, out: Array, out_at: int) -> None:
+def copy_scaled(source: Array, source_at: Whole, n: Whole, scale: float, out: Array, out_at: Whole) -> None:
     """A stretch of one array, scaled, into another."""
     a, b = Place(source_at), Place(out_at)
     for i in range(Place(n)):
