@@ -91,12 +91,13 @@ def _times_basis(
         copy_scaled(given, at, rank * n_classes, scale, out, to)
     elif n_classes < MANY_CLASSES:
         multiply(
-            given, at, NEXT, n_classes, n_classes, rank, turned, place + 1, rows, rows - 1, scale, out, to, NEXT, n_classes
+            given, at, NEXT, n_classes, n_classes, rank,
+            turned, place + 1, rows, rows - 1, scale, out, to, NEXT, n_classes,
         )  # fmt: skip
     else:
         multiply(
-            bases, place + rank, rank, NEXT, rows - 1, rank, given, at, n_classes, n_classes,
-  scale, out, to, n_classes, NEXT,
+            bases, place + rank, rank, NEXT, rows - 1, rank,
+            given, at, n_classes, n_classes, scale, out, to, n_classes, NEXT,
         )  # fmt: skip
 
 
@@ -110,10 +111,11 @@ def _times_turned(
         copy_scaled(given, at, rank * n_classes, scale, out, to)
     elif n_classes < MANY_CLASSES:
         multiply(
-            given, at, NEXT, n_classes, n_classes, rows - 1, bases, place + rank, rank, rank,
-  scale, out, to, NEXT, n_classes,
+            given, at, NEXT, n_classes, n_classes, rows - 1,
+            bases, place + rank, rank, rank, scale, out, to, NEXT, n_classes,
         )  # fmt: skip
     else:
         multiply(
-            turned, place + 1, rows, NEXT, rank, rows - 1, given, at, n_classes, n_classes, scale, out, to, n_classes, NEXT
+            turned, place + 1, rows, NEXT, rank, rows - 1,
+            given, at, n_classes, n_classes, scale, out, to, n_classes, NEXT,
         )  # fmt: skip

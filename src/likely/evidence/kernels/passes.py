@@ -49,7 +49,9 @@ def _add_one(codes: Codes, starts: Starts, tables: Array, first: Whole, last: Wh
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_some(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array) -> None:
+def _add_some(
+    codes: Codes, starts: Starts, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array
+) -> None:
     """Where there are several: four, then two of them at a time."""
     n, width = Place(len(starts)), Place(n_scores)
     for row in range(Place(first), Place(last)):
@@ -84,7 +86,9 @@ def _add_some(codes: Codes, starts: Starts, tables: Array, n_scores: int, first:
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_many(codes: Codes, starts: Starts, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array) -> None:
+def _add_many(
+    codes: Codes, starts: Starts, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array
+) -> None:
     """Where there are many: cell by cell."""
     width = Place(n_scores)
     for row in range(Place(first), Place(last)):

@@ -71,7 +71,8 @@ def multiply(
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _multiply_wide(
     left: Array, left_at: Whole, left_down: Whole, left_along: Whole, n_rows: Whole, n_inner: Whole,
-    right: Array, right_at: Whole, right_down: Whole, n_columns: Whole, scale: float, out: Array, out_at: Whole, out_down: Whole,
+    right: Array, right_at: Whole, right_down: Whole, n_columns: Whole,
+    scale: float, out: Array, out_at: Whole, out_down: Whole,
 ) -> None:  # fmt: skip
     """The same where rows are so long that each is worth a loop of its own."""
     left_row, out_row, width = Place(left_at), Place(out_at), Place(n_columns)
