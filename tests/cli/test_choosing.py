@@ -200,3 +200,11 @@ def test_numbers_of_a_table_are_ranked_by_their_counts(likely: Likely, tmp_path:
     assert all(line["gain_ratio"] is not None for line in said.json)
     believed = likely("rank", "odd.csv", "-t", "y", "--model", "naive", "--json")
     assert {line["column"]: line["information"] for line in believed.json}["rare"] > ranked["rare"]
+
+
+def test_a_table_without_anything_to_learn_from(likely: Likely, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("a,b,y\n,,x\n,,z\n,,x\n")
+    said = likely("train", "empty.csv", "-t", "y")
+    assert said.code == 0 and "model: naive Bayes, since no column tells anything." in said.err
+    said = likely("train", "empty.csv", "-t", "y", "--model", "evidence")
+    assert said.code == 2 and "No column is left to learn from" in said.err

@@ -52,6 +52,24 @@ def test_train_learns_on(likely: Likely, model: str) -> None:
     assert package.load(model).summary_.n_rows == 16
 
 
+def test_learning_on_changes_nothing_else(likely: Likely, model: str) -> None:
+    more = ["train", "mails.csv", "--onto", model, "-o", "more.likely"]
+    for said in (["--smoothing", "2"], ["--model", "evidence"], ["--weight", "links"], ["--checkpoint", "half.likely"]):
+        refused = likely(*more, *said)
+        assert refused.code == 2
+        assert repr(said[0]) in refused.err
+    feature = likely(*more, "-t", "links")
+    assert feature.code == 2
+    assert "learns from the column 'links'" in feature.err
+    assert not Path("more.likely").exists()
+    assert likely(*more, "-t", "kind", "--n-jobs", "1").code == 0
+
+
+def test_smoothing_may_choose_itself(likely: Likely) -> None:
+    assert likely("train", "mails.csv", "-t", "kind", "--smoothing", "auto", "-o", "m.likely").code == 0
+    assert package.load("m.likely").smoothing == "auto"
+
+
 def test_train_resumes_from_a_checkpoint(likely: Likely) -> None:
     assert likely("train", "mails.csv", "-t", "kind", "--checkpoint", "half.likely").code == 0
     assert not Path("half.likely").exists()

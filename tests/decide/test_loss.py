@@ -187,3 +187,10 @@ def test_what_was_paid() -> None:
         loss.paid(["grant"], ["good", "bad"])
     with pytest.raises(SettingsError, match="same rows"):
         by_row.paid(["a"], ["x"])
+
+
+@pytest.mark.parametrize("given", [3, 0.5, "costs.csv", None])
+def test_what_is_no_table_of_costs(given: Any) -> None:
+    with pytest.raises(SettingsError, match="no table of costs") as caught:
+        Loss(given)
+    assert "\n" not in str(caught.value)

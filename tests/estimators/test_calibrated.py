@@ -101,6 +101,10 @@ def test_bounds() -> None:
 def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="method is 'platt'"):
         CalibratedClassifier(method="platt").fit(X, Y)  # type: ignore[arg-type]
+    folds: Any
+    for folds in (1, 0, 2.5, "five", True):
+        with pytest.raises(SettingsError, match="folds is"):
+            CalibratedClassifier(folds=folds).fit(X, Y)
     twice = CalibratedClassifier(CalibratedClassifier()).fit(X[:60], Y[:60])
     with pytest.raises(SettingsError, match="cannot be saved"):
         twice.save(tmp_path / "m.likely")

@@ -82,3 +82,10 @@ def test_what_makes_no_sense_is_refused(settings: dict[str, Any]) -> None:
         TreeDiscretiser(**settings).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(LikelyError, match="requires y"):
         TreeDiscretiser().fit([[0.0], [1.0]])
+
+
+def test_a_target_that_is_named_is_no_column(iris: tuple[pd.DataFrame, Any]) -> None:
+    X, y = iris
+    cuts = TreeDiscretiser().fit(X.assign(species=y), "species")
+    assert cuts.get_feature_names_out().tolist() == list(X)
+    assert cuts.transform(X).tolist() == TreeDiscretiser().fit(X, y).transform(X).tolist()

@@ -145,6 +145,15 @@ def test_only_constant_or_empty_columns() -> None:
     np.testing.assert_allclose(clf.predict_proba({"a": [1.0], "b": ["x"], "c": [2.0]}), [[0.75, 0.25]], atol=0.05)
 
 
+@pytest.mark.parametrize("size", [1e300, 1.7e308, 1e-300])
+def test_numbers_of_any_size_say_the_same(size: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (200, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=200) > 0.0
+    expected = EvidenceClassifier().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(EvidenceClassifier().fit(X * size, y).predict_proba(X * size), expected, atol=1e-6)
+
+
 def test_weights() -> None:
     table, y = mixed()
     weight = np.where(y == "yes", 3.0, 1.0)
@@ -284,6 +293,12 @@ def test_tables_can_be_read(fitted: EvidenceClassifier) -> None:
     assert {"no", "yes"} <= set(pair)
     with pytest.raises(SettingsError, match="pairs_"):
         fitted.table_of("number", "nothing")
+
+
+def test_bins_far_from_zero_have_names_of_their_own() -> None:
+    x = 1e15 + np.arange(100.0)
+    names = EvidenceClassifier().fit({"x": x}, x > x.mean()).table_of("x")["x"]
+    assert names.is_unique
 
 
 def test_a_notebook_shows_it(fitted: EvidenceClassifier) -> None:

@@ -147,3 +147,12 @@ def test_refusals() -> None:
         ComplementNB().fit(X, y).predict_interval(X)
     one = BayesClassifier().fit(X, ["a"] * 4)
     assert [bound.tolist() for bound in one.predict_interval(X[:1])] == [[[1.0]], [[1.0]]]
+
+
+@pytest.mark.parametrize("families", [None, "bins"])
+def test_next_to_no_weight_leaves_everything_open(families: Any) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 1)), np.where(rng.random(60) < 0.4, "a", "b")
+    low, high = BayesClassifier(families=families).fit(X, y, np.full(60, 1e-300)).predict_interval(X)
+    assert (low < 0.01).all()
+    assert (high > 0.99).all()

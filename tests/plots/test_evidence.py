@@ -78,6 +78,17 @@ def test_a_pair_is_a_heat_map(trips: EvidenceClassifier) -> None:
         np.testing.assert_allclose(np.asarray(axes.images[0].get_array()), expected)
 
 
+def test_bins_of_a_pair_are_named_in_full() -> None:
+    a, b = np.random.default_rng(0).normal(size=(2, 300))
+    picture = EvidenceClassifier().fit({"a": a, "b": 1000.0 + b}, a * b > 0).plot_pair("a", "b")
+    axes = picture.figure.axes[0]
+    for labels in (axes.get_yticklabels(), axes.get_xticklabels()):
+        names = [label.get_text() for label in labels]
+        assert all(len([float(end) for end in name.strip("≤> ").split(" … ")]) in (1, 2) for name in names)
+        assert len(set(names)) == len(names)
+    shapes(picture)
+
+
 def test_many_classes_and_odd_names() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     X = X.rename(columns=lambda name: f"_{EVIL} {name}")

@@ -70,6 +70,13 @@ def test_what_was_never_there_cannot_leave() -> None:
         _ = seen - seen_of(np.arange(2.0 * MOST_CELLS) + 0.1)
 
 
+def test_the_smallest_numbers_there_are_have_bins() -> None:
+    least = np.finfo(np.float64).smallest_subnormal
+    edges = cut(seen_of(np.array([0.0, least] * 20)), 2).edges
+    assert (np.diff(edges) > 0.0).all()
+    assert edges[0] < 0.0 < least < edges[-1]
+
+
 def test_a_frequent_number_has_a_bin_of_its_own() -> None:
     values = np.concatenate([np.zeros(500), np.linspace(1.0, 2.0, 500)])
     binning = cut(seen_of(values), 5)

@@ -98,6 +98,7 @@ def test_a_wide_sparse_schema_stays_small(path: Path) -> None:
         [1.0, 2.0],
         [("x", 1), ("x", (2, None))],
         [1, "one"],
+        [1, True],
         [datetime.date(2026, 1, 2), datetime.date(2026, 1, 3)],
         [Decimal("1.10"), Decimal("2")],
         [b"\x00\xff", b""],
@@ -114,6 +115,15 @@ def test_labels_keep_their_type(labels: list[Any], path: Path) -> None:
     assert again.predict(X).tolist() == clf.predict(X).tolist()
     assert again.classes_.dtype.kind == clf.classes_.dtype.kind
     assert [type(label) for label in again.classes_.tolist()] == [type(label) for label in clf.classes_.tolist()]
+
+
+@pytest.mark.parametrize(
+    "kind", ["AODEClassifier", "BayesClassifier", "EvidenceClassifier", "TreeClassifier", "SVMClassifier"]
+)
+def test_one_and_true_are_two_values(kind: str, path: Path) -> None:
+    X = {"a": [1, True, "x", 2.5] * 10}
+    clf = getattr(likely, kind)(schema={"a": "nominal"}).fit(X, ["p", "q"] * 20)
+    assert back(clf, path).predict_proba(X).tolist() == clf.predict_proba(X).tolist()
 
 
 def test_a_label_that_could_not_be_read_back_is_refused_when_saving(path: Path) -> None:

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
-from likely.errors import DataError, LikelyError
-from likely.table import encode_labels, merge_classes
+from likely.errors import DataError, LikelyError, SchemaError
+from likely.table import as_table, encode_labels, labels_of, merge_classes
 
 label = st.one_of(
     st.integers(-3, 3), st.booleans(), st.text(max_size=3), st.integers(), st.binary(max_size=2),
@@ -255,3 +255,10 @@ def test_merging_signed_and_unsigned() -> None:
     assert merged.tolist() == [-1, 2**63]
     days = np.array(["2020-01-02"], dtype="M8[D]")
     assert merge_classes(days, days - 1)[0].tolist() == [dt.date(2020, 1, 1), dt.date(2020, 1, 2)]
+
+
+def test_a_target_that_is_no_column_is_named() -> None:
+    with pytest.raises(SchemaError, match=r"lacks the column 'plaay'.*Did you mean 'play'"):
+        labels_of("plaay", as_table({"play": ["yes", "no"]}))
+    with pytest.raises(DataError, match="y should be a 1d array"):
+        labels_of("play", as_table(np.ones((2, 1))))

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from likely import LikelyError, TreeClassifier, datasets
+from likely import LikelyError, Loss, TreeClassifier, datasets
 from likely.trees.sql import identifier, literal
 
 rng = np.random.default_rng(3)
@@ -185,3 +185,36 @@ def test_a_path_is_told() -> None:
             "    → B (3) (0.500 of the row)",
         ]
     )
+
+
+def test_sql_that_follows_most_cases_grows_with_the_nodes_only() -> None:
+    clf = TreeClassifier(collapse=False).fit(X, Y)
+    assert int(clf.tree_.depths.max()) >= 6
+    usual = clf.to_sql(gaps="usual")
+    assert usual.count("CASE") == (~clf.tree_.is_leaf).sum()
+    assert usual.count("ELSE") == (~clf.tree_.is_leaf).sum()
+
+
+@pytest.mark.parametrize("missing", ["weights", "surrogates"])
+def test_sql_decides_as_predict_does(missing: str) -> None:
+    classes = sorted(set(Y))
+    costs = {f"decision {a}": {b: (1.0, 4.0)[b == classes[0]] * (a != b) for b in classes} for a in classes}
+    clf = TreeClassifier(missing=missing, min_cases=8, loss=Loss(costs)).fit(X, Y)
+    found, single = in_duckdb(clf.to_sql(), X), clf.apply(X) >= 0
+    decided = clf.predict(X)[single].tolist()
+    assert [label for label, one in zip(found, single, strict=True) if one] == decided
+    probable = [f"decision {classes[best]}" for best in clf.predict_proba(X)[single].argmax(axis=1)]
+    assert len(set(decided)) > 1
+    assert decided != probable
+
+
+def test_a_loss_is_told_wherever_a_tree_is_shown() -> None:
+    X, y = {"x": [1.0, 1.0, 1.0, 5.0, 5.0, 5.0]}, ["well", "well", "ill", "ill", "ill", "ill"]
+    clf = TreeClassifier(loss={"well": {"well": 0.0, "ill": 10.0}, "ill": {"well": 1.0, "ill": 0.0}}).fit(X, y)
+    assert clf.predict(X).tolist() == ["ill"] * 6
+    assert "ill, though most are well (3/1)" in clf.to_text()
+    assert "ill, though most are well" in clf.to_dot()
+    assert [rule.then for rule in clf.rules()] == ["ill", "ill"]
+    assert clf.rules()[0].confidence == pytest.approx(2 / 5)
+    assert str(clf.explain(X)).startswith("row 0: ill is decided; most probable is well, P = 0.6000")
+    assert [node["decision"] for node in json.loads(clf.to_json())["nodes"]] == ["ill"] * 3

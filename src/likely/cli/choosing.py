@@ -75,6 +75,8 @@ def chosen(
         return Choice(made, rows, () if rows is not None else (_spilled(BUDGET),))
     made = new_classifier("evidence", settings)
     rows = gather(table, target, most=BUDGET, progress=progress, **how)
+    if rows is not None and not rows.X.num_columns:
+        return Choice(new_classifier("naive", settings), None, ("model: naive Bayes, since no column tells anything.",))
     if rows is not None:
         return Choice(
             made, rows, (_fits(rows.need, BUDGET), "--model naive is the textbook model: merged, it needs no rows.")

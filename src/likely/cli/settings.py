@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +38,8 @@ class Beliefs:
     smoothing: Annotated[
         Texts,
         typer.Option(
-            help="Added to every count: 1 is Laplace's rule; for one column: town=0.5; may be repeated.",
+            help="Added to every count: 1 is Laplace's rule; for one column: town=0.5; may be repeated; auto: by "
+            "leave-one-out.",
             rich_help_panel=PANEL, metavar="[COLUMN=]NUMBER",
         ),
     ] = None  # fmt: skip
@@ -119,7 +120,7 @@ class Beliefs:
     def settings(self, types: Mapping[str, str], target: str) -> dict[str, Any]:
         """What was said, under the names of Python's parameters; `types` are those of the table's columns."""
         given = {
-            "smoothing": _number_or_pairs("--smoothing", self.smoothing),
+            "smoothing": "auto" if self.smoothing == ["auto"] else _number_or_pairs("--smoothing", self.smoothing),
             "priors": _priors(self.priors, types.get(target, "text")),
             "families": _word_or_pairs("--family", self.family),
             "schema": self._kinds() or None,
@@ -136,6 +137,11 @@ class Beliefs:
             "n_jobs": self.n_jobs,
         }
         return {name: value for name, value in given.items() if value is not None}
+
+    def said(self) -> list[str]:
+        """The options that were given, but for the number of threads, which changes nothing."""
+        given = [entry.name for entry in fields(self) if getattr(self, entry.name) not in (None, False)]
+        return [f"--{name.replace('_', '-')}" for name in given if name != "n_jobs"]
 
     def _kinds(self) -> dict[str, str]:
         ignored = dict.fromkeys(listed_in(self.ignore) or [], "ignored")
@@ -175,8 +181,6 @@ def _share(given: Text) -> float | str | None:
 def _recipe(given: Texts) -> Recipe | None:
     if not given:
         return None
-    from dataclasses import fields
-
     from likely.text.recipe import Recipe
 
     pairs = pairs_in("--text", given, "ngram_range=1,2")

@@ -59,6 +59,8 @@ class Loss:
             raise SettingsError("An array of costs needs the names of its decisions and of its truths.")
         elif isinstance(costs, Mapping):
             read = from_mapping(costs)
+        elif costs is None or np.isscalar(costs):
+            raise SettingsError(f"{costs!r} is no table of costs: give them by decision and truth, or as a table.")
         else:
             read = from_frame(costs)
         self._keep(*_without_refusal(read, refuse))

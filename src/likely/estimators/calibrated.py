@@ -64,6 +64,7 @@ class CalibratedClassifier(Kept, Decider, ClassifierMixin, BaseEstimator):
         """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
         if self.method not in METHODS:
             raise SettingsError(f"method is {self.method!r}, but it is one of {listed(list(METHODS))}.")
+        self._check_folds()
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
         given = Given.read(inner, X, y, sample_weight, None, getattr(inner, "n_jobs", None), False, True)
         cv = self.folds if self.folds == "loo" else min(self.folds, len(given.y))
@@ -75,6 +76,11 @@ class CalibratedClassifier(Kept, Decider, ClassifierMixin, BaseEstimator):
         self.calibrator_ = METHODS[self.method].settle(told.posterior, told.truth.astype(np.int32), told.weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._remember(inner.fit(readable(inner, X), y, **weights), as_table(X).n_rows)
+
+    def _check_folds(self) -> None:
+        folds: Any = self.folds
+        if folds != "loo" and (isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2):
+            raise SettingsError(f"folds is {folds!r}, but it is a whole number from 2 up, or 'loo'.")
 
     def _remember(self, fitted: Any, n_rows: int) -> Self:
         self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows

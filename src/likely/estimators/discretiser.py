@@ -76,12 +76,13 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         return {name: interval_names(edges) for name, edges in self.edges_.items()}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Settle the cuts; trees need the classes `y`."""
+        """Settle the cuts; trees need the classes `y`, which may also name a column of the table."""
         self._check()
         table = as_table(X, allow_empty=False)
         if table.sparse is not None:
             raise DataError("Intervals do not read sparse matrices: pass a dense array (X.toarray()).")
-        schema = Schema.infer(table, overrides=self.schema)
+        target = y if isinstance(y, str) and y in table else None
+        schema = Schema.infer(table, target, overrides=self.schema)
         labels = self._labels(table, y)
         weights = row_weights(sample_weight, table, schema.weight)
         weights = np.ones(table.n_rows) if weights is None else weights

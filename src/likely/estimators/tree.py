@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self, cast
 
@@ -14,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.decide import Bound, as_loss
+from likely.decide import Bound, Scores, as_loss
 from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.estimators.keeping import Kept
@@ -190,9 +191,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         rows = self._rows(X)
         if self.loss is None:
             return np.asarray(self.classes_[rows.choose(self._shares())])
-        scores = self._scores(X)
-        bound = Bound.of(as_loss(self.loss), self.classes_, scores.n_rows)
-        return bound.labelled(bound.choose(scores, with_risk=False).best, None)
+        return self._cheapest(self._scores(X))
 
     def predict_proba(self, X: Any) -> Array:
         """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
@@ -280,6 +279,19 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
 
     def _shares(self) -> Array:
         return self.tree_.probabilities(float(self.smoothing))
+
+    def _shown(self) -> Tree:
+        """The tree with what is decided in each node."""
+        if self.loss is None:
+            return self.tree_
+        return replace(self.tree_, decided=tuple(self._cheapest(Scores.of_posterior(self._shares())).tolist()))
+
+    def _decided(self, X: Any) -> Sequence[Any] | None:
+        return None if self.loss is None else list(self.predict(X).tolist())
+
+    def _cheapest(self, scores: Scores) -> NDArray[Any]:
+        bound = Bound.of(as_loss(self.loss), self.classes_, scores.n_rows)
+        return bound.labelled(bound.choose(scores, with_risk=False).best, None)
 
     def _prior_shares(self) -> Array:
         return np.asarray(self.tree_.counts[0] / self.tree_.counts[0].sum())

@@ -70,7 +70,10 @@ def numeric_column(name: str, seen: Histogram, gaps: Array, fine: Fineness) -> N
     lows, highs = seen.lows(), seen.highs()
     mass_of = np.bincount(bins, weights=mass).astype(np.float64)
     with np.errstate(over="ignore"):
-        means = np.bincount(bins, weights=(lows + 0.5 * (highs - lows)) * mass) / mass_of
+        middles = lows + 0.5 * (highs - lows)
+        # Divided by a power of two, which loses nothing, no sum leaves the floats.
+        _, exponent = np.frexp(np.abs(middles).max(initial=0.0))
+        means = np.ldexp(np.bincount(bins, weights=np.ldexp(middles, -exponent) * mass) / mass_of, exponent)
     missing = float(gaps.sum())
     coarse, tiny = (_grouped(1 + group(mass_of, n), missing > 0.0) for n in (fine.coarse, fine.tiny))
     if missing > 0.0:

@@ -44,6 +44,7 @@ def covariance(means: Array, mass: Array) -> Array:
     cumulated √mass, is centred, and has mean variance 1.
     """
     share = mass / mass.sum()
+    means = _within_reach(means)
     centred = means - share @ means
     spread = np.sqrt(share @ centred**2)
     z = np.clip(centred / spread, -STEEPEST, STEEPEST) if spread > 0.0 else np.zeros_like(means)
@@ -75,7 +76,7 @@ def coarse_basis(column: Column, groups: Small, rank: int) -> Basis:
     total = np.bincount(places, weights=mass).astype(np.float64)
     if len(total) < 2:
         return Basis.identity(int(groups.max()) + 1)
-    means = np.bincount(places, weights=mass * column.means) / total
+    means = np.bincount(places, weights=mass * _within_reach(column.means)) / total
     return _with_gap(covariance(means, total), rank, column.gap)
 
 
@@ -83,6 +84,12 @@ def product(a: Basis, b: Basis) -> Basis:
     """Two columns as one side of a block: every cell of the two, every product of their coefficients."""
     both = np.kron(_written_out(a), _written_out(b))
     return Basis(both.shape[0], both.shape[1], np.ascontiguousarray(both))
+
+
+def _within_reach(means: Array) -> Array:
+    """Divided by a power of two, which loses nothing and leaves a standard score as it is: no square is infinite."""
+    _, exponent = np.frexp(np.abs(means).max())
+    return np.asarray(np.ldexp(means, -int(exponent)))
 
 
 def _written_out(basis: Basis) -> Array:

@@ -16,6 +16,7 @@ from likely.evidence.settled import Settled
 Array = NDArray[np.float64]
 
 TOGETHER = " × "
+DIGITS, MOST_DIGITS = 6, 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +36,7 @@ class Told:
         return tuple(column.name for column in self.columns)
 
 
-def told_by(model: Settled, columns: Sequence[str]) -> Told:
+def told_by(model: Settled, columns: Sequence[str], digits: int = DIGITS) -> Told:
     """The table that was learned for these columns, in whatever order they are named."""
     evidence = model.evidence
     frame, names = evidence.frame, [column.name for column in evidence.frame.columns]
@@ -47,14 +48,14 @@ def told_by(model: Settled, columns: Sequence[str]) -> Told:
     start = int(evidence.starts[terms.index(term)])
     grain = [None, frame.coarse, frame.tiny][len(term) - 1]
     widths = [frame.columns[term[0]].size] if grain is None else [int(grain.widths[place]) for place in term]
-    cells = tuple(tuple(cell_names(frame.columns[place], len(term))[1:]) for place in term)
+    cells = tuple(tuple(cell_names(frame.columns[place], len(term), digits)[1:]) for place in term)
     whole = by_class(evidence.tables[start : start + int(np.prod(widths))], len(model.classes))
     said = whole.reshape(*widths, -1)[tuple(slice(1, None) for _ in term)]
     return Told(tuple(frame.columns[place] for place in term), cells, said)
 
 
-def cell_names(column: Column, order: int) -> list[str]:
-    """The name of every code of a column at the grain of a term of so many columns."""
+def cell_names(column: Column, order: int, digits: int = DIGITS) -> list[str]:
+    """The name of every code of a column at the grain of a term of so many columns; numbers with so many digits."""
     groups = [None, column.coarse, column.tiny][order - 1]
     n_codes = column.size
     fine = np.arange(n_codes) if groups is None else groups.astype(np.intp)
@@ -66,16 +67,26 @@ def cell_names(column: Column, order: int) -> list[str]:
             named[fine[code]] = texts[code] if not named[fine[code]] else "other"
     else:
         edges = [-np.inf, *column.cuts.tolist(), np.inf]
-        for group in range(1, int(fine[last - 1]) + 1 if last > 1 else 1):
-            inside = np.flatnonzero(fine[:last] == group)
-            low, high = edges[inside[0] - 1], edges[inside[-1]]
-            named[group] = _between(low, high)
+        inside = [
+            np.flatnonzero(fine[:last] == group) for group in range(1, int(fine[last - 1]) + 1 if last > 1 else 1)
+        ]
+        spans = [(edges[codes[0] - 1], edges[codes[-1]]) for codes in inside]
+        enough = _telling_apart([high for _, high in spans], digits)
+        named[1 : len(spans) + 1] = [_between(low, high, enough) for low, high in spans]
     if column.gap:
         named[fine[-1]] = "gap"
     return named
 
 
-def _between(low: float, high: float) -> str:
+def _telling_apart(numbers: Sequence[float], digits: int) -> int:
+    """So many digits, or the more that it takes until no two numbers are written alike."""
+    while digits < MOST_DIGITS and len({f"{number:.{digits}g}" for number in numbers}) < len(numbers):
+        digits += 1
+    return digits
+
+
+def _between(low: float, high: float, digits: int) -> str:
     if np.isinf(low) and np.isinf(high):
         return "any"
-    return f"≤ {high:.6g}" if np.isinf(low) else f"> {low:.6g}" if np.isinf(high) else f"{low:.6g} … {high:.6g}"
+    first, last = f"{low:.{digits}g}", f"{high:.{digits}g}"
+    return f"≤ {last}" if np.isinf(low) else f"> {first}" if np.isinf(high) else f"{first} … {last}"

@@ -22,6 +22,8 @@ from likely.table import Table
 Array = NDArray[np.float64]
 
 LEAST = 1e-150
+MOST = 1e100
+"""Next to no rows leave a variance beyond the floats; beyond this one, an interval has every share in it anyway."""
 """A probability whose square is still a float."""
 
 
@@ -92,6 +94,7 @@ def interval(
     if counted is not None:
         shift += log_bias(counted)
         variance += trigamma(counted)
+    variance = np.minimum(variance, MOST)
     believed, centre = np.empty_like(joint), np.empty_like(joint)
     normalise(joint, prior, False, believed)
     normalise(joint + shift, prior, False, centre)

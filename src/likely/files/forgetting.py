@@ -41,6 +41,8 @@ def forget_file(
 
 def target_of(classifier: Any, target: str | None) -> str:
     """The column of labels: as named, or as it was when the classifier learned."""
+    if target in classifier.schema_.features:
+        raise SettingsError(f"The classifier learns from the column {target!r}, so its labels are in another one.")
     known = target or classifier.schema_.target
     if known is None:
         raise SettingsError("The classifier learned labels that had no name; say which column holds them: target=.")

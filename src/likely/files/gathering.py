@@ -43,6 +43,10 @@ class Gathered:
 
     def fit(self, classifier: Any) -> Any:
         """Teach a classifier all rows; what it says of its columns is what the whole table would have said."""
+        if not self.X.num_columns:
+            raise DataError(
+                "No column is left to learn from, only how common classes are: take naive Bayes, or mend the table."
+            )
         wished = classifier.schema
         classifier.schema = {name: self.schema.kinds[name] for name in self.X.column_names}
         given = {} if self.weight is None else {"sample_weight": self.weight}

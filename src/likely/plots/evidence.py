@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 
 MOST_COLUMNS, MOST_CLASSES, MOST_VALUES, MOST_PANELS = 12, 7, 10, 6
 ACROSS = 3
+FEWEST_DIGITS = 3
 NARROW = 0.004
 """Where half of the bins are narrower than this part of the axis, they stand side by side, all of one width."""
 
@@ -67,7 +68,7 @@ def evidence(classifier: Any, columns: Sequence[str] | None = None, most: int = 
 def together(classifier: Any, a: str, b: str) -> Picture:
     """A heat map of a pair: what its two columns say together, beyond what each says alone."""
     model: Settled = classifier.model_
-    told = told_by(model, (a, b))
+    told = told_by(model, (a, b), FEWEST_DIGITS)
     if told.names != (a, b):
         told = Told(told.columns[::-1], told.cells[::-1], told.said.swapaxes(0, 1))
     several = len(model.classes) > 2
@@ -86,8 +87,8 @@ def together(classifier: Any, a: str, b: str) -> Picture:
                 cells, cmap=_shades(), vmin=-widest, vmax=widest, aspect="auto", interpolation="nearest"
             )
             axes.set_title(f"for {named(model.classes[k], 24)}")
-            axes.set_xticks(range(len(columns)), [named(told.cells[1][c], 18) for c in columns], rotation=90)
-            axes.set_yticks(range(len(rows)), [named(told.cells[0][r], 18) for r in rows])
+            axes.set_xticks(range(len(columns)), [named(told.cells[1][c], 22) for c in columns], rotation=90)
+            axes.set_yticks(range(len(rows)), [named(told.cells[0][r], 22) for r in rows])
             axes.tick_params(length=0)
         for axes in panels[len(shown) :]:
             axes.set_visible(False)

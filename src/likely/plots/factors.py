@@ -71,7 +71,9 @@ def _panel(axes: Axes, shares: np.ndarray, numbers: list[str], shade: str) -> No
 
 
 def _bars_note(board: Board) -> str:
-    notes = ["Number: P(value | class), a density for a continuous column. Bar: its share among the classes shown."]
+    notes = [
+        "Number: the factor; in naive Bayes P(value | class), or a density. Bar: its share among the classes shown."
+    ]
     if board.classes_left_out:
         mass = f"{board.mass_left_out:.4f}" if board.mass_left_out >= 5e-5 else "less than 0.0001"
         left = f"{board.classes_left_out} less probable classes, with {mass} of the posterior"

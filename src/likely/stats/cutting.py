@@ -71,7 +71,8 @@ def _beyond(edge: float, step: float) -> float:
     """The edge moved by a step, by one float at the least, and never out of the floats."""
     largest = float(np.finfo(np.float64).max)
     moved = 2.0 * min(max(0.5 * edge + 0.5 * step, -0.5 * largest), 0.5 * largest)
-    return float(moved if moved != edge else np.clip(np.nextafter(edge, step * np.inf), -largest, largest))
+    side = float(np.copysign(1.0, step))
+    return float(moved if side * moved > side * edge else np.clip(np.nextafter(edge, side * np.inf), -largest, largest))
 
 
 def log_width(low: Array, high: Array) -> Array:

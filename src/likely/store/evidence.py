@@ -15,6 +15,7 @@ from likely.evidence.model import Evidence, table_starts
 from likely.evidence.ways import EXPERTS, Seen, Ways
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
+from likely.table import level_key
 
 MOST_RANK = 64
 
@@ -124,7 +125,10 @@ def _read_column(entry: Any, reader: Reader) -> Column:
             raise ModelFileError(f"the cuts of its column {name!r} are not in order")
         return NumericColumn(name, cuts, means, mass, coarse, tiny, gap)
     levels, rare = (tuple(from_plain(level) for level in entry[which]) for which in ("levels", "rare"))
-    if len({*levels, *rare}) != len(levels) + len(rare) or len(mass) != len(levels) + bool(rare) + gap:
+    if (
+        len({level_key(level) for level in (*levels, *rare)}) != len(levels) + len(rare)
+        or len(mass) != len(levels) + bool(rare) + gap
+    ):
         raise ModelFileError(f"the categories of its column {name!r} do not fit its codes")
     return NominalColumn(name, levels, rare, mass, coarse, tiny, gap)
 

@@ -15,6 +15,7 @@ from likely.svm.categories import CategoryPart
 from likely.svm.measures import NARROWEST, NumberPart, SparsePart
 from likely.svm.preparing import Part, Preparation
 from likely.svm.words import TextPart
+from likely.table import level_key
 
 MOST_RARE = 1e3
 """The rarity of a word is a logarithm: far below this."""
@@ -72,7 +73,7 @@ def _read_part(data: Any, reader: Reader) -> Part:
         return SparsePart(columns, places, _widths(reader, data["scale"], len(columns)))
     if kind == "categories":
         levels = tuple(from_plain(level) for level in data["levels"])
-        if len(set(levels)) != len(levels) or not isinstance(data["holed"], bool) or None in levels:
+        if len(set(map(level_key, levels))) != len(levels) or not isinstance(data["holed"], bool) or None in levels:
             raise ModelFileError("it names a value of a column twice")
         return CategoryPart(_name(data["column"]), levels, data["holed"])
     if kind == "text":

@@ -127,7 +127,7 @@ def _write_values(seen: ValueCounts, writer: Writer) -> dict[str, Any]:
 
 def _read_values(data: Any, reader: Reader, n_classes: int, n_columns: int) -> ValueCounts:
     values = tuple(from_plain(value) for value in data["values"])
-    if n_columns != 1 or len(set(values)) != len(values):
+    if n_columns != 1 or len(set(map(level_key, values))) != len(values):
         raise ModelFileError("it names a value of a column twice")
     return ValueCounts(values, reader.counts(data["counts"], (n_classes, len(values))))
 

@@ -11,7 +11,7 @@ from likely.errors import ModelFileError
 from likely.stats import ClassWeights, Part, Summary
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer, read_statistic, write_statistic
-from likely.table import Numbered
+from likely.table import Numbered, level_key
 
 LABEL_TYPES = {"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}
 
@@ -64,7 +64,8 @@ def read_labels(data: Any) -> NDArray[Any]:
     else:
         labels = np.empty(len(values), dtype=object)
         labels[:] = values
-    if labels.shape != (len(values),) or labels.tolist() != values or len(set(values)) != len(values):
+    distinct = len(set(map(level_key, values))) == len(values)
+    if labels.shape != (len(values),) or labels.tolist() != values or not distinct:
         raise ModelFileError("its class labels do not fit their type, or one stands there twice")
     return labels
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likely.errors import ModelFileError
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
+from likely.table import level_key
 from likely.trees.tree import LEAF, Feature, Surrogates, Tree
 from likely.trees.words import word_feature
 
@@ -57,7 +58,7 @@ def read_tree(data: Any, reader: Reader, classes: NDArray[Any]) -> Tree:
     branches = reader.get(data["branches"], (None,), np.int32)
     tree = Tree(
         classes, features, data["missing"], **nodes, branches=branches, counts=counts,
-        surrogates=Surrogates(starts, **stand_ins),
+        surrogates=Surrogates(starts, **stand_ins), decided=None,
     )  # fmt: skip
     _check_shape(tree)
     _check_tests(tree)
@@ -72,7 +73,7 @@ def _read_feature(entry: Any) -> Feature:
     if levels is None:
         return Feature(name, None, cuts)
     values = tuple(from_plain(level) for level in levels)
-    if len(set(values)) != len(values):
+    if len(set(map(level_key, values))) != len(values):
         raise ModelFileError(f"its tree names a value of {name!r} twice")
     return Feature(name, values, cuts) if word is None else _read_word(name, values, word)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SchemaError
+from likely.errors import DataError, SchemaError, missing_columns
 from likely.ordering import in_order
 from likely.table.arrow_cells import ArrowCells
 from likely.table.cells import CategoryCells, Cells, NumberCells
@@ -38,6 +38,8 @@ class Labels:
 
 def labels_of(y: Any, table: Table) -> Labels:
     """The labels of the rows of a table: given one by one, or as the name of one of its columns."""
+    if isinstance(y, str) and table.named and y not in table:
+        raise missing_columns([y], table.names)
     labels = encode_column(table.cells(y)) if isinstance(y, str) and y in table else encode_labels(y)
     if len(labels) != table.n_rows:
         raise DataError(

@@ -33,6 +33,8 @@ def _node(tree: Tree, node: int) -> dict[str, Any]:
         "class": _plain(tree.classes.tolist()[tree.majority[node]]),
         "counts": tree.counts[node].tolist(),
     }
+    if tree.decided is not None:
+        found["decision"] = _plain(tree.decided[node])
     if tree.is_leaf[node]:
         return found
     feature = tree.features[tree.column[node]]

@@ -42,18 +42,19 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """The ways of some rows down a tree, and their posteriors."""
+    """The ways of some rows down a tree, their posteriors, and what was decided, if a loss did that."""
 
     tree: Tree
     visits: tuple[tuple[Visit, ...], ...]
     posterior: Array
+    decided: Sequence[Hashable] | None = None
 
     @classmethod
-    def of(cls, rows: Rows, shares: Array) -> Paths:
+    def of(cls, rows: Rows, shares: Array, decided: Sequence[Hashable] | None = None) -> Paths:
         """Walk all rows down the tree."""
         numbers, codes = rows.block(slice(0, rows.n_rows))
         walked = tuple(tuple(_walk(rows.tree, numbers, codes, i)) for i in range(rows.n_rows))
-        return cls(rows.tree, walked, rows.posterior(shares))
+        return cls(rows.tree, walked, rows.posterior(shares), decided)
 
     def __len__(self) -> int:
         """How many rows are explained."""
@@ -109,7 +110,8 @@ class Paths:
 
     def _title(self, row: int) -> str:
         best = int(self.posterior[row].argmax())
-        return f"{self.tree.classes.tolist()[best]}, P = {self.posterior[row, best]:.4f}"
+        probable = f"{self.tree.classes.tolist()[best]}, P = {self.posterior[row, best]:.4f}"
+        return probable if self.decided is None else f"{self.decided[row]} is decided; most probable is {probable}"
 
     def _lines(self, row: int) -> list[tuple[int, str]]:
         lines = []

@@ -31,7 +31,9 @@ def rules(tree: Tree, smoothing: float = 1.0) -> list[Rule]:
     found = []
     for leaf, path in _paths(tree):
         best = int(shares[leaf].argmax())
-        found.append(Rule(_joined(tree, path), labels[best], float(tree.sizes[leaf]), float(shares[leaf, best])))
+        then = labels[best] if tree.decided is None else tree.decided[leaf]
+        sure = shares[leaf, labels.index(then) if then in labels else best]
+        found.append(Rule(_joined(tree, path), then, float(tree.sizes[leaf]), float(sure)))
     return found
 
 

@@ -21,7 +21,7 @@ DIALECT = "postgres"
 
 
 def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
-    """An expression whose value is the predicted class.
+    """An expression whose value is the predicted class, or what is decided in the leaf.
 
     Stand-ins are written out, so a tree with `missing="surrogates"` gives just what `predict` gives. With "weights" a
     gap would lead to several leaves at once, which no CASE can say: the expression is NULL there, or with
@@ -29,7 +29,8 @@ def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
     """
     if gaps not in ("null", "usual"):
         raise SettingsError(f"gaps is {gaps!r}, but it is 'null' or 'usual'.")
-    labels = [literal(label) for label in tree.classes.tolist()]
+    decisions = tree.classes[tree.majority].tolist() if tree.decided is None else tree.decided
+    said = {decision: literal(decision) for decision in set(decisions)}
     pieces: list[str] = []
     pending: list[tuple[str, int, int]] = [("", 0, 0)]
     while pending:
@@ -39,7 +40,7 @@ def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
             continue
         pad = "  " * (depth + 1)
         if tree.is_leaf[node]:
-            pieces.append(f"{text}{labels[tree.majority[node]]}")
+            pieces.append(f"{text}{said[decisions[node]]}")
             continue
         pieces.append(f"{text}CASE")
         if tree.missing == "surrogates":
@@ -52,7 +53,8 @@ def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
         children = list(tree.children(node))
         turns = [(f"\n{pad}WHEN {head} THEN ", child) for head, child in zip(heads, children, strict=True)]
         if last is not None:
-            turns.append((f"\n{pad}ELSE ", children[last]))
+            # A row that goes nowhere else goes there: written once, or the text would double with every level.
+            turns = [*turns[:last], *turns[last + 1 :], (f"\n{pad}ELSE ", children[last])]
         pending.append((f"\n{'  ' * depth}END", -1, depth))
         pending += [(head, child, depth + 1) for head, child in reversed(turns)]
     return "".join(pieces)

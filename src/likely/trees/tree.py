@@ -70,7 +70,7 @@ class Tree:
     `column` is the place of the tested feature, −1 in a leaf. A numeric test sends a value below `threshold` to the
     first child and any other to the second; a nominal one looks up its branch in `branches`, from `values` on (−1:
     this value leads nowhere, as a gap). `counts` holds the class weights of the training cases; `usual` the branch
-    that most of them took.
+    that most of them took. `decided` is what a loss makes of each node; it is no part of what was learned.
     """
 
     classes: NDArray[Any]
@@ -85,6 +85,7 @@ class Tree:
     usual: Ints
     counts: Array
     surrogates: Surrogates
+    decided: tuple[Hashable, ...] | None = None
 
     def __len__(self) -> int:
         """How many nodes there are, leaves included."""

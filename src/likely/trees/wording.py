@@ -16,8 +16,11 @@ def number(value: float) -> str:
 
 
 def label(tree: Tree, node: int) -> str:
-    """The class that a node stands for."""
-    return str(tree.classes.tolist()[tree.majority[node]])
+    """The class that a node stands for, or what is decided there instead."""
+    most = tree.classes.tolist()[tree.majority[node]]
+    if tree.decided is None or tree.decided[node] == most:
+        return str(most)
+    return f"{tree.decided[node]}, though most are {most}"
 
 
 def weight(value: float) -> str:

@@ -59,7 +59,8 @@ def train(
     path = out or (onto if onto and onto != "-" else f"{name_of(tables)}.likely")
     with progress_bar("learning", quiet=manner.quiet) as progress:
         if onto is not None:
-            classifier = _learn_on(onto, table, target, progress)
+            said = [*beliefs.said(), *(["--checkpoint"] if checkpoint else [])]
+            classifier = _learn_on(onto, table, target, weight, said, progress)
             why: tuple[str, ...] = ()
         else:
             classifier, why = _learn(beliefs, table, wanted_target(table, target), weight, checkpoint, progress)
@@ -98,10 +99,16 @@ def wanted_target(table: FileTable, target: str | None) -> str:
     return target
 
 
-def _learn_on(onto: str, table: FileTable, target: str | None, progress: Any) -> Any:
+def _learn_on(
+    onto: str, table: FileTable, target: str | None, weight: str | None, said: list[str], progress: Any
+) -> Any:
     from likely.files.forgetting import learn_file
 
-    return learn_file(load_counts(onto, "learn on", corrected=True), table, target, progress=progress)
+    classifier = load_counts(onto, "learn on", corrected=True)
+    changed = [*said, *(["--weight"] if weight not in (None, classifier.schema_.weight) else [])]
+    if changed:
+        raise SettingsError(f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}.")
+    return learn_file(classifier, table, target, progress=progress)
 
 
 def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
