@@ -47,3 +47,12 @@ def test_what_it_refuses(likely: Likely, options: tuple[str, ...], words: str) -
     assert said.code == 2
     assert words in said.err
     assert said.err.count("\n") == 1
+
+
+def test_pages_that_cannot_be_written_are_refused_first(likely: Likely, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,y\n1,x\n2,z\n" * 5)
+    for command in ("compare", "evaluate"):
+        said = likely(command, "t.csv", "-t", "y", "--plot", "board.foo")
+        assert said.code == 2 and said.out == "" and "not as 'board.foo'" in said.err
+        said = likely(command, "t.csv", "-t", "y", "--html", "nowhere/board.html")
+        assert said.code == 2 and said.out == "" and "There is no folder 'nowhere'" in said.err

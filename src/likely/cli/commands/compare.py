@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from likely.cli.arguments import Tables, Target
-from likely.cli.commands.evaluate import way_in, write_pages
+from likely.cli.commands.evaluate import refuse_pages, way_in, write_pages
 from likely.cli.commands.train import wanted_target
 from likely.cli.losses import Costs
 from likely.cli.pairs import listed_in
@@ -50,6 +50,7 @@ def compare(
     """
     import likely
 
+    refuse_pages(html, plot)
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     label = wanted_target(table, target)

@@ -17,10 +17,12 @@ from likely.cli.reading import Reading
 from likely.cli.running import NEGATIVE
 from likely.cli.settings import Beliefs
 from likely.cli.talking import Manner, write
-from likely.errors import SettingsError
+from likely.errors import NoSuchFile, SettingsError
 
 if TYPE_CHECKING:
     from likely.files import FileTable
+
+PICTURES = (".png", ".svg", ".html", ".htm")
 
 Inputs = Annotated[
     list[str],
@@ -66,6 +68,7 @@ def evaluate(
     Naive Bayes is counted in one pass and judged in a second, so files may be larger than memory; --cv loo asks for it,
     too, since it alone can forget one row at a time.
     """
+    refuse_pages(html, plot)
     model, tables = (inputs[0], inputs[1:]) if len(inputs) > 1 and is_model(inputs[0]) else (None, inputs)
     if model is None and is_model(inputs[0]):
         raise SettingsError(
@@ -162,6 +165,15 @@ def way_in(given: str) -> Any:
 def _classes(table: Any, label: str) -> list[Any]:
     """The labels, as far as a sample of the rows has them."""
     return [cell for cell in table.sample().column(label).unique().to_pylist() if cell is not None]
+
+
+def refuse_pages(html: str | None, plot: str | None) -> None:
+    """What could not be written in the end, refused before the work begins."""
+    if plot is not None and Path(plot).suffix.lower() not in PICTURES:
+        raise SettingsError(f"A picture is saved as {', '.join(PICTURES)}, not as {plot!r}.")
+    for path in (html, plot):
+        if path is not None and not Path(path).parent.is_dir():
+            raise NoSuchFile(f"There is no folder {str(Path(path).parent)!r} to write {Path(path).name!r} to.")
 
 
 def write_pages(shown: Any, manner: Manner, html: str | None, plot: str | None) -> None:
