@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,7 +149,6 @@ def test_a_model_is_the_same_as_itself(likely: Likely, models: pd.DataFrame) -> 
 
 
 def test_exports(likely: Likely, trips: pd.DataFrame) -> None:
-    duckdb = pytest.importorskip("duckdb")
     assert likely("train", "all.csv", "-t", "y", "--ignore", "note", "-o", "m.likely").code == 0
     said = likely("export", "m.likely", "--to", "sql", "--table", "trips")
     assert said.code == 0, said.err

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -40,7 +41,6 @@ def test_in_a_pipeline() -> None:
 
 
 def test_in_a_column_transformer() -> None:
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"text": TEXTS, "n": [1, 2, 3, 4]})
     table = make_column_transformer((TextCounter(), "text"), ("passthrough", ["n"])).fit_transform(frame)
     assert table.shape == (4, 11)

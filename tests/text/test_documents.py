@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 from likely.errors import DataError
 from likely.text import TextCounter, count_rows
-
-pl = pytest.importorskip("polars")
 
 TEXTS = ["To be", None, "or nöt", "", "to bé"]
 WORDS = ["be", "bé", "nöt", "or", "to"]

@@ -46,7 +46,6 @@ def test_stop_words_by_name_and_by_list() -> None:
 
 
 def test_stems_merge_columns() -> None:
-    pytest.importorskip("Stemmer")
     rows = count_rows(["connect connected connection", "connecting"], Recipe(reduce="stem", language="english"))
     assert rows.words.to_list() == ["connect"]
     assert rows.to_csr().toarray().tolist() == [[3], [1]]
@@ -68,7 +67,6 @@ def test_each_word_is_stemmed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lemmas() -> None:
-    pytest.importorskip("simplemma")
     assert vocabulary(["Häuser gingen ging"], reduce="lemma", language="german") == ["gehen", "haus"]
     assert vocabulary(["went goes going"], reduce="lemma", language="en") == ["go"]
     with pytest.raises(SettingsError, match="no lemmas for 'vi'"):
@@ -76,8 +74,6 @@ def test_lemmas() -> None:
 
 
 def test_languages_are_guessed() -> None:
-    pytest.importorskip("py3langid")
-    pytest.importorskip("Stemmer")
     german = ["Das Haus steht am Ende der Straße", "und die Häuser daneben sind alle leer"]
     assert guess_language(as_blocks(german)) == "de"
     counter = TextCounter(reduce="stem", language="auto", stop_words="auto").fit(german)
@@ -87,7 +83,6 @@ def test_languages_are_guessed() -> None:
 
 
 def test_languages_without_a_stemmer() -> None:
-    pytest.importorskip("Stemmer")
     with pytest.raises(SettingsError, match="no stemmer for 'vi'"):
         vocabulary(["nhà"], reduce="stem", language="vi")
     with pytest.raises(SettingsError, match="needs a language"):

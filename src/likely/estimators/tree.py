@@ -20,11 +20,11 @@ from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.estimators.keeping import Kept
 from likely.estimators.tree_looks import TreeLooks
-from likely.estimators.tree_rows import inferred, learned_places, places_among, table_and_labels
+from likely.estimators.tree_rows import learned_places, places_among, table_and_labels
 from likely.estimators.tree_settings import checked_plan
 from likely.numerics import log_of
 from likely.priors import class_prior
-from likely.schema import Schema
+from likely.schema import Schema, schema_for
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.store.trees import read_tree, write_tree
@@ -137,7 +137,7 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         plan, choice = self.plan(), Choice.read(self.prune)
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
-        schema = inferred(table, target, self.schema)
+        schema = schema_for(table, target, self.schema)
         labels = labels_of(y, table)
         if self.loss is not None:
             Bound.of(as_loss(self.loss), labels.classes, 1)

@@ -8,18 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import DataError, SettingsError
-from likely.schema import Schema
-from likely.table import Labels, Table, as_table, merge_classes
+from likely.table import Labels, as_table, merge_classes
 
 Ints = NDArray[np.int32]
-
-
-def inferred(table: Table, target: str | None, given: Any) -> Schema:
-    """What each column is, by the table and by what the user says."""
-    if isinstance(given, Schema):
-        return Schema.infer(table, target or given.target, given.weight, overrides=given)
-    overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
-    return Schema.infer(table, target, overrides=overrides)
 
 
 def table_and_labels(given: Any, target: str | None) -> tuple[Any, Any]:

@@ -20,6 +20,14 @@ SUFFIXES = (".png", ".svg", ".html")
 _COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 
 
+def suffix_of(path: str | PathLike[str]) -> str:
+    """How a picture is to be written; a suffix that says nothing is refused."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (*SUFFIXES, ".htm"):
+        raise SettingsError(f"A picture is saved as {', '.join(SUFFIXES)}, not as {Path(path).name!r}.")
+    return suffix
+
+
 class Picture:
     """A matplotlib `figure`, its title, and a description for those who cannot see it."""
 
@@ -28,16 +36,13 @@ class Picture:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture; the suffix says how: .png, .svg or .html."""
-        target = Path(path)
-        suffix = target.suffix.lower()
+        target, suffix = Path(path), suffix_of(path)
         if suffix == ".png":
             target.write_bytes(self.to_png())
         elif suffix == ".svg":
             target.write_text(self.to_svg(), encoding="utf-8")
-        elif suffix in (".html", ".htm"):
-            target.write_text(self.to_html(), encoding="utf-8")
         else:
-            raise SettingsError(f"A picture is saved as {', '.join(SUFFIXES)}, not as {target.name!r}.")
+            target.write_text(self.to_html(), encoding="utf-8")
         return target
 
     def to_png(self, dots_per_inch: int = DOTS_PER_INCH) -> bytes:

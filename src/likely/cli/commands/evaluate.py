@@ -22,8 +22,6 @@ from likely.errors import NoSuchFile, SettingsError
 if TYPE_CHECKING:
     from likely.files import FileTable
 
-PICTURES = (".png", ".svg", ".html", ".htm")
-
 Inputs = Annotated[
     list[str],
     typer.Argument(
@@ -169,8 +167,10 @@ def _classes(table: Any, label: str) -> list[Any]:
 
 def refuse_pages(html: str | None, plot: str | None) -> None:
     """What could not be written in the end, refused before the work begins."""
-    if plot is not None and Path(plot).suffix.lower() not in PICTURES:
-        raise SettingsError(f"A picture is saved as {', '.join(PICTURES)}, not as {plot!r}.")
+    if plot is not None:
+        from likely.plots.picture import suffix_of
+
+        suffix_of(plot)
     for path in (html, plot):
         if path is not None and not Path(path).parent.is_dir():
             raise NoSuchFile(f"There is no folder {str(Path(path).parent)!r} to write {Path(path).name!r} to.")
