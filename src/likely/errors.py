@@ -33,6 +33,21 @@ class BadCell(DataError):
         return DataError(f"Row {self.row + first_row} of column {column!r} holds {self.cell:g}, but {self.wanted}.")
 
 
+class TooLarge(DataError):
+    """A column whose sums leave the floats: whoever knows the names of the columns says so to the user."""
+
+    def __init__(self, column: int, name: str | None = None) -> None:
+        which = f"Column {column}" if name is None else f"The column {name!r}"
+        super().__init__(
+            f"{which} holds numbers so large, or of so much weight, that they do not add up: divide them by a constant."
+        )
+        self.column = column
+
+    def named(self, columns: Sequence[str]) -> TooLarge:
+        """The same with the column's own name."""
+        return TooLarge(self.column, columns[self.column])
+
+
 class SettingsError(LikelyError, ValueError):
     """A parameter has a value that makes no sense, or that does not go with another."""
 

@@ -32,7 +32,7 @@ def row_blocks(n_rows: int, cells_per_row: int, fewest: int = 0) -> list[slice]:
 def n_threads(n_jobs: int | None) -> int:
     """How many threads to use: `n_jobs`, else the variable LIKELY_THREADS, else all cores given to us."""
     wanted = n_jobs if n_jobs is not None else int(os.environ.get("LIKELY_THREADS", "0"))
-    if not isinstance(wanted, int) or wanted < -1:  # type: ignore[redundant-expr]
+    if not isinstance(wanted, int) or wanted < -1 or n_jobs == 0:  # type: ignore[redundant-expr]
         raise SettingsError(f"n_jobs is {wanted!r}, but it is a number of threads; leave it out to use all cores.")
     if wanted > 0:
         return wanted

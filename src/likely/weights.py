@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import DataError
+from likely.limits import refuse_heavy
 from likely.table import Table
 
 
 def row_weights(given: Any, table: Table, column: str | None = None) -> NDArray[np.float64] | None:
-    """One finite weight from zero up per row, from an argument or from the table's weight column; None for ones."""
+    """One weight from zero up per row, from an argument or from the table's weight column; None for ones.
+
+    Their sum is a weight that can be counted, see `limits.HEAVIEST`.
+    """
     if given is None and column is None:
         return None
     weights = np.asarray(table.numbers(str(column)) if given is None else given, dtype=np.float64)
@@ -25,4 +29,5 @@ def row_weights(given: Any, table: Table, column: str | None = None) -> NDArray[
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
     if len(bad):
         raise DataError(f"The weight of row {bad[0]} is {weights[bad[0]]:g}, but weights are finite and not negative.")
+    refuse_heavy(weights)
     return np.ascontiguousarray(weights)

@@ -11,6 +11,7 @@ from likely.errors import NotMergeable
 from likely.stats import Histogram
 from likely.stats.cutting import cut
 from likely.stats.histogram import MOST_CELLS, floats_at, places_of
+from likely.stats.kernels.histogram import share_out
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -94,3 +95,15 @@ def test_bins_are_few_and_hold_everything(values: list[float], n_bins: int) -> N
     assert (np.diff(binning.edges) > 0).all()
     np.testing.assert_array_equal(np.searchsorted(binning.cuts, seen.lows(), side="right"), binning.of_cell)
     assert binning.edges[0] < column.min() and column.max() < binning.edges[-1]
+
+
+@pytest.mark.parametrize("mass", [0.0, 5e-324, 1e-320, 1e300, np.nan, np.inf])
+@pytest.mark.parametrize("n_bins", [1, 2, 7, 20])
+def test_shares_keep_to_their_bins_whatever_the_masses(mass: float, n_bins: int) -> None:
+    for masses in (np.full(500, mass), np.append(np.full(499, mass), 1.0), np.array([1.0, mass]), np.array([mass])):
+        bins = np.full(len(masses), -1, dtype=np.int64)
+        count = share_out(masses, n_bins, bins)
+        assert 1 <= count <= n_bins
+        assert bins[0] == 0
+        assert bins[-1] == count - 1
+        assert np.isin(np.diff(bins), (0, 1)).all()

@@ -15,7 +15,8 @@ import pytest
 from safetensors.numpy import save as save_arrays
 
 import likely
-from likely import BayesClassifier, ModelFileError
+from likely import AODEClassifier, BayesClassifier, EvidenceClassifier, ModelFileError
+from likely.stats import Histogram
 from likely.store import container
 
 FULL = os.environ.get("LIKELY_TORTURE") == "full"
@@ -219,3 +220,51 @@ def test_nothing_is_imported_or_called_by_name(content: bytes, tmp_path: Path) -
     document, arrays = container.unpack(content)
     for kind in ("object", "builtins.eval", "likely.demo", "Learner", "__import__('os')"):
         refused(tmp_path / "m.likely", sealed(json.dumps({**document, "kind": kind}).encode(), save_arrays(arrays)))
+
+
+def forged(path: Path, change: Callable[[str, np.ndarray], np.ndarray]) -> bytes:
+    """A sound file but for its arrays."""
+    document, arrays = container.unpack(path.read_bytes())
+    changed = {name: np.ascontiguousarray(change(name, array)) for name, array in arrays.items()}
+    return sealed(json.dumps(document).encode(), save_arrays(changed))
+
+
+@pytest.mark.parametrize("count", [1e308, 1e300, 1e150, 0.0])
+@pytest.mark.parametrize("clf", [BayesClassifier(families="bins"), AODEClassifier(max_cells=8), EvidenceClassifier()])
+def test_counts_that_no_rows_have_are_refused(clf: Any, count: float, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    clf.fit(rng.normal(size=(120, 3)), rng.choice(["no", "yes"], 120)).save(tmp_path / "m.likely")
+    cells = [seen.counts.shape for seen in clf.summary_.parts.values() if isinstance(seen, Histogram)]
+    assert cells
+
+    def change(_: str, array: np.ndarray) -> np.ndarray:
+        return np.full_like(array, count) if array.shape in cells and array.dtype == np.float64 else array
+
+    assert "count" in refused(tmp_path / "forged.likely", forged(tmp_path / "m.likely", change))
+
+
+def test_a_histogram_of_more_cells_than_there_is_room_for_is_refused(tmp_path: Path) -> None:
+    clf = BayesClassifier(families="bins").fit(np.arange(120.0)[:, None], np.arange(120) % 2)
+    clf.save(tmp_path / "m.likely")
+
+    def change(_: str, array: np.ndarray) -> np.ndarray:
+        if array.dtype == np.int64 and len(array) == 120:
+            return np.arange(10_000, dtype=np.int64)
+        return np.ones((2, 10_000)) if array.shape == (2, 120) else array
+
+    assert "too many" in refused(tmp_path / "forged.likely", forged(tmp_path / "m.likely", change))
+
+
+def test_terms_of_more_cells_than_can_be_named_are_refused(tmp_path: Path) -> None:
+    """Two to the power of 32 cells would begin again at place 0 of a small table."""
+    rng = np.random.default_rng(3)
+    clf = EvidenceClassifier(max_pairs=0, max_triples=0).fit(rng.normal(size=(3000, 4)), rng.integers(0, 2, 3000))
+    clf.save(tmp_path / "m.likely")
+    document, arrays = container.unpack((tmp_path / "m.likely").read_bytes())
+    evidence = document["learned"]["evidence"]
+    for column in evidence["columns"]:
+        size = len(arrays[column["mass"]])
+        arrays[column["tiny"]] = np.arange(size + 1, dtype=np.uint8)
+    arrays[evidence["triples"]] = np.array([[0, 1, 2]] * 4096, dtype=np.int32)
+    text = json.dumps(document).encode()
+    assert "more cells" in refused(tmp_path / "forged.likely", sealed(text, save_arrays(arrays)))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.blas import one_thread_each
-from likely.errors import BadCell
+from likely.errors import BadCell, TooLarge
 from likely.numbers import Numbers, counts_of
 from likely.stats import (
     ClassWeights,
@@ -101,7 +101,10 @@ def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
         return seen
 
     blocks = row_blocks(rows.table.n_rows, len(columns), fewest=8 * n_classes)
-    return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Moments.empty(n_classes, len(columns)))
+    try:
+        return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Moments.empty(n_classes, len(columns)))
+    except TooLarge as large:
+        raise large.named(columns) from None
 
 
 def _scatter(rows: Rows, columns: tuple[str, ...]) -> Scatter:
@@ -116,8 +119,11 @@ def _scatter(rows: Rows, columns: tuple[str, ...]) -> Scatter:
 
     # The matrices of a block should not be larger than its rows; otherwise the blocks are those of moments.
     blocks = row_blocks(rows.table.n_rows, len(columns), fewest=n_classes * max(len(columns), 8))
-    with one_thread_each():
-        return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Scatter.empty(n_classes, len(columns)))
+    try:
+        with one_thread_each():
+            return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Scatter.empty(n_classes, len(columns)))
+    except TooLarge as large:
+        raise large.named(columns) from None
 
 
 def _logs(cells: Array, columns: tuple[str, ...], first_row: int) -> Array:
@@ -134,7 +140,7 @@ def _features(rows: Rows, columns: tuple[str, ...], *, statistic: type[FeatureCo
     cells = source.rows(slice(0, rows.table.n_rows)) if isinstance(source, Numbers) else source
     try:
         return statistic.observe(cells, rows.y, rows.weight, len(rows.classes), rows.n_jobs)
-    except BadCell as bad:
+    except (BadCell, TooLarge) as bad:
         raise bad.named(columns) from None
 
 

@@ -22,6 +22,7 @@ from likely.estimators.keeping import Kept
 from likely.estimators.tree_looks import TreeLooks
 from likely.estimators.tree_rows import learned_places, places_among, table_and_labels
 from likely.estimators.tree_settings import checked_plan
+from likely.limits import refuse_heavy
 from likely.numerics import log_of
 from likely.priors import class_prior
 from likely.schema import Schema, schema_for
@@ -231,7 +232,9 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         if self.priors is None:
             return weights
         factors = self.class_factors(labels.classes, seen.weights)
-        return np.asarray(factors[labels.codes] * (1.0 if weights is None else weights))
+        weighed = np.asarray(factors[labels.codes] * (1.0 if weights is None else weights))
+        refuse_heavy(weighed)
+        return weighed
 
     def class_factors(self, classes: NDArray[Any], weights: Array) -> Array:
         """By what the weights of each class are multiplied so that the classes have the shares of the priors."""
@@ -239,7 +242,8 @@ class TreeClassifier(TreeLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
             return np.ones(len(classes))
         seen = ClassWeights(classes, weights, np.zeros(len(classes), dtype=np.int64))
         wanted = class_prior(self.priors, seen) * weights.sum()
-        return np.asarray(np.divide(wanted, weights, out=np.zeros_like(wanted), where=weights > 0.0))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.divide(wanted, weights, out=np.zeros_like(wanted), where=weights > 0.0))
 
     def grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
         """Take on a tree that was grown elsewhere from rows of this schema, and prune it."""

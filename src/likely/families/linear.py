@@ -30,12 +30,12 @@ class DenseWeights:
         if self.bias.any():
             joint += self.bias
         if sparse.issparse(rows):
-            add_sparse_lines(*csr_arrays(rows), self.lines, joint)
+            add_sparse_lines(*csr_arrays(_within_reach(rows)), self.lines, joint)
             return
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             evidence = rows @ self.lines
-        if np.isnan(evidence).any():
-            add_dense_lines(rows, self.lines, joint)
+        if not np.isfinite(evidence).all():
+            add_dense_lines(_within_reach(rows), self.lines, joint)
         else:
             joint += evidence
 
@@ -58,7 +58,7 @@ class SparseWeights:
     per_column: Array
 
     def add(self, rows: Matrix, joint: Array) -> None:
-        held = sparse.csr_array(rows)
+        held = _within_reach(sparse.csr_array(rows))
         if np.isnan(held.data).any():
             held = sparse.csr_array((np.nan_to_num(held.data), held.indices, held.indptr), shape=held.shape)
         total, shift = np.asarray(held.sum(axis=1), dtype=np.float64).ravel(), held @ self.per_column
@@ -71,6 +71,27 @@ class SparseWeights:
 
 
 Weights = DenseWeights | SparseWeights
+
+
+def _within_reach(rows: Matrix) -> Matrix:
+    """The rows, those with a cell beyond `FAR` divided by a power of two: there is no doubt about them anyway."""
+    is_sparse = sparse.issparse(rows)
+    if not (np.abs(rows.data if is_sparse else rows) > FAR).any():
+        return rows
+    if is_sparse:
+        which = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        peak = np.zeros(rows.shape[0])
+        np.maximum.at(peak, which, np.nan_to_num(np.abs(rows.data)))
+    else:
+        peak = np.nanmax(np.abs(rows), axis=1, initial=0.0)
+    steps = np.minimum(np.frexp(FAR)[1] - np.frexp(peak)[1], 0)
+    if not is_sparse:
+        return np.ldexp(rows, steps[:, None])
+    return sparse.csr_array((np.ldexp(rows.data, steps[which]), rows.indices, rows.indptr), shape=rows.shape)
+
+
+FAR = np.float64(1e290)
+"""Counts up to this, times a logarithm and over all columns, are still floats."""
 
 PIECE = 1 << 20
 """Cells of a sparse table that are worked on at a time."""

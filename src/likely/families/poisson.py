@@ -15,6 +15,9 @@ from likely.numerics import sums_of_others
 from likely.stats import Moments
 from likely.table import Table
 
+MOST = 1e302
+"""A larger count is taken for this one: times a logarithm, and over many columns, it is still a float."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Poisson:
@@ -87,4 +90,5 @@ class Poisson:
 
 def log_poisson(count: Array, rate: Array) -> Array:
     """log P(count | rate); nothing has probability zero but events at rate zero."""
-    return np.asarray(xlogy(count, rate) - rate - gammaln(count + 1.0))
+    within = np.minimum(count, MOST)
+    return np.asarray(xlogy(within, rate) - rate - gammaln(within + 1.0))

@@ -16,6 +16,7 @@ from likely.files.counting import MOST_VALUES, EmptyPiece, Result, in_order, tol
 from likely.files.pieces import Piece
 from likely.files.table import FileTable, open_table
 from likely.files.training import Progress, Report, Training
+from likely.limits import together
 from likely.ordering import in_order as ordered
 from likely.schema import Schema
 from likely.table import Table, encode_column, level_key, merge_classes
@@ -79,10 +80,10 @@ class Looked:
         """The next piece."""
         known = seen.classes if self.classes is None else self.classes
         self.classes, mine, theirs = merge_classes(known, seen.classes)
-        weights = np.zeros(len(self.classes))
-        weights[mine[: len(self.weights)]] += self.weights
-        weights[theirs] += seen.weights
-        self.weights = weights
+        before, more = np.zeros((2, len(self.classes)))
+        before[mine[: len(self.weights)]] = self.weights
+        more[theirs] = seen.weights
+        self.weights = together(before, more)
         for name, levels in seen.levels.items():
             own = self.levels.setdefault(name, {})
             own.update((level_key(level), level) for level in levels)

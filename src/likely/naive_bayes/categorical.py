@@ -135,7 +135,8 @@ class CategoricalNB(DiscreteNB):
         return self._beliefs.by_column
 
     def _read(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        return np.asarray(validate_data(self, X, reset=reset))
+        with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
+            return np.asarray(validate_data(self, X, reset=reset))
 
     def _observe(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> CodeCounts:
         try:

@@ -17,6 +17,7 @@ from likely.errors import DataError, SettingsError
 from likely.estimators.deciding import Decider
 from likely.families.protocol import Scorer
 from likely.families.spread import Certainty
+from likely.limits import refuse_heavy, together
 from likely.naive_bayes.labels import agreed_classes, places_among
 from likely.numerics import log_of, most_probable, normalise
 from likely.stats import ClassWeights
@@ -72,6 +73,7 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
         agreed = agreed_classes(known, classes)
         weights, columns = self._count(rows, places_among(encode_labels(y), agreed), sample_weight, agreed)
         if known is not None:
+            together(np.asarray(self._seen[0].sum()), np.asarray(weights.sum()))
             weights, columns = self._seen[0] + weights, self._seen[1] + columns
         self._seen = weights, columns
         return self._conclude(agreed)
@@ -80,7 +82,7 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
         check_consistent_length(rows, y)
         weight = None
         if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+            weight = _read_weights(sample_weight, rows)
         weights = ClassWeights.observe(classes, y, weight).weights
         if not weights.sum() > 0.0:
             raise DataError("Sample weights must contain at least one non-zero number.")
@@ -195,3 +197,13 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
         held = rows.nnz // max(n_rows, 1) if sparse.issparse(rows) else n_columns
         for _ in side_by_side(work, row_blocks(n_rows, held + len(start)), None):
             pass
+
+
+def _read_weights(given: Any, rows: Any) -> Array:
+    """One weight per row, refused in scikit-learn's words where it is none."""
+    try:
+        weight: Array = _check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    refuse_heavy(weight)
+    return weight

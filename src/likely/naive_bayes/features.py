@@ -17,6 +17,7 @@ from likely.naive_bayes.discrete import DiscreteNB
 from likely.stats import FeatureCounts
 from likely.stats.protocol import Array
 from likely.stats.sums import rows_of
+from likely.table import refuse_broken
 
 Rows: TypeAlias = "NDArray[Any] | sparse.csr_array"
 
@@ -53,7 +54,9 @@ class FeatureNB(DiscreteNB):
         return _read_only(self._log_shares(beliefs))
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
-        rows = validate_data(self, X, accept_sparse="csr", reset=reset)
+        refuse_broken(X)
+        with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
+            rows = validate_data(self, X, accept_sparse="csr", reset=reset)
         return sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows)
 
     def _observe(self, rows: Rows, y: NDArray[np.int32], weight: Array | None, n_classes: int) -> FeatureCounts:

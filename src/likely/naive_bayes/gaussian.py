@@ -98,11 +98,10 @@ class GaussianNB(NaiveBayes):
 
         def observe(block: slice) -> Moments:
             cells = np.ascontiguousarray(rows[block], dtype=np.float64)
-            if weight is not None:
-                return Moments.observe(cells, y[block], weight[block], n_classes)
-            seen = Moments.observe(cells, y[block], None, n_classes)
-            if not (seen.n.sum(axis=0) == len(cells)).all() or not np.isfinite(seen.root).all():
+            seen = Moments.observe(cells, y[block], None if weight is None else weight[block], n_classes)
+            if weight is None and (not (seen.n.sum(axis=0) == len(cells)).all() or not np.isfinite(seen.root).all()):
                 self._refuse_gaps(rows)
+            seen.refuse_large()
             return seen
 
         blocks = row_blocks(len(rows), rows.shape[1], fewest=8 * n_classes)
@@ -110,7 +109,8 @@ class GaussianNB(NaiveBayes):
 
     def _refuse_gaps(self, rows: NDArray[Any]) -> None:
         """Say, as scikit-learn does, which of NaN and infinity the counts have shown to be there."""
-        assert_all_finite(rows, input_name="X", estimator_name=type(self).__name__)
+        with np.errstate(invalid="ignore"):  # it adds all cells up to begin with
+            assert_all_finite(rows, input_name="X", estimator_name=type(self).__name__)
 
     def _settle(self, weights: Array, columns: Spread) -> None:
         with np.errstate(over="ignore", under="ignore"):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import NotMergeable, listed
+from likely.limits import together
 from likely.stats.kernels.counts import count_classes
 from likely.stats.protocol import NEVER_SEEN, Array, Index, leave, take_rows
 from likely.table import merge_classes
@@ -39,6 +40,7 @@ class ClassWeights:
     def __add__(self, other: ClassWeights) -> ClassWeights:
         labels, mine, theirs = self.union(other)
         a, b = self._placed(mine), other._placed(theirs)
+        together(np.asarray(a.weights.sum()), np.asarray(b.weights.sum()))
         return ClassWeights(labels, a.weights + b.weights, a.rows + b.rows)
 
     def __sub__(self, other: ClassWeights) -> ClassWeights:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from likely.errors import NotMergeable
 from likely.stats.protocol import NEVER_SEEN, NOISE, Array, Index, Matrix, leave, pad, take_rows
-from likely.stats.sums import sum_by_block, sum_by_class
+from likely.stats.sums import refuse_large, sum_by_block, sum_by_class
 
 DENSE_CELLS = 1 << 22
 """A table of up to this many cells (32 MiB) is kept dense even if most of it is zero."""
@@ -77,7 +77,10 @@ class FeatureCounts:
 
     def __add__(self, other: FeatureCounts) -> FeatureCounts:
         a, b = self._matched(other)
-        return self._of(a + b)
+        with np.errstate(over="ignore"):
+            both = a + b
+        refuse_large(both)
+        return self._of(both)
 
     def __sub__(self, other: FeatureCounts) -> FeatureCounts:
         a, b = self._matched(other)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import NotMergeable
+from likely.limits import together
 from likely.stats.kernels.counts import count_codes
 from likely.stats.kernels.histogram import MAGNITUDE, code_cells, occupied_cells
 from likely.stats.protocol import NEVER_SEEN, Array, Index, leave, pad, take_rows
@@ -85,10 +86,10 @@ class Histogram:
             if len(cells) <= MOST_CELLS:
                 break
             shift += 1
-        counts = np.zeros((max(len(a.counts), len(b.counts)), len(cells)))
-        counts[: len(a.counts), np.searchsorted(cells, a.cells)] += a.counts
-        counts[: len(b.counts), np.searchsorted(cells, b.cells)] += b.counts
-        return Histogram(shift, cells, counts)
+        mine, theirs = np.zeros((2, max(len(a.counts), len(b.counts)), len(cells)))
+        mine[: len(a.counts), np.searchsorted(cells, a.cells)] = a.counts
+        theirs[: len(b.counts), np.searchsorted(cells, b.cells)] = b.counts
+        return Histogram(shift, cells, together(mine, theirs))
 
     def __sub__(self, other: Histogram) -> Histogram:
         """Exact in the counts; the grid stays as coarse as it was, for what was rounded cannot be sharpened."""

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import NotMergeable
+from likely.errors import NotMergeable, TooLarge
+from likely.limits import too_large
 from likely.stats.kernels.moments import observe_moments
 from likely.stats.protocol import NEVER_SEEN, NOISE, Array, Index, pad, take_rows
 
 TINY_SQUARE = 1e-280
 TINY_MEAN = 1e-120
 """Below these, squares of deviations may have fallen out of the range of floats."""
+
+LIGHT = 1e-100
+"""Where all weights are below this, they are counted after dividing them by a power of two, which loses nothing."""
 
 ROUNDED = 1e-8
 """Spread that rounding may leave to part of a column which is constant as a whole, relative to its size."""
@@ -47,6 +51,10 @@ class Moments:
             n_classes = int(y.max(initial=-1)) + 1
         if weight is None:
             weight = np.ones(len(rows))
+        elif 0.0 < (heaviest := weight.max(initial=0.0)) < LIGHT:
+            half = int(np.frexp(heaviest)[1]) // 2
+            seen = cls.observe(rows, y, np.ldexp(weight, -2 * half), n_classes)
+            return cls(np.ldexp(seen.n, 2 * half), seen.mean, np.ldexp(seen.root, half))
         n, mean, squares = np.zeros((3, n_classes, rows.shape[1]))
         in_range = observe_moments(rows, y, weight, n, mean, squares)
         if in_range and not _left_the_floats(rows, mean, squares):
@@ -61,15 +69,25 @@ class Moments:
         n, mean, squares = np.zeros((3, n_classes, rows.shape[1]))
         if not observe_moments(np.ldexp(rows, -exponent), y, weight, n, mean, squares):
             squares.fill(np.inf)  # an infinite cell: the root says so
-        return cls(n, np.ldexp(mean, exponent), np.ldexp(np.sqrt(squares), exponent))
+        with np.errstate(over="ignore"):  # what leaves the floats is refused by whoever knows the columns
+            return cls(n, np.ldexp(mean, exponent), np.ldexp(np.sqrt(squares), exponent))
+
+    def refuse_large(self) -> None:
+        """Raise for the first column whose sums have left what can be learned from."""
+        columns = np.flatnonzero(too_large(self.n, self.mean, self.root).any(axis=0))
+        if len(columns):
+            raise TooLarge(int(columns[0]))
 
     def __add__(self, other: Moments) -> Moments:
         a, b = self._matched(other)
         n = a.n + b.n
         share = np.divide(b.n, n, out=np.zeros_like(n), where=n > 0)
-        gap = b.mean - a.mean
-        between = np.abs(gap) * np.sqrt(a.n * share)
-        return Moments(n, a.mean + gap * share, np.hypot(np.hypot(a.root, b.root), between))
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = b.mean - a.mean
+            between = np.abs(gap) * np.sqrt(a.n * share)
+            both = Moments(n, a.mean + gap * share, np.hypot(np.hypot(a.root, b.root), between))
+        both.refuse_large()
+        return both
 
     def __sub__(self, other: Moments) -> Moments:
         a, b = self._matched(other)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import NotMergeable
+from likely.limits import together
 from likely.ordering import in_order
 from likely.stats.kernels.pairs import count_pairs
 from likely.stats.protocol import NEVER_SEEN, Array, Index, leave, pad, take_rows
@@ -118,7 +119,7 @@ class PairCounts:
         axes = tuple(_union(a, b) for a, b in zip(self.axes, other.axes, strict=True))
         a, b = self._arranged(axes).counts, other._arranged(axes).counts
         n_classes = max(len(a), len(b))
-        counts = pad(a, n_classes, a.shape[1]) + pad(b, n_classes, b.shape[1])
+        counts = together(pad(a, n_classes, a.shape[1]), pad(b, n_classes, b.shape[1]))
         return PairCounts(axes, counts)._tidy()
 
     def __sub__(self, other: PairCounts) -> PairCounts:

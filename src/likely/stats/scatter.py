@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import NotMergeable
+from likely.errors import NotMergeable, TooLarge
+from likely.limits import LARGEST
 from likely.stats.kernels.scatter import centre, centre_known, sort_by_class
 from likely.stats.moments import Moments
 from likely.stats.protocol import NEVER_SEEN, NOISE, Array, Index, Statistic, leave, pad, take_rows
@@ -80,6 +81,8 @@ class Scatter:
     def __add__(self, other: Scatter) -> Scatter:
         a, b = self._matched(other)
         moments = a.moments + b.moments
+        for side in (a, b):
+            side._refuse_large_pairs()
         n = a.pair_n + b.pair_n
         share = np.divide(b.pair_n, n, out=np.zeros_like(n), where=n > 0)
         gap = b.pair_mean - a.pair_mean
@@ -89,6 +92,11 @@ class Scatter:
             a.cross * _outer(a.moments.root / scale) + b.cross * _outer(b.moments.root / scale) + lever * _turned(lever)
         )
         return _joined(moments, cross, a, b, n, a.pair_mean + gap * share)
+
+    def _refuse_large_pairs(self) -> None:
+        """Raise for a column whose mean in some pair has left what can be learned from."""
+        if self.pairs is not None and not (small := np.abs(self.pairs.mean) <= LARGEST).all():
+            raise TooLarge(int(np.argwhere(~small)[0, 1]))
 
     def __sub__(self, other: Scatter) -> Scatter:
         a, b = self._matched(other)

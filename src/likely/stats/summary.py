@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likely.errors import NotMergeable, SchemaError, did_you_mean, listed
+from likely.errors import NotMergeable, SchemaError, TooLarge, did_you_mean, listed
 from likely.stats.classes import ClassWeights
 from likely.stats.protocol import Statistic
 
@@ -40,10 +40,13 @@ class Summary:
     def __add__(self, other: Summary) -> Summary:
         self._refuse_other_columns(other)
         _, mine, theirs = self.classes.union(other.classes)
-        parts = {
-            part: seen.take_classes(mine) + other.parts[part].take_classes(theirs) for part, seen in self.parts.items()
-        }
-        return Summary(self.classes + other.classes, parts)
+        classes, parts = self.classes + other.classes, {}
+        for part, seen in self.parts.items():
+            try:
+                parts[part] = seen.take_classes(mine) + other.parts[part].take_classes(theirs)
+            except TooLarge as large:
+                raise large.named(part.columns) from None
+        return Summary(classes, parts)
 
     def __sub__(self, other: Summary) -> Summary:
         self._refuse_other_columns(other)

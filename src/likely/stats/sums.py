@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.errors import BadCell
+from likely.errors import BadCell, TooLarge
+from likely.limits import LARGEST
 from likely.stats.kernels.counts import sum_dense, sum_sparse, sum_sparse_by_class
 from likely.stats.protocol import Array, Matrix
 from likely.threads import row_blocks, side_by_side
@@ -36,7 +37,9 @@ def sum_by_block(rows: Matrix, y: NDArray[np.int32], weight: Array, n_classes: i
 
     total = np.zeros((n_classes, n_columns))
     for counts in side_by_side(block_sums, row_blocks(n_rows, int(cells_per_row), int(fewest)), n_jobs):
-        total += counts
+        with np.errstate(over="ignore"):
+            total += counts
+    refuse_large(total)
     return total
 
 
@@ -76,11 +79,25 @@ def sum_by_class(
     table = sparse.csr_array((out_cells[:end], out_columns[:end], table_starts), shape=(n_classes, rows.shape[1]))
     if not np.isfinite(table.data).all():
         raise _bad_cell(rows, 0)
+    refuse_large(table)
     return table
 
 
-def _bad_cell(rows: Matrix, first_row: int) -> BadCell:
-    """Where the first cell stands that is no count."""
+def refuse_large(table: Matrix) -> None:
+    """Raise for the column with the largest sum where a table of sums has left what can be learned from."""
+    with np.errstate(over="ignore"):
+        if table.sum() <= LARGEST:
+            return
+        by_column = np.asarray(table.sum(axis=0)).ravel()
+    raise TooLarge(int(np.argmax(by_column)))
+
+
+def _bad_cell(rows: Matrix, first_row: int) -> BadCell | TooLarge:
+    """Where the first cell stands that is no count; where there is none, the column with the largest."""
+    held = rows.data if sparse.issparse(rows) else np.asarray(rows)
+    if not ((held < 0) | np.isinf(held)).any():
+        place = int(np.nanargmax(held))
+        return TooLarge(int(rows.indices[place]) if sparse.issparse(rows) else place % rows.shape[1])
     if sparse.issparse(rows):
         place = int(np.flatnonzero((rows.data < 0) | np.isinf(rows.data))[0])
         row, column = int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])

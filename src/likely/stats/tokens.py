@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import NotMergeable
+from likely.limits import together
 from likely.stats.features import FeatureCounts
 from likely.stats.protocol import NEVER_SEEN, Array, Index, leave, pad, take_rows
 from likely.text.byclass import class_counts_of
@@ -78,7 +79,7 @@ class TokenCounts:
     def __add__(self, other: TokenCounts) -> TokenCounts:
         self._refuse_other_recipe(other)
         size = max(len(self.texts), len(other.texts))
-        texts = pad(self.texts, size) + pad(other.texts, size)
+        texts = together(pad(self.texts, size), pad(other.texts, size))
         if self.words == other.words:
             return TokenCounts(
                 self.recipe, self.words, self.counts + other.counts, self.documents + other.documents, texts

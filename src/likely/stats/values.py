@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import NotMergeable
+from likely.limits import together
 from likely.ordering import in_order
 from likely.stats.kernels.counts import count_codes
 from likely.stats.protocol import NEVER_SEEN, Array, Index, leave, pad, take_rows
@@ -58,12 +59,13 @@ class ValueCounts:
         n_classes = max(len(self.counts), len(other.counts))
         if self.values == other.values:
             width = len(self.values)
-            return ValueCounts(self.values, pad(self.counts, n_classes, width) + pad(other.counts, n_classes, width))
+            mine, theirs = pad(self.counts, n_classes, width), pad(other.counts, n_classes, width)
+            return ValueCounts(self.values, together(mine, theirs))
         known = self._keys()
         values = self.values + tuple(value for value in other.values if level_key(value) not in known)
-        counts = pad(self.counts, n_classes, len(values)).copy()
-        counts[: len(other.counts), _positions(values, other.values)] += other.counts
-        return self._of(values, counts)
+        more = np.zeros((n_classes, len(values)))
+        more[: len(other.counts), _positions(values, other.values)] = other.counts
+        return self._of(values, together(pad(self.counts, n_classes, len(values)), more))
 
     def __sub__(self, other: ValueCounts) -> ValueCounts:
         if not other._keys() <= self._keys():

@@ -18,6 +18,9 @@ from likely.store.statistics import Reader, Writer
 from likely.table import level_key
 
 MOST_RANK = 64
+MOST_CODES = 1 << 16
+MOST_PLACES = 1 << 30
+"""Cells of a term are named by two bytes, and places in all tables together by four."""
 
 
 def write_evidence(evidence: Evidence, writer: Writer) -> dict[str, Any]:
@@ -43,12 +46,22 @@ def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> Ev
         raise ModelFileError("its evidence has a rank that no model has")
     frame = Frame(columns, data["rank"])
     terms = Terms(_read_terms(data["pairs"], 2, columns, reader), _read_terms(data["triples"], 3, columns, reader))
+    ways = _read_ways(data["ways"], columns, n_classes, n_texts, reader)
+    for each in (terms, ways.terms):
+        _refuse_wide(frame, each)
     n_scores = 1 if n_classes == 2 else n_classes
     starts = table_starts(frame, terms)
     tables = _finite(reader, data["tables"], (int(starts[-1]), n_scores))
     base, texts = _finite(reader, data["base"], (n_scores,)), _finite(reader, data["texts"], (n_texts,))
-    ways = _read_ways(data["ways"], columns, n_classes, n_texts, reader)
     return Evidence(frame, terms, starts[:-1], base, tables, texts, ways)
+
+
+def _refuse_wide(frame: Frame, terms: Terms) -> None:
+    """Refuse terms with more cells than their codes can name, or than places can be counted for."""
+    grains = (frame.coarse.widths[terms.pairs], frame.tiny.widths[terms.triples])
+    cells = np.concatenate([widths.astype(np.int64).prod(axis=1) for widths in grains])
+    if (cells > MOST_CODES).any() or cells.sum() > MOST_PLACES:
+        raise ModelFileError("its evidence has terms of more cells than a term can have")
 
 
 def _write_ways(ways: Ways, writer: Writer) -> dict[str, Any]:

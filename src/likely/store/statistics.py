@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.errors import ModelFileError
+from likely.errors import ModelFileError, TooLarge
+from likely.limits import HEAVIEST, LARGEST, too_large
 from likely.stats import (
     Cuts,
     FeatureCounts,
@@ -23,8 +24,11 @@ from likely.stats import (
     TokenCounts,
     ValueCounts,
 )
+from likely.stats.histogram import MOST_CELLS
 from likely.stats.pairs import Axis, Layout, size_of
+from likely.stats.protocol import Matrix
 from likely.stats.scatter import Pairs
+from likely.stats.sums import refuse_large
 from likely.store.plain import from_plain, to_plain
 from likely.table import level_key
 from likely.text.recipe import Recipe
@@ -35,6 +39,10 @@ Array = NDArray[np.float64]
 COARSEST = 52
 FARTHEST = 0x7FEF_FFFF_FFFF_FFFF
 """A histogram drops at most so many bits, and the largest float has that place in the order of all floats."""
+
+
+ROUNDED_UP = 1.0 + 1e-9
+"""Sums in another order may come out larger by so much."""
 
 
 @dataclass
@@ -63,10 +71,10 @@ class Reader:
             raise ModelFileError(f"its array {name!r} has the shape {array.shape} where {shape} was expected")
         return array
 
-    def counts(self, name: Any, shape: tuple[int | None, ...]) -> Array:
-        """Finite numbers from zero up."""
+    def counts(self, name: Any, shape: tuple[int | None, ...], most: float = ROUNDED_UP * HEAVIEST) -> Array:
+        """Numbers from zero up, none larger than can be counted."""
         array = self.get(name, shape)
-        if not (np.isfinite(array).all() and (array >= 0.0).all()):
+        if not ((array >= 0.0) & (array <= most)).all():
             raise ModelFileError(f"its array {name!r} holds something that is no count")
         return array
 
@@ -95,10 +103,10 @@ def _write_moments(seen: Moments, writer: Writer) -> dict[str, Any]:
 
 def _read_moments(data: Any, reader: Reader, n_classes: int, n_columns: int) -> Moments:
     shape = n_classes, n_columns
-    mean = reader.get(data["mean"], shape)
-    if not np.isfinite(mean).all():
-        raise ModelFileError("it holds a mean that is no number")
-    return Moments(reader.counts(data["n"], shape), mean, reader.counts(data["root"], shape))
+    n, mean, root = reader.counts(data["n"], shape), reader.get(data["mean"], shape), reader.get(data["root"], shape)
+    if too_large(n, mean, root).any() or (root < 0.0).any():
+        raise ModelFileError("it holds a mean or a spread that is no number")
+    return Moments(n, mean, root)
 
 
 def _write_scatter(seen: Scatter, writer: Writer) -> dict[str, Any]:
@@ -116,7 +124,7 @@ def _read_scatter(data: Any, reader: Reader, n_classes: int, n_columns: int) -> 
     if "pair_n" not in data:
         return Scatter(moments, cross)
     mean = reader.get(data["pair_mean"], shape)
-    if not np.isfinite(mean).all():
+    if not (np.abs(mean) <= LARGEST).all():
         raise ModelFileError("it holds a mean that is no number")
     return Scatter(moments, cross, Pairs(reader.counts(data["pair_n"], shape), mean))
 
@@ -142,9 +150,9 @@ def _write_features(seen: FeatureCounts, writer: Writer) -> dict[str, Any]:
 
 def _read_features(data: Any, reader: Reader, n_classes: int, n_columns: int) -> FeatureCounts:
     if "table" in data:
-        return FeatureCounts(reader.counts(data["table"], (n_classes, n_columns)))
+        return _fair(reader.counts(data["table"], (n_classes, n_columns), LARGEST))
     starts = reader.get(data["starts"], (n_classes + 1,), np.int64)
-    cells = reader.counts(data["cells"], (None,))
+    cells = reader.counts(data["cells"], (None,), LARGEST)
     columns = reader.get(data["places"], cells.shape, np.int32)
     if starts[0] != 0 or starts[-1] != len(cells) or (np.diff(starts) < 0).any():
         raise ModelFileError("its sparse counts do not fit together")
@@ -153,6 +161,14 @@ def _read_features(data: Any, reader: Reader, n_classes: int, n_columns: int) ->
     table = sparse.csr_array((cells, columns, starts), shape=(n_classes, n_columns))
     if not table.has_canonical_format:
         raise ModelFileError("its sparse counts are not in order")
+    return _fair(table)
+
+
+def _fair(table: Matrix) -> FeatureCounts:
+    try:
+        refuse_large(table)
+    except TooLarge:
+        raise ModelFileError("its counts do not add up") from None
     return FeatureCounts(table)
 
 
@@ -211,7 +227,10 @@ def _read_histogram(data: Any, reader: Reader, n_classes: int, n_columns: int) -
         raise ModelFileError("the cells of its histogram are not in order")
     if len(cells) and not (cells[0] >= -FARTHEST >> shift and cells[-1] <= FARTHEST >> shift):
         raise ModelFileError("its histogram holds cells beyond all numbers")
-    return Histogram(shift, cells, reader.counts(data["counts"], (n_classes, len(cells))))
+    counts = reader.counts(data["counts"], (n_classes, len(cells)))
+    if len(cells) > MOST_CELLS or not counts.any(axis=0).all():
+        raise ModelFileError("its histogram has cells in which nothing was counted, or too many")
+    return Histogram(shift, cells, counts)
 
 
 def _write_pairs(seen: PairCounts, writer: Writer) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from likely.choices import between
 from likely.errors import SettingsError, listed
+from likely.limits import refuse_heavy
 from likely.svm.kernels import Kernel
 from likely.svm.products import Matrix
 
@@ -69,7 +70,8 @@ def row_costs(given: Any, classes: NDArray[Any], y: Codes, weight: Array | None)
     if isinstance(given, str):
         if given != "balanced":
             raise SettingsError(f"class_weight is {given!r}, but it is 'balanced' or a mapping of classes to weights.")
-        shares = np.divide(totals.sum(), len(classes) * totals, out=np.zeros(len(classes)), where=totals > 0.0)
+        with np.errstate(over="ignore"):
+            shares = np.divide(totals.sum(), len(classes) * totals, out=np.zeros(len(classes)), where=totals > 0.0)
     elif isinstance(given, Mapping):
         labels = classes.tolist()
         strange = [label for label in given if label not in labels]
@@ -80,4 +82,7 @@ def row_costs(given: Any, classes: NDArray[Any], y: Codes, weight: Array | None)
         )
     else:
         raise SettingsError(f"class_weight is {given!r}, but it is 'balanced' or a mapping of classes to weights.")
-    return np.asarray(shares[y] * (1.0 if weight is None else weight))
+    with np.errstate(over="ignore", invalid="ignore"):
+        costs = np.asarray(shares[y] * (1.0 if weight is None else weight))
+    refuse_heavy(costs)
+    return costs

@@ -205,7 +205,7 @@ class BatchGrowth:
         tests: list[tuple[Any, Order, Splits]] = []
         for test in chosen:
             sizes = test.known.sum(axis=1)
-            usual[test.node] = int(np.argmax(sizes > sizes.max() - NOTHING))
+            usual[test.node] = int(np.argmax(sizes >= sizes.max() - NOTHING))
             gaps = np.maximum(counts[test.node] - test.known.sum(axis=0), 0.0)
             children.append(test.known + gaps * (sizes / sizes.sum())[:, None])
             gone = used[test.node].copy()

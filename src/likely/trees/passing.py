@@ -60,7 +60,7 @@ class Branching:
         """The branch of each node that most cases take; the first of equals."""
         usual, inner = np.full(len(self.n_branches), -1, dtype=np.int32), np.flatnonzero(self.n_branches > 0)
         most = np.maximum.reduceat(known, self.first_child[inner])
-        children = np.flatnonzero(known > np.repeat(most, self.n_branches[inner]) - NOTHING)[::-1]
+        children = np.flatnonzero(known >= np.repeat(most, self.n_branches[inner]) - NOTHING)[::-1]
         parents = self.parents[children]
         usual[parents] = children - self.first_child[parents]  # the first of equals is written last
         return usual

@@ -105,13 +105,13 @@ def share_out(mass: Array, n_bins: int, bins: Longs) -> int:
         else:
             rest += mass[k]
     share = rest / max(n_bins - n_heavy, 1)
-    sizes = np.zeros(2 * n_bins + 2)
+    sizes = np.zeros(n_cells)  # no more bins than cells, whatever the masses are
     count, last, before = 0, -1, 0.0
     for k in range(n_cells):
         if mass[k] * n_bins >= total:
             count, last = count + 1, -1
         else:
-            index = int((before + 0.5 * mass[k]) / share)
+            index = int((before + 0.5 * mass[k]) / share) if share > 0.0 else 0
             before += mass[k]
             if index != last:
                 count, last = count + 1, index
