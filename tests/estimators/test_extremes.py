@@ -100,13 +100,21 @@ def test_rows_of_next_to_no_weight_have_the_mean_and_spread_of_rows() -> None:
     np.testing.assert_allclose(light.theta_, whole.theta_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("weight", [1e8, 1e90])
 @pytest.mark.parametrize("missing", ["weights", "surrogates"])
-def test_a_gap_finds_its_branch_in_a_tree_of_heavy_rows(missing: Any, weight: float) -> None:
-    tree = TreeClassifier(missing=missing).fit(X, Y, np.full(60, weight)).tree_
-    inner = tree.column >= 0
+@pytest.mark.parametrize("times, weight", [(1000, None), (1, 1e8), (1, 1e90)])
+def test_a_gap_finds_its_branch_in_a_tree_of_many_cases(
+    missing: Any, times: int, weight: float | None, tmp_path: Path
+) -> None:
+    """From 16,384 up a case is more than what rounding may be about."""
+    rows, labels = np.tile(X, (times, 1)), np.tile(Y, times)
+    weights = None if weight is None else np.full(len(rows), weight)
+    clf = TreeClassifier(missing=missing).fit(rows, labels, weights)
+    inner = clf.tree_.column >= 0
     assert inner.any()
-    assert ((tree.usual >= 0) & (tree.usual < tree.n_children))[inner].all()
+    assert ((clf.tree_.usual >= 0) & (clf.tree_.usual < clf.tree_.n_children))[inner].all()
+    clf.save(tmp_path / "tree.likely")
+    gap = np.full((1, 2), np.nan)
+    np.testing.assert_array_equal(likely.load(tmp_path / "tree.likely").predict_proba(gap), clf.predict_proba(gap))
 
 
 @pytest.mark.parametrize("name", ["bayes", "full", "GaussianNB", "MultinomialNB", "poisson"])
