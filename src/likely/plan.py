@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.engines.memory import Rows
-from likely.errors import BadCell, SettingsError, did_you_mean, listed
+from likely.errors import BadCell, SchemaError, SettingsError, did_you_mean, listed
 from likely.families import TEXT_FAMILIES, family_named
 from likely.schema import Schema
 from likely.stats import Part, Summary
 from likely.stats.summary import BY_COLUMN
 from likely.table import Table
+from likely.table.levels import read_number
 
 SPARSE_FAMILIES = ("multinomial", "complement", "bernoulli")
 
@@ -61,6 +62,25 @@ def assign(schema: Schema, families: Families, usual: Mapping[str, str], *, is_s
         if kind in usual:
             assigned[name] = _named_for(kind, given.get(name) or named or usual[kind])
     return assigned
+
+
+def refuse_strings(table: Table, families: Families, assigned: Mapping[str, str]) -> None:
+    """A family of numbers that somebody named for a column of words."""
+    if families is None or table.matrix is not None or table.sparse is not None:
+        return
+    named = assigned if isinstance(families, str) else families
+    for name in [name for name in assigned if name in named and family_named(assigned[name]).reads == "numeric"]:
+        if table.storage(name) not in ("string", "category", "mixed"):
+            continue
+        codes = table.codes(name)
+        words = [isinstance(level, str) and read_number(level) is None for level in codes.levels]
+        rows = np.flatnonzero(np.array([*words, False])[codes.codes])
+        if len(rows):
+            raise SchemaError(
+                f"Column {name!r}, row {rows[0]}: {codes.levels[codes.codes[rows[0]]]!r} is no number, but its family "
+                f"{assigned[name]!r} is for numbers; let families be a mapping that names it for columns of numbers "
+                f"only and leaves {name!r} out, or mend the cell."
+            )
 
 
 def _named_for(kind: str, family: str) -> str:

@@ -12,6 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
 from likely import AODEClassifier, BayesClassifier, Loss, MEstimate, NotMergeable, SettingsError, datasets
+from likely.explain.measured import rank_by
+from likely.measures import information_gain
 
 rng = np.random.default_rng(11)
 N = 240
@@ -193,3 +195,32 @@ def test_worked_example_golf() -> None:
     play = table.pop("play")
     clf = AODEClassifier().fit(table, play)
     assert clf.score(table, play) >= BayesClassifier().fit(table, play).score(table, play)
+
+
+def test_columns_are_ranked_by_what_was_counted_of_them() -> None:
+    clf = AODEClassifier(bins=4).fit(TABLE, Y)
+    codes = {name: np.searchsorted(clf.cuts_[name], TABLE[name], side="right") for name in clf.cuts_}
+    wanted = {}
+    for name in TABLE:
+        known = ~np.isnan(TABLE[name]) if name in codes else np.array([cell is not None for cell in TABLE[name]])
+        table = {(v, c): 0 for v in set(codes.get(name, TABLE[name])[known]) for c in set(Y)}
+        for v, c in zip(codes.get(name, TABLE[name])[known], Y[known], strict=True):
+            table[v, c] += 1
+        wanted[name] = information_gain([[n for (_, c), n in table.items() if c == own] for own in sorted(set(Y))])
+        wanted[name] *= known.mean()
+    ranked = clf.rank()
+    assert ranked["column"].tolist() == sorted(wanted, key=lambda name: -wanted[name])
+    assert ranked["information"].tolist() == pytest.approx(sorted(wanted.values(), reverse=True))
+    assert clf.rank(TABLE, by="contribution")["contribution"].min() > 0.0
+    measured = rank_by(clf.model_, clf.summary_)
+    assert measured["column"].tolist() == ranked["column"].tolist()
+    assert measured["information_gain"].tolist() == pytest.approx(ranked["information"].tolist())
+
+
+def test_rank_has_columns_in_pairs_and_others() -> None:
+    clf = AODEClassifier(families={"visits": "poisson"}).fit(TABLE, Y)
+    naive = BayesClassifier(smoothing=0.5, families={"visits": "poisson"}).fit(TABLE, Y)
+    found, same = (each.rank().set_index("column")["information"] for each in (clf, naive))
+    assert sorted(found.index) == sorted(TABLE)
+    for name in ("colour", "size", "visits"):
+        assert found[name] == pytest.approx(same[name])

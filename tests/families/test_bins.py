@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely import BayesClassifier, DataError, MEstimate, SettingsError
+from likely import BayesClassifier, DataError, MEstimate, SchemaError, SettingsError
 from likely.families.bins import Bins
 from likely.plots import conditionals
 
@@ -122,3 +122,14 @@ def test_edges() -> None:
         constant.predict([[np.inf]])
     with pytest.raises(SettingsError, match="bins is 0"):
         BayesClassifier(families="bins", bins=0).fit(X, y)
+
+
+@pytest.mark.parametrize("schema", [None, {"town": "nominal"}])
+@pytest.mark.parametrize("families", ["bins", {"town": "bins"}])
+def test_words_have_no_bins_and_the_remedy_works(families: Any, schema: Any) -> None:
+    table = {"town": ["7", None, "Ulm", "Bonn"], "age": [1.0, 2.0, 3.0, 4.0]}
+    labels = [0, 1, 0, 1]
+    with pytest.raises(SchemaError, match=r"'town', row 2: 'Ulm' is no number.*'bins'.*leaves 'town' out"):
+        BayesClassifier(families=families, schema=schema).fit(table, labels)
+    learned = BayesClassifier(families={"age": "bins"}, schema=schema).fit(table, labels)
+    assert learned.families_ == {"town": "categorical", "age": "bins"}

@@ -170,3 +170,17 @@ def test_read_only_memory_is_fine() -> None:
     column = np.arange(30_000) % 5
     column.setflags(write=False)
     assert as_table(column[:, None]).codes("x0").levels == (0, 1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(("narrow", "n_values"), [(pa.int8(), 128), (pa.uint8(), 256), (pa.int16(), 1 << 15)])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_dictionaries_with_more_values_than_their_indices_tell_apart(
+    narrow: pa.DataType, n_values: int, ordered: bool
+) -> None:
+    """Each of two chunks has a dictionary that just fits; together they have twice as many values, less one."""
+    spelled = [[f"{value:06}" for value in range(start, start + n_values)] for start in (0, n_values - 1)]
+    places = pa.array(np.arange(n_values), narrow)
+    chunks = [pa.DictionaryArray.from_arrays(places, pa.array(some), ordered=ordered) for some in spelled]
+    column = as_table(pa.table({"c": pa.chunked_array(chunks)})).codes("c")
+    assert len(column.levels) == 2 * n_values - 1
+    assert [column.levels[code] for code in column.codes] == spelled[0] + spelled[1]

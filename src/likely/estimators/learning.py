@@ -18,7 +18,7 @@ from likely.engines.memory import Recipes, Rows
 from likely.errors import DataError, LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.families import Settings
 from likely.leaving import LeavingOut
-from likely.plan import Families, Task, assign, kinds_for, reassign, refuse_negative_counts
+from likely.plan import Families, Task, assign, kinds_for, reassign, refuse_negative_counts, refuse_strings
 from likely.priors import remaining_priors
 from likely.recipes import recipes_for, recipes_in, strings_in
 from likely.schema import Schema
@@ -71,6 +71,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         families = self._families_given()
         schema = _infer(table, target, self.schema, families)
         assigned = assign(schema, families, self._usual_families(), is_sparse=table.sparse is not None)
+        refuse_strings(table, families, assigned)
         recipes = recipes_for(table, assigned, self.text)
         return self._considered(self._task(table, schema, assigned, y, sample_weight, recipes))
 

@@ -21,6 +21,8 @@ MOST_BINS = 250
 MOST_LEVELS = 200
 COARSE_LEVELS = 15
 TINY_LEVELS = 6
+"""In a triple a category has at most 6 codes and those of rest, gap and "nothing"; a number in n = 6 bins at most
+2n + 1 (`bins.group` puts no more than one bin too many before, between and behind n heavy atoms), gap and "nothing"."""
 
 RANK, RANK_OF_MANY = 5, 7
 """The most that a number may have in a pair, with few and with many rows."""

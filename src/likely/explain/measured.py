@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from likely.bayes import Model
 from likely.explain.outcomes import outcomes_of
 from likely.measures import MEASURES, measure_named
-from likely.stats import Histogram, Moments, Scatter, Summary, ValueCounts
+from likely.stats import Histogram, Moments, PairCounts, Scatter, Summary, ValueCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +49,9 @@ def class_value_tables(model: Model, summary: Summary) -> dict[str, Array]:
             continue
         if isinstance(seen, Histogram):
             found[part.columns[0]] = _binned(seen.counts)
+            continue
+        if isinstance(seen, PairCounts):
+            found |= {name: seen.single(place) for place, name in enumerate(part.columns)}
             continue
         moments = seen.moments if isinstance(seen, Scatter) else seen
         if not isinstance(moments, Moments):

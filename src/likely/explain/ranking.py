@@ -20,6 +20,7 @@ from likely.stats import (
     FeatureCounts,
     Histogram,
     Moments,
+    PairCounts,
     Part,
     Presence,
     Scatter,
@@ -43,9 +44,10 @@ def rank(model: Model, summary: Summary, why: Explanation | None = None, by: str
     """One line per column, best first: bits about the class, their share of all there are, mean contribution.
 
     *information* is the mutual information of column and class, in bits, times the share of rows in which the
-    column is known: from the counts for categories and for presence, by integrating the settled densities for
-    numbers. Counts that compete are asked occurrence by occurrence: is it this word or another? A text column tells
-    at least as much as the presence of its most telling word, and that is its figure; `rank_words` lists them all.
+    column is known: from the counts for categories, for presence and for what is counted in pairs, by integrating the
+    settled densities for other numbers. Counts that compete are asked occurrence by occurrence: is it this word or
+    another? A text column tells at least as much as the presence of its most telling word, and that is its figure;
+    `rank_words` lists them all.
 
     *contribution*, if rows are given, is the mean size of the log-odds, in nats, by which the column moves each
     row's most probable class against the rest.
@@ -93,6 +95,9 @@ def contribution_by_column(why: Explanation) -> dict[str, float]:
 def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mapping[str, float]:
     if isinstance(seen, ValueCounts):
         return {part.columns[0]: information_gain(seen.counts) * _known(seen.counts.sum(), weights)}
+    if isinstance(seen, PairCounts):
+        tables = [(name, seen.single(place)) for place, name in enumerate(part.columns)]
+        return {name: information_gain(table) * _known(table.sum(), weights) for name, table in tables}
     if isinstance(seen, TokenCounts):
         best = float(information_by_word(seen).max(initial=0.0))
         return {part.columns[0]: best * _known(seen.texts.sum(), weights)}

@@ -66,6 +66,7 @@ class ArrowCells:
         return numbers_of(self.codes(name), name)
 
     def codes(self, name: str) -> Codes:
+        import pyarrow as pa
         from pyarrow import types
 
         kind = self.column.type
@@ -80,7 +81,9 @@ class ArrowCells:
                 f"Column {name!r} holds {kind}, which cannot be a category; leave it out or turn it into strings."
             )
         if types.is_dictionary(kind):
-            return settled(*_dictionary(self.column.unify_dictionaries()))
+            # Chunks may together have more values than their own indices, of 8 bits perhaps, can tell apart.
+            wide = self.column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
+            return settled(*_dictionary(wide.unify_dictionaries()))
         encoded = self.column.dictionary_encode()
         levels, codes = _dictionary(encoded)
         return Codes(tuple(levels), codes) if _is_text(kind) else settled(levels, codes)

@@ -19,9 +19,10 @@ from likely.trees.cases import Stock
 from likely.trees.columns import Rule, Splits
 from likely.trees.grow import first_best
 from likely.trees.kernels.binning import GAP, assign, score_tables
-from likely.trees.kernels.measuring import GAIN, NOTHING
+from likely.trees.kernels.measuring import GAIN
 from likely.trees.kernels.summing import count_open, score_values, settle_values
 from likely.trees.nodes import NodeList
+from likely.trees.passing import is_most
 from likely.trees.planting import Plan, refuse_many_groups
 from likely.trees.pruning.cutting import collapsed
 from likely.trees.reading import Rows, flat_of
@@ -205,7 +206,7 @@ class BatchGrowth:
         tests: list[tuple[Any, Order, Splits]] = []
         for test in chosen:
             sizes = test.known.sum(axis=1)
-            usual[test.node] = int(np.argmax(sizes >= sizes.max() - NOTHING))
+            usual[test.node] = int(np.argmax(is_most(sizes, sizes.max())))
             gaps = np.maximum(counts[test.node] - test.known.sum(axis=0), 0.0)
             children.append(test.known + gaps * (sizes / sizes.sum())[:, None])
             gone = used[test.node].copy()

@@ -14,13 +14,18 @@ from numpy.typing import NDArray
 from likely.trees.columns import Cases, Level, Moves
 from likely.trees.crew import Crew
 from likely.trees.kernels import moving
-from likely.trees.kernels.measuring import NOTHING
+from likely.trees.kernels.measuring import TIE
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Order = NDArray[np.int64]
 
 NONE = np.empty(0, dtype=np.int64)
+
+
+def is_most(weights: Array, most: Array | float) -> NDArray[np.bool_]:
+    """Which weights are the largest, but for rounding: relative, because from 2¹⁴ on n − 1e-12 is n itself."""
+    return np.asarray(weights >= np.asarray(most) * (1.0 - TIE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +65,7 @@ class Branching:
         """The branch of each node that most cases take; the first of equals."""
         usual, inner = np.full(len(self.n_branches), -1, dtype=np.int32), np.flatnonzero(self.n_branches > 0)
         most = np.maximum.reduceat(known, self.first_child[inner])
-        children = np.flatnonzero(known >= np.repeat(most, self.n_branches[inner]) - NOTHING)[::-1]
+        children = np.flatnonzero(is_most(known, np.repeat(most, self.n_branches[inner])))[::-1]
         parents = self.parents[children]
         usual[parents] = children - self.first_child[parents]  # the first of equals is written last
         return usual

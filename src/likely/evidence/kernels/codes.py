@@ -33,7 +33,10 @@ def find_bins(values: Array, cuts: Array, missing: int, out: Small) -> None:
 def pair_codes(
     codes: Small, pairs: NDArray[np.int32], coarse: Small, widths: NDArray[np.int32], out: NDArray[np.uint16]
 ) -> None:
-    """The cell of each row in each pair: coarse code of the first × width of the second + coarse code of the second."""
+    """The cell of each row in each pair: coarse code of the first × width of the second + coarse code of the second.
+
+    A code is a byte, so a pair has at most 2¹⁶ cells: they fit into two.
+    """
     for i in range(codes.shape[0]):
         for k in range(len(pairs)):
             a, b = pairs[k]
@@ -44,7 +47,7 @@ def pair_codes(
 def triple_codes(
     codes: Small, triples: NDArray[np.int32], tiny: Small, widths: NDArray[np.int32], out: NDArray[np.uint16]
 ) -> None:
-    """The same for three columns."""
+    """The same for three columns: with at most 15 codes each (`cutting`) they have 3,375 cells."""
     for i in range(codes.shape[0]):
         for k in range(len(triples)):
             a, b, c = triples[k]

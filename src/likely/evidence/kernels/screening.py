@@ -34,7 +34,7 @@ def unexplained(
         most = max(most, n_cells)
     g = np.empty((most, n_scores))
     h = np.empty((most, n_scores))
-    cells = np.empty(n_rows, dtype=np.uint32)
+    cells = np.empty(n_rows, dtype=np.uint32)  # three bytes at most: a term is of two or three columns
     for k in range(len(terms)):
         cells[:] = 0
         n_cells = 1

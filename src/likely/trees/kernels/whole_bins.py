@@ -64,7 +64,7 @@ def _fill(
     """Count cases by bin and class, and list the bins that hold any; how many they are.
 
     Few cases mark their bins in `held`, so that the empty ones cost nothing. The bin of gaps may be listed, the last of
-    all: it says nothing, because its counts are taken out.
+    all: it says nothing, because its counts are taken out. 32 bits hold any count: so many number the rows themselves.
     """
     n_held = 0
     if last - first > FEW_CASES:
