@@ -29,7 +29,8 @@ def kinds_for(families: Families, names: tuple[str, ...], texts: frozenset[str] 
         return _read_as({name: _kind_for(families, name in texts) for name in names})
     if not isinstance(families, Mapping):
         raise SettingsError(f"families is {families!r}, but it is a name or a mapping of column names to names.")
-    strange = [name for name in families if name not in set(names)]
+    known = set(names)
+    strange = [name for name in families if name not in known]
     if strange:
         hint = did_you_mean(str(strange[0]), names)
         raise SettingsError(f"families names {listed(strange)}, which is no column of the table.{hint}")

@@ -312,7 +312,8 @@ def _column(table: Table, name: str, wanted: Kind | None, guess: Column | None) 
 
 def _sparse_columns(table: Table, wanted: Mapping[str, Kind], target: str | None, weight: str | None) -> ManyColumns:
     pattern = sparse_pattern(table.sparse)
-    changed = {name: replace(pattern, name=name, kind=kind, why=AS_SAID) for name, kind in wanted.items()}
+    others = {name: kind for name, kind in wanted.items() if kind != pattern.kind}
+    changed = {name: replace(pattern, name=name, kind=kind, why=AS_SAID) for name, kind in others.items()}
     for role, name in (("target", target), ("weight", weight)):
         if name is not None:
             changed[name] = replace(pattern, name=name, kind="ignored", why=f"the {role}")

@@ -168,3 +168,11 @@ def test_labels_may_be_tuples_and_numbers() -> None:
     assert clf.explain(row, contrast=(("a", 1), ("b", 2))).total == pytest.approx(alone.total)
     numbered = BayesClassifier().fit({"x": [1.0, 2.0, 3.0, 4.0]}, [0, 0, 1, 1])
     assert numbered.explain(row, contrast=(1, 0)).target == 1
+
+
+def test_labels_of_numpy_are_found() -> None:
+    X = np.array([[0.0], [0.1], [1.0], [1.1]])
+    clf = BayesClassifier().fit(X, [3, 3, 4, 4])
+    contrast = clf.explain(X, contrast=clf.classes_[1])
+    assert (contrast.target, contrast.rivals) == (4, (3,))
+    assert clf.rank(X)["contribution"].tolist() == pytest.approx([np.abs(contrast.contributions).mean()])

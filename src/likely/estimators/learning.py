@@ -231,6 +231,8 @@ def _infer(table: Table, target: str | None, given: Any, families: Any) -> Schem
     if isinstance(given, Schema):
         return Schema.infer(table, target or given.target, given.weight, overrides=given)
     overrides = {**({table.names[0]: "text"} if table.is_text else {}), **dict(given or {})}
+    if table.sparse is not None:  # all columns of it are numbers, and too many to say so one by one
+        return Schema.infer(table, target, overrides=overrides)
     roles = {target, *(name for name, kind in overrides.items() if kind in ("weight", "target", "ignored"))}
     free = tuple(name for name in table.names if name not in roles)
     wanted = kinds_for(families, free, strings_in(table, families))

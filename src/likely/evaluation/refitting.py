@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from likely.errors import SettingsError
 from likely.evaluation.ledger import Array, Ints, Ledger
 from likely.evaluation.subtraction import Counting, among, places_among
+from likely.matrices import as_csr
 from likely.table import Table, as_table, encode_labels
 
 Places = NDArray[np.intp]
@@ -43,6 +45,8 @@ class Foreign:
 
 def readable(clf: Any, X: Any) -> Any:
     """Our classifiers of tables read any; others get a frame for a dict of columns or a list of dicts."""
+    if sparse.issparse(X):
+        return as_csr(X)  # not every format gives some of its rows, and one is a dict
     if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
         if isinstance(clf, Counting):
             return as_table(X)

@@ -41,6 +41,7 @@ def sides_of(wanted: Any, classes: NDArray[Any]) -> tuple[int, Index]:
 
 def _find(label: Any, labels: list[Any]) -> int | None:
     """Where a label stands; of labels that are equal to Python, such as 1 and True, the one of the same type."""
+    label = label.item() if isinstance(label, np.generic) else label
     equal = [place for place, known in enumerate(labels) if isinstance(known == label, bool) and known == label]
     same = [place for place in equal if type(labels[place]) is type(label)]
     return next(iter(same or equal), None)

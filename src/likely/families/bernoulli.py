@@ -93,7 +93,7 @@ class Bernoulli:
 
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: Presence, weights: Array, settings: Settings) -> Bernoulli:
-        pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns])
+        pseudo = _pseudo_counts(columns, settings)
         return cls(columns, presence_shares(seen, weights, pseudo[:, 0], pseudo[:, 1]))
 
     def bind(self, table: Table) -> Scorer:
@@ -109,7 +109,7 @@ class Bernoulli:
     def leave_one_out(cls, columns: tuple[str, ...], seen: Presence, rows: LeftOut, settings: Settings) -> Scorer:
         """Only the row's own class knows less without it."""
         belief = cls.settle(columns, seen, rows.classes, settings)
-        pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns])
+        pseudo = _pseudo_counts(columns, settings)
         source, own = counts_of(rows.table, columns), _own_presence(belief, seen, rows, pseudo)
 
         def score(block: slice, joint: Array) -> None:
@@ -122,7 +122,20 @@ class Bernoulli:
         return score
 
     def only(self, column: str) -> Bernoulli:
-        return Bernoulli((column,), self.shares.only(self.columns.index(column)), self.threshold)
+        return self.at(self.columns.index(column))
+
+    def at(self, place: int) -> Bernoulli:
+        """The same of one column by its place."""
+        return Bernoulli((self.columns[place],), self.shares.only(place), self.threshold)
+
+
+def _pseudo_counts(columns: tuple[str, ...], settings: Settings) -> Array:
+    """Of presence and of absence, column by column; most columns share one smoothing."""
+    smoothings = [settings.smoothing_of(name) for name in columns]
+    different = {id(each): each for each in smoothings}
+    place = {key: k for k, key in enumerate(different)}
+    pairs = np.array([each.pseudo_counts((True, False)) for each in different.values()])
+    return np.asarray(pairs[[place[id(each)] for each in smoothings]])
 
 
 def presence_shares(seen: Presence, weights: Array, yes: Array, no: Array) -> PresenceTable | PresenceWeights:

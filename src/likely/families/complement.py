@@ -60,7 +60,11 @@ class Complement:
         return bind_weights(self.weights, table, self.columns)
 
     def only(self, column: str) -> Complement:
-        return Complement((column,), self.weights.only(self.columns.index(column)))
+        return self.at(self.columns.index(column))
+
+    def at(self, place: int) -> Complement:
+        """The same of one column by its place."""
+        return Complement((self.columns[place],), self.weights.only(place))
 
 
 def complement_weights(seen: FeatureCounts, pseudo: Array, *, norm: bool = False) -> Weights:

@@ -39,7 +39,8 @@ class Settings:
     fewest: float = 1.0
 
     def smoothing_of(self, column: str) -> Smoothing:
-        return self.smoothing.get(column, Laplace())
+        found = self.smoothing.get(column)
+        return Laplace() if found is None else found
 
 
 @dataclass(frozen=True, eq=False)

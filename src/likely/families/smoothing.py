@@ -95,7 +95,8 @@ def smoothing_by_column(given: object, columns: Sequence[str], *, auto: bool = F
         given = 1.0
     if not isinstance(given, Mapping):
         return dict.fromkeys(columns, _smoothing(given))
-    strange = [name for name in given if name not in set(columns)]
+    known = set(columns)
+    strange = [name for name in given if name not in known]
     if strange:
         hint = did_you_mean(str(strange[0]), columns)
         raise SettingsError(f"smoothing names {listed(strange)}, which is no column of the model.{hint}")

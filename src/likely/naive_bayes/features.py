@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_non_negative, validate_data
 from likely.errors import BadCell
 from likely.families.linear import DenseWeights, SparseWeights
 from likely.families.protocol import Scorer
+from likely.matrices import as_csr
 from likely.naive_bayes.discrete import DiscreteNB
 from likely.stats import FeatureCounts
 from likely.stats.protocol import Array
 from likely.stats.sums import rows_of
-from likely.table import refuse_broken
 
 Rows: TypeAlias = "NDArray[Any] | sparse.csr_array"
 
@@ -54,9 +54,9 @@ class FeatureNB(DiscreteNB):
         return _read_only(self._log_shares(beliefs))
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
-        refuse_broken(X)
+        sound = as_csr(X) if sparse.issparse(X) else X
         with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
-            rows = validate_data(self, X, accept_sparse="csr", reset=reset)
+            rows = validate_data(self, sound, accept_sparse="csr", reset=reset)
         return sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows)
 
     def _observe(self, rows: Rows, y: NDArray[np.int32], weight: Array | None, n_classes: int) -> FeatureCounts:

@@ -9,7 +9,6 @@ from likely.table.labels import Labels, encode_column, encode_labels, labels_of
 from likely.table.levels import index_levels, level_key, level_map
 from likely.table.merging import merge_classes
 from likely.table.names import Numbered
-from likely.table.shapes import refuse_broken
 from likely.table.table import Table
 
 __all__ = [
@@ -28,5 +27,4 @@ __all__ = [
     "level_key",
     "level_map",
     "merge_classes",
-    "refuse_broken",
 ]

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import DataError, SchemaError
+from likely.matrices import as_csr
 from likely.table.cells import NumberCells
 from likely.table.frames import from_arrow, from_columns, from_pandas, from_polars
 from likely.table.names import Numbered, unique_names
 from likely.table.reading import NUMERIC, cells_of, masked, module, no_complex
 from likely.table.rows import from_rows
-from likely.table.shapes import no_columns, no_rows, not_two_dimensional, refuse_broken
+from likely.table.shapes import no_columns, no_rows, not_two_dimensional
 from likely.table.table import Table
 
 
@@ -129,11 +130,10 @@ def _from_sparse(X: Any) -> Table:
         raise not_two_dimensional(X.toarray())
     if X.dtype.kind not in NUMERIC:
         raise DataError(f"A sparse matrix must hold numbers, not {X.dtype}.")
-    refuse_broken(X)
+    X = as_csr(X)
     rows = X if isinstance(X, csr_array) else csr_array(X)
-    if X.format == "csr":
-        # Asking the caller's own object lets it remember the answer for the next time.
-        rows.has_canonical_format = bool(X.has_canonical_format)
+    # Asking the caller's own object lets it remember the answer for the next time.
+    rows.has_canonical_format = bool(X.has_canonical_format)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

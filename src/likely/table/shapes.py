@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SchemaError
+from likely.errors import SchemaError
 
 _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
@@ -36,13 +36,3 @@ def no_columns(n_rows: int) -> SchemaError:
 
 def _too_small(what: str, shape: tuple[int, int]) -> SchemaError:
     return SchemaError(f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
-
-
-def refuse_broken(X: Any) -> None:
-    """Raise for a sparse matrix whose places lie outside of it: compiled loops would follow them."""
-    if not hasattr(X, "check_format"):
-        return
-    try:
-        X.check_format(full_check=True)
-    except ValueError as error:
-        raise DataError(f"The sparse matrix is broken: {error}.") from None

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from likely.errors import DataError, SettingsError
+from likely.matrices import as_csr
 from likely.text.counting import Rows, rows_of
 from likely.text.documents import Block, DecodeError, as_blocks
 from likely.text.limits import limited
@@ -122,9 +123,9 @@ class TextCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def inverse_transform(self, X: Any) -> list[NDArray[np.object_]]:
         """The words that each row holds."""
         check_is_fitted(self)
-        from scipy.sparse import csr_matrix
+        from scipy.sparse import csr_matrix, issparse
 
-        rows = csr_matrix(check_array(X, accept_sparse="csr"))
+        rows = csr_matrix(check_array(as_csr(X) if issparse(X) else X, accept_sparse="csr"))
         rows.eliminate_zeros()
         names = self.get_feature_names_out()
         return [names[rows.indices[rows.indptr[k] : rows.indptr[k + 1]]] for k in range(rows.shape[0])]
