@@ -174,8 +174,8 @@ def test_places_outside_of_a_sparse_matrix_are_refused(name: str, place: int) ->
     broken = sparse.csr_array(np.eye(4, 3))
     broken.indices[1] = place
     clf = MAKERS[name][0]()
-    with pytest.raises(DataError, match="sparse matrix is broken"):
+    with pytest.raises(DataError, match="sparse matrix is malformed"):
         clf.fit(broken, list("abab"))
     clf.fit(whole, list("abab"))
-    with pytest.raises(DataError, match="sparse matrix is broken"):
+    with pytest.raises(DataError, match="sparse matrix is malformed"):
         clf.predict(broken)
