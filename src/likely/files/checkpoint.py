@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from likely.errors import FileError, ModelFileError
 from likely.files.pieces import Place
 from likely.files.table import FileTable
+from likely.nesting import TOO_DEEP, is_deep
 from likely.store.atomic import write_whole
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ class Checkpoint:
         from likely.estimators.saving import load
 
         try:
-            found, written = load(self.path), json.loads(self.places.read_text(encoding="utf-8"))
+            found, text = load(self.path), self.places.read_bytes()
+            if is_deep(text):
+                raise ValueError(TOO_DEEP)
+            written = json.loads(text)
             place = Place(**written["places"][str(found.summary_.n_rows)])
         except (KeyError, TypeError, ValueError, ModelFileError) as error:
             raise FileError(

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import ModelFileError
+from likely.nesting import TOO_DEEP, is_deep
 
 MAGIC = b"likely\r\n"
 FORMAT = 1
@@ -84,6 +85,8 @@ def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, NDArr
 
 
 def _document(text: bytes) -> dict[str, Any]:
+    if is_deep(text):
+        raise ModelFileError(f"in its document {TOO_DEEP}")
     try:
         document = json.loads(
             text.decode("utf-8"),
