@@ -45,7 +45,7 @@ def test_lines_that_never_close_do_not_add_up(tmp_path: Path) -> None:
     """Each line is shallow, but a parser that reads on over line ends goes ever deeper."""
     path = tmp_path / "rows.jsonl"
     path.write_text("\n".join([*GOOD, *(['{"x": ' + "[" * (MOST_DEEP // 2)] * DEEP)]))
-    with pytest.raises(FileError, match="line 5[12]"):
+    with pytest.raises(FileError, match=r"line 5[12]"):
         open_table(path).read()
 
 

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from likely.errors import ModelFileError
 from likely.nesting import TOO_DEEP, is_deep
+from likely.outputs import MODEL_MARK
 
-MAGIC = b"likely\r\n"
+MAGIC = MODEL_MARK
 FORMAT = 1
 HEAD = struct.Struct("<8sIIQQ")
 DIGEST = hashlib.sha256().digest_size
