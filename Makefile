@@ -22,7 +22,7 @@ test: $(VENV)/.dev ## Run the tests, the doctests and the code of the documentat
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
 
 torture: $(VENV)/.dev ## Damage, kill and forge model files at full size (minutes)
-	@LIKELY_TORTURE=full $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 tests/store $(ARGS)
+	@LIKELY_TORTURE=full $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 tests/store tests/test_atomic.py $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format, types and the direction of imports
 	@$(BIN)/python -m ruff check .

@@ -12,8 +12,9 @@ REPO = Path(__file__).resolve().parents[1]
 
 # The first example may compile a kernel, so no deadline. The usual run repeats itself exactly; the thorough
 # one (pytest --hypothesis-profile=thorough) looks for new examples.
-settings.register_profile("usual", deadline=None, derandomize=True, max_examples=60)
-settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("usual", derandomize=True, max_examples=60, **PATIENT)
+settings.register_profile("thorough", max_examples=1000, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 

@@ -134,7 +134,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, len(
 
 def test_5000_classes_fit_in_little_memory() -> None:
     """Rows × classes would be 8 GB; the counts themselves are at most 160 MB."""
-    done = subprocess.run([sys.executable, "-c", MANY_CLASSES], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", MANY_CLASSES], capture_output=True, text=True, check=True)
     grown_mb, classes = done.stdout.split()
     assert int(classes) == 5000
     assert float(grown_mb) < 600

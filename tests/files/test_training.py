@@ -206,7 +206,7 @@ def stop_after(share: float) -> training.Report:
 def test_a_broken_off_training_goes_on(
     frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_blocks: None, kind: str
 ) -> None:
-    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
     source: object = tmp_path / f"rows.{kind}"
     if kind == "parquet":
         from likely.files import columnar
@@ -233,7 +233,7 @@ def test_a_broken_off_training_goes_on(
 def test_a_checkpoint_of_something_else_is_refused(
     frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_blocks: None
 ) -> None:
-    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
     path, saved = tmp_path / "rows.csv", tmp_path / "half.likely"
     frame.to_csv(path, index=False)
     with pytest.raises(Stop):
@@ -242,6 +242,9 @@ def test_a_checkpoint_of_something_else_is_refused(
         train_file(path, "label", checkpoint=saved, smoothing=2.0)
     path.write_text(path.read_text() + "1,1,Ulm,true,x,low\n")
     with pytest.raises(FileError, match="have changed"):
+        train_file(path, "label", checkpoint=saved)
+    Path(f"{saved}.place").write_text('{"files": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(FileError, match="nested"):
         train_file(path, "label", checkpoint=saved)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -14,7 +15,7 @@ import pytest
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from likely import BayesClassifier, FullBayesClassifier, datasets, plots
-from likely.errors import DataError, LikelyError, SchemaError, SettingsError
+from likely.errors import DataError, LikelyError, NoSuchFile, SchemaError, SettingsError
 from likely.plots import Picture
 from likely.plots.scales import chances, round_values, written
 from likely.plots.style import COLOURS, colour, dashes, marker, named
@@ -142,6 +143,26 @@ def test_a_picture_saves_itself_by_suffix(clf: BayesClassifier, tmp_path: Path) 
         picture.save(tmp_path / "why.pdf")
     assert repr(picture) == "Picture('Why row 0 got its posterior')"
     assert picture.to_svg() == picture.to_svg()
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".html"])
+def test_a_picture_is_written_whole_or_not_at_all(
+    clf: BayesClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    picture = plots.ranking(clf.rank())
+    with pytest.raises(NoSuchFile, match=rf"There is no folder .*missing' to write 'p{suffix}' to"):
+        picture.save(tmp_path / "missing" / f"p{suffix}")
+    path = picture.save(tmp_path / f"p{suffix}")
+    before = path.read_bytes()
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        plots.ranking(clf.rank()).save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 def test_without_the_library_the_extra_is_named(clf: BayesClassifier, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,6 +137,13 @@ def test_a_made_up_document_is_refused_or_harmless(content: bytes, tmp_path: Pat
     assert len(trails) * len(STRANGE) > 200
 
 
+@pytest.mark.parametrize("depth", [200, 900, 100_000])
+def test_a_deep_document_is_refused(content: bytes, tmp_path: Path, depth: int) -> None:
+    document, arrays = container.unpack(content)
+    text = json.dumps({**document, "sources": ["?"]}).replace('"?"', "[" * depth + "]" * depth).encode()
+    assert "nested" in refused(tmp_path / "m.likely", sealed(text, save_arrays(arrays)))
+
+
 def test_made_up_arrays_are_refused(content: bytes, tmp_path: Path) -> None:
     document, arrays = container.unpack(content)
     text = json.dumps(document).encode()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likely.cli.outputs import Reads
 from likely.errors import NoSuchFile, SettingsError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Costs:
         typer.Option(
             help="CSV of costs: a line per decision, a column per true class.", rich_help_panel=PANEL, metavar="FILE"
         ),
+        Reads(),
     ] = None
     truth: Annotated[
         str,

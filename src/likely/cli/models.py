@@ -8,21 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from likely.atomic import is_stream
 from likely.cli.talking import StandardOutput
 from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
+from likely.outputs import MODEL_MARK
 
 if TYPE_CHECKING:
     from likely.store import Provenance
 
 PIPE = "-"
-MARK = b"likely\r\n"
 
 
 def is_model(path: str) -> bool:
     """Whether a file begins like a model."""
     try:
         with open(path, "rb") as file:
-            return file.read(len(MARK)) == MARK
+            return file.read(len(MODEL_MARK)) == MODEL_MARK
     except OSError:
         return Path(path).suffix == ".likely"
 
@@ -89,9 +90,6 @@ def shares_of(classifier: Any) -> dict[str, float | None]:
 def save_model(classifier: Any, path: str, sources: Sequence[str]) -> None:
     """Write a classifier, whole or not at all; or to standard output."""
     if path != PIPE:
-        parent = Path(path).parent
-        if not parent.is_dir():
-            raise NoSuchFile(f"There is no folder {str(parent)!r} to write {Path(path).name!r} to.")
         classifier.save(path, sources)
         return
     if sys.stdout.isatty():
@@ -100,6 +98,23 @@ def save_model(classifier: Any, path: str, sources: Sequence[str]) -> None:
         written = Path(folder, "model.likely")
         classifier.save(written, sources)
         StandardOutput().write(written.read_bytes())
+
+
+def refuse_other_target(path: str, target: str | None, force: bool) -> None:
+    """A model that predicts another column is replaced only by force."""
+    if force or path == PIPE or is_stream(path) or not is_model(path) or not Path(path).exists():
+        return
+    from likely import store
+
+    try:
+        found = store.read(path).saved.schema.target
+    except ModelFileError as error:
+        raise SettingsError(f"{path!r} is a model that cannot be read ({error}); --force replaces it.") from None
+    if found != target:
+        raise SettingsError(
+            f"{path!r} is a model that predicts {found or 'labels'!r}, not {target or 'labels'!r}; name another file "
+            "with -o, or say --force to replace it."
+        )
 
 
 def provenance_of(path: str) -> Provenance | None:

@@ -8,6 +8,8 @@ from inspect import Parameter, Signature, signature
 from textwrap import dedent
 from typing import Any, get_type_hints
 
+from likely.cli.outputs import refuse_losses
+
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
     """The command with every parameter that is a dataclass of options replaced by the fields of that.
@@ -25,12 +27,15 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=parameter.default, annotation=kind))
 
+    annotations = {parameter.name: parameter.annotation for parameter in parameters}
+
     def run(**given: Any) -> None:
+        refuse_losses(annotations, given)
         values = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
         command(**given, **values)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__annotations__ = annotations
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return flowing(run)
 

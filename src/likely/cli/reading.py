@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from likely.cli.outputs import Writes
 from likely.cli.pairs import listed_in, pairs_in
 from likely.errors import SettingsError
+from likely.outputs import LEFT_OUT
 
 if TYPE_CHECKING:
     from likely.files import FileTable
@@ -72,6 +74,7 @@ class Reading:
             help="Leave out lines that cannot be read, and write them to this file (skip: only count them).",
             rich_help_panel=PANEL, metavar="FILE",
         ),
+        Writes(LEFT_OUT, words=("skip",)),
     ] = None  # fmt: skip
     multiline: Annotated[
         bool, typer.Option("--multiline", help="A quoted cell may go over many lines.", rich_help_panel=PANEL)

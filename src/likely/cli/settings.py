@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.completing import complete_columns
+from likely.cli.outputs import Reads
 from likely.cli.pairs import label_of_type, listed_in, number_in, pairs_in
 from likely.errors import SettingsError, did_you_mean, listed
 
@@ -95,6 +96,7 @@ class Beliefs:
             "reduce=stem …; may be repeated.",
             rich_help_panel=PANEL, metavar="NAME=VALUE",
         ),
+        Reads(after="stop_words="),
     ] = None  # fmt: skip
     weighting: Annotated[
         Text, typer.Option(help="Of words: counts or tf-idf.", rich_help_panel=PANEL, metavar="counts|tf-idf")

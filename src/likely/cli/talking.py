@@ -7,11 +7,13 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import IO, Annotated, Any, cast
 
 import typer
 
+from likely.atomic import is_stream
 from likely.cli.wording import in_options
 
 PANEL = "Manner"
@@ -65,6 +67,13 @@ def is_pipe(out: str | None) -> bool:
 def destination(out: str | None) -> str | IO[bytes]:
     """Where what a command makes goes."""
     return cast("IO[bytes]", StandardOutput()) if out is None or is_pipe(out) else out
+
+
+def written_as(out: str | None, manner: Manner) -> str | None:
+    """How a table is written where no suffix says it: to standard output, or to a device."""
+    if is_pipe(out) or (out is not None and is_stream(out) and not Path(out).suffix):
+        return ".jsonl" if manner.json else ".csv"
+    return None
 
 
 def many(n: int, one: str, several: str | None = None) -> str:

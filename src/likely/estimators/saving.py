@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely import store
+from likely.atomic import write_whole
 from likely.errors import LikelyError, ModelFileError
 from likely.estimators.aode import AODEClassifier
 from likely.estimators.bayes import BayesClassifier
 from likely.estimators.full import FullBayesClassifier
 from likely.estimators.keeping import Kept
 from likely.estimators.learning import Learner
-from likely.store.atomic import write_whole
+from likely.outputs import MODEL, Output, refuse
 
 KINDS: dict[str, type[AODEClassifier | BayesClassifier | FullBayesClassifier]] = {
     "AODEClassifier": AODEClassifier,
@@ -45,7 +45,8 @@ def save(classifier: Learner | Kept, path: str | os.PathLike[str], sources: Sequ
 
     `sources` names what it was trained on; folders are left out.
     """
-    write_whole(Path(path), packed(classifier, sources))
+    refuse([Output(path, MODEL)])
+    write_whole(path, packed(classifier, sources))
 
 
 def packed(classifier: Learner | Kept, sources: Sequence[str] = ()) -> bytes:

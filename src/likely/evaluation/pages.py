@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.atomic import write_text
+from likely.outputs import JSON, PAGE, Output, refuse
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -126,7 +129,8 @@ def as_json(report: Report) -> str:
 def written(text: str, path: str | Path | None) -> str:
     """The text, which is also in the file if there is to be one."""
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
+        write_text(path, text)
     return text
 
 

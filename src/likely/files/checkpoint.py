@@ -9,16 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from likely.atomic import write_whole
 from likely.errors import FileError, ModelFileError
 from likely.files.pieces import Place
 from likely.files.table import FileTable
-from likely.store.atomic import write_whole
+from likely.nesting import TOO_DEEP, is_deep
+from likely.outputs import CHECKPOINT, PLACES_SUFFIX, Output
 
 if TYPE_CHECKING:
     from likely.estimators.learning import Learner
     from likely.stats import Summary
-
-SUFFIX = ".place"
 
 
 class Checkpoint:
@@ -29,7 +29,9 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], table: FileTable) -> None:
-        self.path, self.places = Path(path), Path(f"{os.fspath(path)}{SUFFIX}")
+        table.refuse_losses(Output(path, CHECKPOINT))
+        self.path, self.places = Path(path), Path(f"{os.fspath(path)}{PLACES_SUFFIX}")
+        self._is_ours = False
         self._files = [[source.name, source.size, source.path.stat().st_mtime_ns] for source in table.sources]
         self._last: dict[str, Any] = {}
 
@@ -40,7 +42,10 @@ class Checkpoint:
         from likely.estimators.saving import load
 
         try:
-            found, written = load(self.path), json.loads(self.places.read_text(encoding="utf-8"))
+            found, text = load(self.path), self.places.read_bytes()
+            if is_deep(text):
+                raise ValueError(TOO_DEEP)
+            written = json.loads(text)
             place = Place(**written["places"][str(found.summary_.n_rows)])
         except (KeyError, TypeError, ValueError, ModelFileError) as error:
             raise FileError(
@@ -51,10 +56,12 @@ class Checkpoint:
         if repr(found.get_params(deep=False)) != repr(classifier.get_params(deep=False)):
             raise FileError(f"{str(self.path)!r} was begun with other settings; use those, or remove it to begin anew.")
         self._last = {str(found.summary_.n_rows): asdict(place)}
+        self._is_ours = True
         return found.summary_, place
 
     def save(self, classifier: Learner, place: Place) -> None:
         """Write the places first, then the model: each whole or not at all."""
+        self._is_ours = True
         rows = str(classifier.summary_.n_rows)
         now = {rows: asdict(place)}
         text = json.dumps({"files": self._files, "places": {**self._last, **now}})
@@ -63,7 +70,9 @@ class Checkpoint:
         self._last = now
 
     def remove(self) -> None:
-        """The training is done: nothing is left to go on with."""
+        """The training is done: nothing is left to go on with. What was not written or gone on from stays."""
+        if not self._is_ours:
+            return
         for path in (self.path, self.places):
             with suppress(FileNotFoundError):
                 path.unlink()

@@ -16,6 +16,7 @@ from likely.files.pieces import Piece
 from likely.files.table import FileTable, open_table
 from likely.files.training import Progress, Report
 from likely.files.writing import DELIMITERS, kind_of, table_writer
+from likely.outputs import Output
 
 
 def convert_file(
@@ -35,6 +36,8 @@ def convert_file(
     table = source if isinstance(source, FileTable) else open_table(source)
     target = Path(os.fspath(out)) if isinstance(out, (str, os.PathLike)) else out
     suffix = kind or (kind_of(str(target)) if isinstance(target, Path) else ".csv")
+    if isinstance(target, Path):
+        table.refuse_losses(Output(target))
     as_text = suffix in DELIMITERS and all(hasattr(file, "dialect") for file in table.files)
 
     def read(piece: Piece) -> pa.Table:

@@ -12,10 +12,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from likely.atomic import write_whole
 from likely.errors import SettingsError, listed
 from likely.files.writing import kind_of, table_writer
+from likely.outputs import Output, refuse
 from likely.store import Provenance
-from likely.store.atomic import write_whole
 from likely.store.listing import numbers_of, readable
 from likely.store.sql import scoring_query
 from likely.trees.sql import identifier
@@ -40,6 +41,8 @@ def export_file(
     """
     target = Path(os.fspath(out)) if isinstance(out, (str, os.PathLike)) else out
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
+    if isinstance(target, Path):
+        refuse([Output(target, Output(f"?.{kind}").expected)])
     if hasattr(classifier, "tree_"):
         _write(target, _tree_as(classifier, kind, table))
     elif kind == "json":

@@ -20,6 +20,7 @@ from likely.files.records import count_lines
 from likely.files.rejects import Rejects
 from likely.files.sources import Source
 from likely.files.streams import RawBytes, TextBytes
+from likely.nesting import TOO_DEEP, is_deep
 
 HEAD = 1 << 22
 BLOCK = 1 << 23
@@ -78,6 +79,8 @@ class JsonPiece:
         return parse(b"\n".join(good) + b"\n", self.types, "ignore").select(self.types.names)
 
     def _fault(self, line: bytes) -> str:
+        if is_deep(line):
+            return TOO_DEEP
         try:
             found = json.loads(line, object_pairs_hook=_distinct)
         except UnicodeDecodeError as error:
@@ -139,7 +142,8 @@ class JsonFile:
                 bad = _first_bad(lines)
                 if self._rejects is None:
                     text = lines[bad][:1000].decode("utf-8", "replace")
-                    raise Fault(self.source.name, bad + 1, _plain(error), text, REMEDY).error() from None
+                    reason = TOO_DEEP if is_deep(lines[bad]) else _plain(error)
+                    raise Fault(self.source.name, bad + 1, reason, text, REMEDY).error() from None
                 lines[bad] = b""  # lines keep their numbers
         raise FileError(f"{self.source.name}: too many of the first lines are no JSON objects of one kind.")
 
@@ -177,6 +181,8 @@ class JsonFile:
 
 def parse(data: bytes, types: pa.Schema | None, others: str) -> pa.Table:
     """Lines as a table; keys that are not among the types are an error, ignored, or columns of their own."""
+    if is_deep(data):  # the parser would call itself until the process dies
+        raise pa.ArrowInvalid(TOO_DEEP)
     return pjson.read_json(
         pa.BufferReader(data),
         read_options=pjson.ReadOptions(use_threads=False, block_size=len(data) + 1),

@@ -19,6 +19,7 @@ from likely.files.pieces import Piece
 from likely.files.table import FileTable, open_table
 from likely.files.training import Progress, Report
 from likely.files.writing import DELIMITERS, kind_of, table_writer
+from likely.outputs import Output
 from likely.table import as_table
 
 PREDICTION = "prediction"
@@ -50,6 +51,8 @@ def predict_file(
     table = source if isinstance(source, FileTable) else open_table(source)
     target = Path(os.fspath(out)) if isinstance(out, (str, os.PathLike)) else out
     suffix = kind or (kind_of(str(target)) if isinstance(target, Path) else ".csv")
+    if isinstance(target, Path):
+        table.refuse_losses(Output(target))
     job = Prediction.prepare(classifier, table, keep, probabilities, more, as_text=suffix in DELIMITERS)
     rows = 0
     with table_writer(target, kind=suffix, guard=guard) as write:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from likely.atomic import log_file
 from likely.files.faults import Fault
 from likely.files.guarding import guarded
+from likely.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output
 
 KEPT = 100
-HEAD = ("file", "line", "reason", "text")
 
 
 class Rejects:
@@ -24,10 +26,15 @@ class Rejects:
         self.first: list[Fault] = []
         self._lock = threading.Lock()
 
+    @property
+    def outputs(self) -> list[Output]:
+        """The file that is written, if there is one."""
+        return [] if self.path is None else [Output(self.path, LEFT_OUT)]
+
     def restart(self) -> None:
         """Forget what an earlier pass found."""
         self.count, self.first = 0, []
-        self._write(HEAD, "w")
+        self._write(LEFT_OUT_COLUMNS, anew=True)
 
     def add(self, fault: Fault) -> None:
         """Leave a line out; threads may do so at the same time."""
@@ -35,18 +42,18 @@ class Rejects:
             self.count += 1
             if len(self.first) < KEPT:
                 self.first.append(fault)
-            self._write((fault.file, fault.line, fault.reason, guarded(fault.text.rstrip("\r\n"))), "a")
+            self._write((fault.file, fault.line, fault.reason, guarded(fault.text.rstrip("\r\n"))))
 
     def extend(self, faults: Iterable[Fault]) -> None:
         """Leave several lines out."""
         for fault in faults:
             self.add(fault)
 
-    def _write(self, cells: Sequence[object], mode: str) -> None:
+    def _write(self, cells: Sequence[object], *, anew: bool = False) -> None:
         # Opened for each line: bad lines are rare, and whatever ends the pass, those found so far are in the file.
         if self.path is not None:
-            with self.path.open(mode, encoding="utf-8", newline="") as file:
-                csv.writer(file).writerow(cells)
+            with log_file(self.path, anew=anew) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
+                csv.writer(text).writerow(cells)
 
     def __len__(self) -> int:
         return self.count

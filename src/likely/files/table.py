@@ -16,6 +16,7 @@ from likely.files.opening import open_file
 from likely.files.pieces import Piece, Place, TableFile, Wanted
 from likely.files.rejects import Rejects
 from likely.files.sources import Source, Spool, find_sources
+from likely.outputs import Output, refuse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +79,10 @@ class FileTable:
     def notes(self) -> tuple[str, ...]:
         """What was supposed about the files."""
         return tuple(dict.fromkeys(note for file in self.files for note in file.notes))
+
+    def refuse_losses(self, *outputs: Output) -> None:
+        """Refuse files to be written that are read here, that take what is left out, or that hold something else."""
+        refuse([*outputs, *self.rejected.outputs], [source.path for source in self.sources])
 
     def late_changes(self) -> Mapping[str, str]:
         """Columns that begin as numbers and go on as something else, as far as was looked."""
@@ -214,6 +219,8 @@ def open_table(
     kinds = checked_types(dict(types or {}))
     found, spool = find_sources(source)
     try:
+        if left_out is not None:
+            refuse(left_out.outputs, [entry.path for entry in found])
         files = [open_file(entry, wishes, kinds, chosen, left_out, format, len(found)) for entry in found]
         absent = [name for name in kinds if not any(name in file.names for file in files)]
         if absent:

@@ -13,10 +13,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.atomic import whole_file
 from likely.errors import SettingsError
 from likely.files.dialect import GAPS
 from likely.files.guarding import guarded, guarded_column
-from likely.store.atomic import whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

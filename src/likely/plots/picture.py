@@ -9,7 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from likely.atomic import write_text, write_whole
 from likely.errors import SettingsError
+from likely.outputs import Output, refuse
 from likely.plots.library import drawing
 
 if TYPE_CHECKING:
@@ -36,14 +38,13 @@ class Picture:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture; the suffix says how: .png, .svg or .html."""
-        target, suffix = Path(path), suffix_of(path)
+        suffix = suffix_of(path)
+        refuse([Output(path)])
         if suffix == ".png":
-            target.write_bytes(self.to_png())
-        elif suffix == ".svg":
-            target.write_text(self.to_svg(), encoding="utf-8")
+            write_whole(path, self.to_png())
         else:
-            target.write_text(self.to_html(), encoding="utf-8")
-        return target
+            write_text(path, self.to_svg() if suffix == ".svg" else self.to_html())
+        return Path(path)
 
     def to_png(self, dots_per_inch: int = DOTS_PER_INCH) -> bytes:
         """The picture as pixels."""

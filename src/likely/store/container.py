@@ -25,8 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import ModelFileError
+from likely.nesting import TOO_DEEP, is_deep
+from likely.outputs import MODEL_MARK
 
-MAGIC = b"likely\r\n"
+MAGIC = MODEL_MARK
 FORMAT = 1
 HEAD = struct.Struct("<8sIIQQ")
 DIGEST = hashlib.sha256().digest_size
@@ -84,6 +86,8 @@ def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, NDArr
 
 
 def _document(text: bytes) -> dict[str, Any]:
+    if is_deep(text):
+        raise ModelFileError(f"in its document {TOO_DEEP}")
     try:
         document = json.loads(
             text.decode("utf-8"),

@@ -12,11 +12,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from likely.atomic import write_whole
 from likely.bayes import Model
 from likely.errors import LikelyError, ModelFileError
 from likely.schema import Schema
 from likely.stats import Summary
-from likely.store.atomic import write_whole
 from likely.store.container import pack, unpack
 from likely.store.parameters import check_parameters, write_parameters
 from likely.store.plain import from_plain, to_plain

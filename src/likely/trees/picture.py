@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from likely.atomic import write_text
 from likely.errors import SettingsError
+from likely.outputs import Output, refuse
 from likely.trees.tree import Tree
 from likely.trees.wording import cases, label, outcome, shortened
 
@@ -69,8 +71,9 @@ class TreePicture:
         target = Path(path)
         if target.suffix.lower() not in (".svg", ".html", ".htm"):
             raise SettingsError(f"A tree is saved as .svg or .html, not as {target.name!r}.")
+        refuse([Output(target)])
         text = f"{self.to_svg()}\n" if target.suffix.lower() == ".svg" else self.to_html()
-        target.write_text(text, encoding="utf-8")
+        write_text(target, text)
         return target
 
     def _repr_html_(self) -> str:

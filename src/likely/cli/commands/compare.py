@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import Tables, Target
-from likely.cli.commands.evaluate import refuse_pages, way_in, write_pages
+from likely.cli.arguments import Page, Tables, Target
+from likely.cli.commands.evaluate import refuse_picture, way_in, write_pages
 from likely.cli.commands.train import wanted_target
 from likely.cli.losses import Costs
+from likely.cli.outputs import Writes
 from likely.cli.pairs import listed_in
 from likely.cli.reading import Reading
 from likely.cli.talking import Manner, write
@@ -33,8 +34,10 @@ def compare(
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.", metavar="NAMES")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same folds.", metavar="N")] = 0,
-    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
-    plot: Annotated[str | None, typer.Option(help="Draw the leaderboard: .svg, .png or .html.", metavar="FILE")] = None,
+    html: Page = None,
+    plot: Annotated[
+        str | None, typer.Option(help="Draw the leaderboard: .svg, .png or .html.", metavar="FILE"), Writes()
+    ] = None,
 ) -> None:
     """Judge several classifiers on the same folds, and say which is good enough.
 
@@ -50,7 +53,7 @@ def compare(
     """
     import likely
 
-    refuse_pages(html, plot)
+    refuse_picture(plot)
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     label = wanted_target(table, target)

@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import Out, Tables
+from likely.cli.arguments import OutTable, Tables
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
-from likely.cli.talking import Manner, destination, is_pipe
+from likely.cli.talking import Manner, destination, is_pipe, written_as
 
 
 def convert(
     tables: Tables,
     reading: Reading,
     manner: Manner,
-    out: Out = None,
+    out: OutTable = None,
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
     ] = False,
@@ -40,7 +40,7 @@ def convert(
     with progress_bar("converting", quiet=manner.quiet or to_pipe) as progress:
         rows = convert_file(
             table, destination(out), guard=guard,
-            kind=(".jsonl" if manner.json else ".csv") if to_pipe else None, progress=progress,
+            kind=written_as(out, manner), progress=progress,
         )  # fmt: skip
     if len(table.rejected):
         manner.say(str(table.rejected))

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Target, Weight
+from likely.cli.arguments import Page, Target, Weight
 from likely.cli.choosing import chosen
 from likely.cli.commands.train import wanted_target
 from likely.cli.losses import Costs
 from likely.cli.models import is_model, load_model, provenance_of
+from likely.cli.outputs import Reads, Writes
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
 from likely.cli.running import NEGATIVE
 from likely.cli.settings import Beliefs
 from likely.cli.talking import Manner, write
-from likely.errors import NoSuchFile, SettingsError
+from likely.errors import SettingsError
 
 if TYPE_CHECKING:
     from likely.files import FileTable
@@ -27,6 +28,7 @@ Inputs = Annotated[
     typer.Argument(
         help="A model and a test table, or a training table alone.", metavar="[MODEL] TABLE", show_default=False
     ),
+    Reads(),
 ]
 
 
@@ -47,8 +49,10 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="The same seed gives the same folds.", metavar="N")] = 0,
     beta: Annotated[float, typer.Option(help="F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
     weight: Weight = None,
-    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
-    plot: Annotated[str | None, typer.Option(help="Draw curves: .svg, .png or .html.", metavar="FILE")] = None,
+    html: Page = None,
+    plot: Annotated[
+        str | None, typer.Option(help="Draw curves: .svg, .png or .html.", metavar="FILE"), Writes()
+    ] = None,
     fail_under: Annotated[
         float | None, typer.Option(help="Exit 1 if the accuracy is below this.", metavar="ACCURACY")
     ] = None,
@@ -66,7 +70,7 @@ def evaluate(
     Naive Bayes is counted in one pass and judged in a second, so files may be larger than memory; --cv loo asks for it,
     too, since it alone can forget one row at a time.
     """
-    refuse_pages(html, plot)
+    refuse_picture(plot)
     model, tables = (inputs[0], inputs[1:]) if len(inputs) > 1 and is_model(inputs[0]) else (None, inputs)
     if model is None and is_model(inputs[0]):
         raise SettingsError(
@@ -165,21 +169,18 @@ def _classes(table: Any, label: str) -> list[Any]:
     return [cell for cell in table.sample().column(label).unique().to_pylist() if cell is not None]
 
 
-def refuse_pages(html: str | None, plot: str | None) -> None:
-    """What could not be written in the end, refused before the work begins."""
+def refuse_picture(plot: str | None) -> None:
+    """A picture that could not be drawn in the end, refused before the work begins."""
     if plot is not None:
         from likely.plots.picture import suffix_of
 
         suffix_of(plot)
-    for path in (html, plot):
-        if path is not None and not Path(path).parent.is_dir():
-            raise NoSuchFile(f"There is no folder {str(Path(path).parent)!r} to write {Path(path).name!r} to.")
 
 
 def write_pages(shown: Any, manner: Manner, html: str | None, plot: str | None) -> None:
     """What was found as a page and as a picture, where these are wanted."""
     if html is not None:
-        from likely.store.atomic import write_text
+        from likely.atomic import write_text
 
         write_text(html, shown.to_html())
     if plot is not None:

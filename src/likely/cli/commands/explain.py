@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Model, Tables
+from likely.cli.arguments import Model, Page, Tables
 from likely.cli.models import load_model
+from likely.cli.outputs import Writes
 from likely.cli.pairs import label_among, listed_in
 from likely.cli.reading import Reading
 from likely.cli.talking import Manner, records, write, write_json
@@ -35,8 +36,10 @@ def explain(
         ),
     ] = None,
     logs: Annotated[bool, typer.Option("--logs", help="Show logarithms beside the factors.")] = False,
-    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
-    plot: Annotated[str | None, typer.Option(help="Draw the first row: .svg, .png or .html.", metavar="FILE")] = None,
+    html: Page = None,
+    plot: Annotated[
+        str | None, typer.Option(help="Draw the first row: .svg, .png or .html.", metavar="FILE"), Writes()
+    ] = None,
 ) -> None:
     """Show why: prior × one factor per column = posterior.
 
@@ -64,8 +67,8 @@ def explain(
         shown.plot().save(plot)
         manner.say(f"Wrote {plot}")
     if html is not None:
+        from likely.atomic import write_text
         from likely.explain.page import whole_page
-        from likely.store.atomic import write_text
 
         write_text(html, whole_page("Why", shown._repr_html_()))
         manner.say(f"Wrote {html}")

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import Model, Out
+from likely.cli.arguments import OUT, Model
 from likely.cli.models import adds_counts, load_model, provenance_of
+from likely.cli.outputs import Writes
 from likely.cli.talking import Manner, destination, is_pipe
 from likely.errors import SettingsError
 
@@ -15,7 +16,7 @@ from likely.errors import SettingsError
 def export(
     model: Model,
     manner: Manner,
-    out: Out = None,
+    out: Annotated[str | None, OUT, Writes(format="to")] = None,
     to: Annotated[str | None, typer.Option("--to", help="json, csv, sql, or dot of a tree.", metavar="FORMAT")] = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be scored.", metavar="NAME")] = "data",
 ) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from likely.cli.arguments import Model, Out, Tables, Target
+from likely.cli.arguments import Force, Model, OutModel, Tables, Target
 from likely.cli.commands.train import sources_of
-from likely.cli.models import is_stale, load_counts, save_model, stale_note
+from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
 from likely.cli.talking import Manner, write_json
@@ -12,8 +12,9 @@ from likely.errors import SettingsError
 
 
 def forget(
-    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: Out = None
-) -> None:
+    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: OutModel = None,
+    force: Force = False,
+) -> None:  # fmt: skip
     """Take rows out of a model again.
 
     \b
@@ -28,6 +29,7 @@ def forget(
     if out is None:
         raise SettingsError("Say where to write the model: -o FILE (it may be the same file).")
     classifier = load_counts(model, "forget", corrected=True)
+    refuse_other_target(out, classifier.schema_.target, force)
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     before = classifier.summary_.n_rows

@@ -8,19 +8,22 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import Out
+from likely.cli.arguments import OUT, Force
 from likely.cli.commands.train import sources_of
-from likely.cli.models import is_stale, load_counts, save_model, stale_note
+from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
+from likely.cli.outputs import Reads, Writes
 from likely.cli.talking import Manner, write_json
 from likely.errors import NotMergeable, SettingsError
+from likely.outputs import MODEL
 
 
 def merge(
     models: Annotated[
-        list[str], typer.Argument(help="Models of the same columns.", metavar="MODEL", show_default=False)
+        list[str], typer.Argument(help="Models of the same columns.", metavar="MODEL", show_default=False), Reads()
     ],
     manner: Manner,
-    out: Out = None,
+    out: Annotated[str | None, OUT, Writes(MODEL)] = None,
+    force: Force = False,
 ) -> None:
     """Add up models that were trained apart, without their rows.
 
@@ -40,6 +43,7 @@ def merge(
     kinds = {type(model).__name__ for model in loaded}
     if len(kinds) > 1:
         raise NotMergeable(f"The models are of different kinds: {' and '.join(sorted(kinds))}.")
+    refuse_other_target(out, loaded[0].schema_.target, force)
     whole = reduce(add, loaded)
     save_model(whole, out, sources_of(models))
     if manner.json and out != "-":

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Model, Out, Tables
+from likely.cli.arguments import Model, OutTable, Tables
 from likely.cli.losses import Costs
 from likely.cli.models import load_model
 from likely.cli.pairs import listed_in
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
-from likely.cli.talking import Manner, destination, is_pipe
+from likely.cli.talking import Manner, destination, is_pipe, written_as
 from likely.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def predict(
     reading: Reading,
     costs: Costs,
     manner: Manner,
-    out: Out = None,
+    out: OutTable = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities/--no-probabilities", help="Columns with P(class).")
     ] = True,
@@ -72,7 +72,7 @@ def predict(
             keep=copied,
             more=_more(loss, explain),
             guard=guard,
-            kind=(".jsonl" if manner.json else ".csv") if to_pipe else None,
+            kind=written_as(out, manner),
             progress=progress,
         )
     if len(table.rejected):

@@ -11,6 +11,7 @@ from likely.cli.arguments import Target, Weight
 from likely.cli.choosing import chosen
 from likely.cli.commands.train import wanted_target
 from likely.cli.models import is_model, load_model
+from likely.cli.outputs import Reads
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
 from likely.cli.settings import Beliefs
@@ -26,7 +27,7 @@ SHORT = ("gain_ratio", "chi2", "gini", "misclassification")
 
 def rank(
     inputs: Annotated[
-        list[str], typer.Argument(help="A model, or a table.", metavar="MODEL|TABLE", show_default=False)
+        list[str], typer.Argument(help="A model, or a table.", metavar="MODEL|TABLE", show_default=False), Reads()
     ],
     beliefs: Beliefs,
     reading: Reading,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from likely.cli.arguments import Model, Out, Tables, Target
+from likely.cli.arguments import Force, Model, OutModel, Tables, Target
 from likely.cli.commands.train import sources_of
-from likely.cli.models import PIPE, load_model, save_model
+from likely.cli.models import PIPE, load_model, refuse_other_target, save_model
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading
 from likely.cli.talking import Manner, many, write_json
@@ -12,8 +12,9 @@ from likely.errors import SettingsError
 
 
 def refresh(
-    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: Out = None
-) -> None:
+    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: OutModel = None,
+    force: Force = False,
+) -> None:  # fmt: skip
     """Correct a model anew by rows that it has counted.
 
     \b
@@ -37,6 +38,7 @@ def refresh(
         raise SettingsError(
             f"The {kind} in {model!r} has nothing to refresh: that is for evidence and learned weights."
         )
+    refuse_other_target(path, classifier.schema_.target, force)
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     with progress_bar("refreshing", quiet=manner.quiet) as progress:

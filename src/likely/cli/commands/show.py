@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from likely.cli.arguments import Page
 from likely.cli.models import (
     is_stale,
     keeps_counts,
@@ -17,6 +18,7 @@ from likely.cli.models import (
     shares_of,
     stale_note,
 )
+from likely.cli.outputs import Reads
 from likely.cli.running import NEGATIVE
 from likely.cli.talking import Manner, records, write, write_json, write_table
 from likely.cli.wording import in_options
@@ -27,11 +29,13 @@ _JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
 
 
 def show(
-    models: Annotated[list[str], typer.Argument(help="A model; two with --diff.", metavar="MODEL", show_default=False)],
+    models: Annotated[
+        list[str], typer.Argument(help="A model; two with --diff.", metavar="MODEL", show_default=False), Reads()
+    ],
     manner: Manner,
     diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
     values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
-    html: Annotated[str | None, typer.Option(help="Write a page that opens offline.", metavar="FILE")] = None,
+    html: Page = None,
 ) -> None:
     """Show what a model has learned: classes, columns, the most telling values.
 
@@ -53,8 +57,8 @@ def show(
         _show_other(classifier, models[0], manner, html)
         return
     if html is not None:
+        from likely.atomic import write_text
         from likely.estimators.pages import model_page
-        from likely.store.atomic import write_text
 
         write_text(html, model_page(classifier, per_class=values))
         manner.say(f"Wrote {html}")
@@ -70,8 +74,8 @@ def _show_other(classifier: Any, path: str, manner: Manner, html: str | None) ->
     columns = [[column.name, column.kind, _JUDGED.sub("", in_options(column.why))] for column in classifier.schema_]
     labels = [str(label) for label in classifier.classes_.tolist()]
     if html is not None:
+        from likely.atomic import write_text
         from likely.explain.page import whole_page
-        from likely.store.atomic import write_text
 
         write_text(html, whole_page(path, classifier._repr_html_()))
         manner.say(f"Wrote {html}")

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Out, Tables, Target, Weight
+from likely.cli.arguments import OUT, Force, Tables, Target, Weight
 from likely.cli.choosing import chosen
-from likely.cli.models import is_stale, load_counts, rows_learned, save_model, shares_of, stale_note
+from likely.cli.models import (
+    PIPE,
+    is_stale,
+    load_counts,
+    refuse_other_target,
+    rows_learned,
+    save_model,
+    shares_of,
+    stale_note,
+)
+from likely.cli.outputs import Reads, Writes
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading, name_of
 from likely.cli.settings import Beliefs
 from likely.cli.talking import Manner, many, write_json
 from likely.errors import SettingsError, listed, missing_columns
+from likely.outputs import CHECKPOINT, MODEL
 
 if TYPE_CHECKING:
     from likely.files import FileTable
@@ -28,15 +39,17 @@ def train(
     reading: Reading,
     manner: Manner,
     target: Target = None,
-    out: Out = None,
+    out: Annotated[str | None, OUT, Writes(MODEL, onto="onto", usual=lambda given: usual_path(**given))] = None,
     weight: Weight = None,
     onto: Annotated[
-        str | None, typer.Option(help="Learn on: a model that gets these rows, too.", metavar="MODEL")
+        str | None, typer.Option(help="Learn on: a model that gets these rows, too.", metavar="MODEL"), Reads()
     ] = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(help="Save the state here now and then; a second start goes on from it.", metavar="FILE"),
+        Writes(CHECKPOINT),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Learn a table, and write a model.
 
@@ -56,14 +69,18 @@ def train(
     """
     table = reading.open(tables)
     manner.tell_notes(table.notes)
-    path = out or (onto if onto and onto != "-" else f"{name_of(tables)}.likely")
+    path = out or usual_path(tables, onto)
     with progress_bar("learning", quiet=manner.quiet) as progress:
         if onto is not None:
             said = [*beliefs.said(), *(["--checkpoint"] if checkpoint else [])]
-            classifier = _learn_on(onto, table, target, weight, said, progress)
+            learned = load_counts(onto, "learn on", corrected=True)
+            refuse_other_target(path, learned.schema_.target, force)
+            classifier = _learn_on(learned, onto, table, target, weight, said, progress)
             why: tuple[str, ...] = ()
         else:
-            classifier, why = _learn(beliefs, table, wanted_target(table, target), weight, checkpoint, progress)
+            label = wanted_target(table, target)
+            refuse_other_target(path, label, force)
+            classifier, why = _learn(beliefs, table, label, weight, checkpoint, progress)
     save_model(classifier, path, [source.name for source in table.sources])
     for line in why:
         manner.say(line)
@@ -90,6 +107,11 @@ def _learn(
     return classifier, choice.why
 
 
+def usual_path(tables: Sequence[str], onto: str | None = None, **others: object) -> str:
+    """Where a model is written if nothing is said: where the one is that learns on, or under the name of the table."""
+    return onto if onto and onto != PIPE else f"{name_of(tables)}.likely"
+
+
 def wanted_target(table: FileTable, target: str | None) -> str:
     """The column to be predicted, or an error that lists them."""
     if target is None:
@@ -100,11 +122,10 @@ def wanted_target(table: FileTable, target: str | None) -> str:
 
 
 def _learn_on(
-    onto: str, table: FileTable, target: str | None, weight: str | None, said: list[str], progress: Any
+    classifier: Any, onto: str, table: FileTable, target: str | None, weight: str | None, said: list[str], progress: Any
 ) -> Any:
     from likely.files.forgetting import learn_file
 
-    classifier = load_counts(onto, "learn on", corrected=True)
     changed = [*said, *(["--weight"] if weight not in (None, classifier.schema_.weight) else [])]
     if changed:
         raise SettingsError(f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}.")
