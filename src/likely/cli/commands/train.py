@@ -9,7 +9,7 @@ import typer
 
 from likely.cli.arguments import Out, Tables, Target, Weight
 from likely.cli.choosing import chosen
-from likely.cli.models import is_stale, load_counts, rows_learned, save_model, shares_of, stale_note
+from likely.cli.models import is_stale, load_counts, rows_learned, save_model, shares_learned, stale_note
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading, name_of
 from likely.cli.settings import Beliefs
@@ -112,7 +112,7 @@ def _learn_on(
 
 
 def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
-    schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_of(classifier)
+    schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
     columns = getattr(classifier, "families_", None) or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]
     rejected = len(table.rejected)
