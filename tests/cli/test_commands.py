@@ -14,6 +14,7 @@ import pytest
 
 import likely as package
 from likely import BayesClassifier, Loss
+from likely.cli.models import shares_learned
 from likely.files.evaluating import evaluate_file
 from tests.cli.conftest import Likely
 
@@ -42,7 +43,26 @@ def test_train_tells_programs_in_json(likely: Likely) -> None:
     said = likely("train", "mails.csv", "-t", "kind", "--json", "-q")
     assert said.json["rows"] == 8
     assert said.json["model"] == "mails.likely"
-    assert set(said.json["classes"]) == {"read", "skip"}
+    assert said.json["classes"] == {"read": 0.5, "skip": 0.5}
+
+
+@pytest.mark.parametrize("model", ["naive", "evidence", "tree"])
+def test_train_tells_the_shares_of_the_rows(likely: Likely, model: str) -> None:
+    table = pd.DataFrame({"x": np.arange(60) % 7, "z": np.arange(60) % 5, "y": np.where(np.arange(60) < 45, "a", "b")})
+    table.to_csv("t.csv", index=False)
+    priors = [] if model == "tree" else ["--priors", "a=0.1,b=0.9"]
+    said = likely("train", "t.csv", "-t", "y", "--model", model, *priors)
+    assert "2 classes (a 75.0%, b 25.0%)" in said.err
+
+
+def test_corrected_priors_are_no_shares_of_rows() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.2
+    said = 2 * y + rng.exponential(size=400)
+    table = pd.DataFrame({f"x{k}": said for k in range(6)} | {"y": np.where(y, "few", "many")})
+    clf = BayesClassifier(weights="learned").fit(table, "y")
+    assert abs(clf.model_.prior[0] - y.mean()) > 1e-3
+    assert shares_learned(clf) == pytest.approx({"few": y.mean(), "many": 1 - y.mean()})
 
 
 def test_train_learns_on(likely: Likely, model: str) -> None:
@@ -127,7 +147,44 @@ def test_costs_with_truths_in_rows(likely: Likely, model: str) -> None:
         Loss({"show": {"read": 0, "skip": 1}, "hide": {"read": 9, "skip": 0}}),
     )
     assert [line["decision"] for line in found] == clf.decide(pd.read_csv("new.csv"), loss).tolist()
-    assert likely("predict", model, "new.csv", "--loss", "costs.csv").code == 2, "its columns are no classes"
+    told = likely("predict", model, "new.csv", "--loss", "costs.csv")
+    assert rows(told.out) == found, "its first cell says so, too"
+    lines = [
+        "Costs by costs.csv:",
+        "truth \\ decision  show  hide",
+        "read                 0     9",
+        "skip                 1     0",
+    ]
+    assert told.err.splitlines() == lines
+    assert likely("predict", model, "new.csv", "--loss", "costs.csv", "--quiet").err == ""
+    Path("costs.csv").write_text(",show,hide\nread,0,9\nskip,1,0\n")
+    refused = likely("predict", model, "new.csv", "--loss", "costs.csv")
+    assert refused.code == 2, "its columns are no classes"
+    assert "costs.csv gives no cost for the class 'read', 'skip'" in refused.err
+    assert "say --truth rows" in refused.err
+
+
+def test_costs_that_could_be_read_both_ways(likely: Likely, model: str) -> None:
+    Path("costs.csv").write_text(",read,skip\nread,0,1\nskip,9,0\n")
+    for command in (
+        ["predict", model, "new.csv"],
+        ["evaluate", model, "mails.csv"],
+        ["compare", "mails.csv", "-t", "kind"],
+    ):
+        said = likely(*command, "--loss", "costs.csv")
+        assert said.code == 2
+        assert "costs.csv does not tell" in said.err
+        assert "or give --truth rows or --truth columns." in said.err
+    said = likely("evaluate", model, "mails.csv", "--loss", "costs.csv", "--truth", "rows", "--json")
+    assert (
+        said.err.count("truth \\ decision  read  skip\nread                 0     1\nskip                 9     0\n")
+        == 1
+    )
+    assert said.json["confusion"]["decisions"] == said.json["confusion"]["truths"]
+    Path("costs.csv").write_text("truth/decision,skip,read\nread,1,0\nskip,0,9\n")
+    again = likely("evaluate", model, "mails.csv", "--loss", "costs.csv", "--json")
+    assert again.json["measures"] == said.json["measures"]
+    assert again.json["confusion"] == said.json["confusion"], "what is right stands on the diagonal"
 
 
 def test_refusing_alone_prices_every_mistake_at_one(likely: Likely, model: str) -> None:
@@ -147,7 +204,7 @@ def test_predict_gives_the_strongest_reasons(likely: Likely, model: str) -> None
 
 def test_labels_that_are_numbers(likely: Likely) -> None:
     Path("n.csv").write_text("x,y\n1,0\n2,0\n8,1\n9,1\n")
-    Path("costs.csv").write_text("d,0,1\n0,0,1\n1,100,0\n")
+    Path("costs.csv").write_text("decision,0,1\n0,0,1\n1,100,0\n")
     assert likely("train", "n.csv", "-t", "y", "--priors", "0=0.5,1=0.5").code == 0
     found = rows(likely("predict", "n.likely", "n.csv", "--loss", "costs.csv").out)
     assert [line["prediction"] for line in found] == ["0", "0", "1", "1"]

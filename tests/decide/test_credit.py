@@ -18,7 +18,7 @@ def test_deciding_by_risk_costs_less_than_deciding_by_probability(data_dir: Path
         pytest.skip("the German credit data are not there")
     table = pd.read_csv(files[0])
     truth = table.pop("class").to_numpy()
-    loss = Loss.from_csv(files[1], truth="rows")
+    loss = Loss.from_csv(files[1])
     assert loss == Loss({"good": {"good": 0, "bad": 5}, "bad": {"good": 1, "bad": 0}})
     refusing = loss.refusing(0.4)
     paid: dict[str, list[float]] = {"probability": [], "risk": [], "refusing": []}

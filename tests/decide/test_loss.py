@@ -43,9 +43,96 @@ def test_files_say_where_the_truth_stands(tmp_path: Path) -> None:
     file.write_text("true\\predicted,good,bad\ngood,0,1\nbad,5,0\n\n")
     by_truth = Loss.from_csv(file, truth="rows")
     assert by_truth == Loss({"good": {"good": 0, "bad": 5}, "bad": {"good": 1, "bad": 0}})
-    assert Loss.from_csv(file) == Loss({"good": {"good": 0, "bad": 1}, "bad": {"good": 5, "bad": 0}})
+    assert Loss.from_csv(file) == by_truth
+    with pytest.raises(SettingsError, match=r"in its rows, by its first cell 'true.*predicted', but truth='columns'"):
+        Loss.from_csv(file, truth="columns")
     file.write_text(";good;bad\ngrant;0;5\n")
     assert Loss.from_csv(file, separator=";", refuse=2).options == ("grant", REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("corner", "axis"),
+    [
+        ("true\\predicted", "rows"),
+        ("truth / decision", "rows"),
+        ("Actual vs Predicted", "rows"),
+        ("actual class versus predicted class", "rows"),
+        ("truth", "rows"),
+        ("predicted\\true", "columns"),
+        ("decide/truth", "columns"),
+        ("prediction vs. actual", "columns"),
+        ("decision", "columns"),
+        ("predicted → / true ↓", "rows"),
+        ("true → predicted ↓", "columns"),
+        ("columns: true; rows: predicted", "columns"),
+        ("true_class|x", "rows"),
+        ("", None),
+        ("cost", None),
+        ("good\\bad", None),
+        ("true\\actual", None),
+        ("true or predicted", None),
+    ],
+)
+def test_the_first_cell_tells_where_the_truth_stands(tmp_path: Path, corner: str, axis: Any) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text(f"{corner},good,bad\ngood,0,1\nbad,5,0\n", encoding="utf-8")
+    frame = pd.read_csv(file)
+    if axis is None:
+        with pytest.raises(SettingsError, match=r"costs.csv does not tell .* write truth.decision .*truth='rows'"):
+            Loss.from_csv(file)
+        for unclear in (frame, frame.set_index(frame.columns[0])):
+            with pytest.raises(SettingsError, match="does not tell"):
+                Loss(unclear)
+        axis = "rows"
+    expected = {"rows": [[0, 5], [1, 0]], "columns": [[0, 1], [5, 0]]}[axis]
+    np.testing.assert_array_equal(Loss.from_csv(file, truth=axis).costs, expected)
+    np.testing.assert_array_equal(Loss.from_frame(frame, truth=axis).costs, expected)
+    if corner not in ("", "cost", "good\\bad", "true\\actual", "true or predicted"):
+        assert (
+            Loss.from_csv(file)
+            == Loss(frame)
+            == Loss(frame.set_index(frame.columns[0]))
+            == Loss.from_csv(file, truth=axis)
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "clear"),
+    [
+        (",good,bad\ngood,0,1\nbad,1,0\n", True),
+        (",good,bad\nbad,1,0\ngood,0,1\n", True),
+        (",good,bad\nbad,5,0\ngood,0,1\n", False),
+        (",good,bad\ngrant,0,5\ndeny,1,0\n", True),
+        (",good,bad,refer\ngood,0,5,1\nbad,1,0,1\n", False),
+    ],
+)
+def test_only_what_could_be_read_both_ways_is_refused(tmp_path: Path, text: str, clear: bool) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text(text)
+    if clear:
+        assert Loss.from_csv(file) == Loss.from_csv(file, truth="columns")
+        return
+    with pytest.raises(SettingsError, match="does not tell"):
+        Loss.from_csv(file)
+    Loss.from_csv(file, truth="rows")
+
+
+def test_it_is_shown_as_a_confusion_matrix_is() -> None:
+    loss = Loss({"ask": {"good": 2, "bad": 3}, "bad": {"good": 1, "bad": 0}, "good": {"good": 0, "bad": 5}}, refuse=4)
+    assert repr(loss).splitlines() == [
+        "truth \\ decision  good  bad  ask  REFUSED",
+        "good                 0    1    2        4",
+        "bad                  5    0    3        4",
+    ]
+    assert "<tr><th>bad</th><td>5</td><td>0</td><td>3</td><td>4</td></tr>" in loss._repr_html_()
+    frame = loss.to_frame()
+    assert (frame.index.name, frame.columns.name) == ("truth", "decision")
+    assert (frame.loc["bad", "good"], frame.loc["good", "bad"]) == (5, 1)
+    again = Loss(frame)
+    assert again.refuse == 4
+    assert again.paid(["good", "ask"], ["bad", "good"]).tolist() == [5, 2]
+    plain = loss.refusing(None).to_frame().reset_index().rename_axis(columns=None)
+    assert Loss(plain) == again.refusing(None)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +223,24 @@ def test_zero_one_of_many_classes_needs_no_room() -> None:
 
 def test_binary_names_its_classes_late() -> None:
     loss = Loss.binary(false_alarm=1, miss=5)
-    assert loss.named(["bad", "good"]) == Loss({"bad": {"bad": 0, "good": 5}, "good": {"bad": 1, "good": 0}})
+    assert loss.named([0, 1]) == Loss({0: {0: 0, 1: 5}, 1: {0: 1, 1: 0}})
+    for classes in (
+        [False, True],
+        ["No", "Yes"],
+        ["neg", "pos"],
+        [-1, 1],
+        [0.0, 1.0],
+        ["0", "1"],
+        ["absent", "present"],
+    ):
+        np.testing.assert_array_equal(loss.named(classes).costs, [[0, 5], [1, 0]])
+    np.testing.assert_array_equal(loss.named(["+", "-"]).costs, [[0, 1], [5, 0]])
+    for odd in (["bad", "good"], [1, 2], ["ham", "spam"], [0, True]):
+        with pytest.raises(SettingsError, match=r"which of the classes .* is the positive one.*positive="):
+            loss.named(odd)
+    assert Loss.binary(3, 3).named(["bad", "good"]) == Loss(
+        {"bad": {"bad": 0, "good": 3}, "good": {"bad": 3, "good": 0}}
+    )
     bad = Loss({"bad": {"bad": 0, "good": 1}, "good": {"bad": 5, "good": 0}})
     assert Loss.binary(1, 5, positive="bad").named(["bad", "good"]) == bad
     assert Loss.binary(1, 5, negative="good").named(["bad", "good"]) == bad
@@ -155,11 +259,12 @@ def test_a_refusal_has_its_line() -> None:
     assert loss.options == ("grant", "deny", REFUSED)
     assert loss.refusing(None) == Loss(CREDIT)
     frame = loss.to_frame()
-    assert frame.loc[REFUSED].tolist() == [0.5, 0.5]
+    assert frame[REFUSED].tolist() == [0.5, 0.5]
+    assert frame.loc["bad"].tolist() == [5, 0, 0.5]
     assert Loss(frame) == loss
-    assert "REFUSED   0.5  0.5" in repr(loss)
+    assert repr(loss).splitlines()[2].split() == ["bad", "5", "0", "0.5"]
     assert "<td>5</td>" in loss._repr_html_()
-    assert "refused" in loss._repr_html_()
+    assert "REFUSED" in loss._repr_html_()
 
 
 def test_large_losses_show_their_beginning() -> None:
@@ -169,7 +274,7 @@ def test_large_losses_show_their_beginning() -> None:
     by_row = Loss(np.zeros((1000, 2, 2)), decisions="ab", truths="xy", refuse=1)
     assert repr(by_row).startswith("Loss of 1,000 rows, each with its own 2 decisions × 2 truths")
     assert by_row._repr_html_().startswith("<pre>")
-    assert by_row.to_frame().shape == (3000, 2)
+    assert by_row.to_frame().shape == (2000, 3)
 
 
 def test_what_was_paid() -> None:

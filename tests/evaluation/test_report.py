@@ -179,6 +179,16 @@ def test_decisions_that_are_no_classes() -> None:
     assert report.expected_cost == 0.0
 
 
+def test_what_is_right_stands_on_the_diagonal_however_the_loss_is_ordered() -> None:
+    X, y = load_iris(return_X_y=True)
+    costs = 1.0 - np.eye(3)[::-1]
+    turned = Loss(np.vstack([np.full(3, 0.3), costs]), decisions=["ask", 2, 1, 0], truths=[0, 1, 2])
+    report = likely.evaluate(BayesClassifier(), X, y, cv=5, loss=turned.refusing(0.9))
+    assert report.confusion.columns.tolist() == [0, 1, 2, "ask", REFUSED]
+    assert report.confusion.to_numpy()[:, :3].trace() > 120
+    assert turned.to_frame().columns.tolist() == [0, 1, 2, "ask"]
+
+
 # Edges
 
 

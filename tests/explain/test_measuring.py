@@ -111,7 +111,7 @@ def test_a_gap_that_is_evidence_ends_with_the_measurement() -> None:
         np.array([[0.0, 5.0], [1.0, 0.0]]),
         Loss(LOSS),
         pd.DataFrame(LOSS).T,
-        Loss.binary(false_alarm=1, miss=5),
+        Loss.binary(false_alarm=1, miss=5, positive="rain"),
     ],
 )
 def test_a_loss_may_come_in_many_shapes(clf: BayesClassifier, loss: object) -> None:

@@ -87,6 +87,15 @@ def shares_of(classifier: Any) -> dict[str, float | None]:
     return dict(zip(labels, [None] * len(labels) if prior is None else prior.tolist(), strict=True))
 
 
+def shares_learned(classifier: Any) -> dict[str, float | None]:
+    """The share of each class in the rows that a classifier has learned, whatever its prior is."""
+    if not hasattr(classifier, "summary_"):
+        return shares_of(classifier)
+    weights = classifier.summary_.classes.weights
+    labels = [str(label) for label in classifier.classes_.tolist()]
+    return dict(zip(labels, (weights / max(weights.sum(), 1e-300)).tolist(), strict=True))
+
+
 def save_model(classifier: Any, path: str, sources: Sequence[str]) -> None:
     """Write a classifier, whole or not at all; or to standard output."""
     if path != PIPE:

@@ -34,6 +34,11 @@ class Manner:
         if not self.quiet:
             sys.stderr.write(f"{in_options(text)}\n")
 
+    def show(self, text: str) -> None:
+        """A table for the person at the terminal, as it is."""
+        if not self.quiet:
+            sys.stderr.write(f"{text}\n")
+
     def tell_notes(self, notes: Sequence[str]) -> None:
         """What was supposed about a table."""
         for note in notes:

@@ -11,7 +11,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bmultiline=True\b"), "--multiline"),
     (re.compile(r"\bquote=''"), "--quote none"),
     (re.compile(r"\b(names|columns|keep)=\[…\]"), r"--\1 a,b,c"),
-    (re.compile(r"\b(encoding)='([\w-]+)'"), r"--\1 \2"),
+    (re.compile(r"\b(encoding|truth)='([\w-]+)'"), r"--\1 \2"),
     (re.compile(r"\b(escape|decimal|delimiter|quote)='(.*?)'"), r"--\1 '\2'"),
     (
         re.compile(r"\b(rejects|na|skip|encoding|delimiter|quote|decimal|columns|names|keep|target)=(?=[\s.,;:)]|$)"),

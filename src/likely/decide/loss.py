@@ -11,9 +11,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from likely.decide.reading import Axis, Costs, checked, from_csv, from_frame, from_lines, from_mapping
+from likely.decide.corner import Axis
+from likely.decide.reading import Costs, checked, from_csv, from_frame, from_lines, from_mapping
 from likely.decide.refusal import REFUSED
-from likely.decide.showing import as_html, as_text
+from likely.decide.showing import as_html, as_text, shown_order
 from likely.decide.sides import Side, name_sides
 from likely.errors import SettingsError, listed
 from likely.table import encode_labels, index_levels
@@ -27,17 +28,16 @@ Labels = Sequence[Hashable] | NDArray[Any]
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Loss:
-    """Decisions × truths, and perhaps the price of a refusal.
+    r"""Decisions × truths, and perhaps the price of a refusal.
 
-    From a mapping `{decision: {truth: cost}}`, a frame (decisions in its rows, truths in its columns), or an array
-    with `decisions` and `truths` beside it; an array of rows × decisions × truths gives each row its own costs.
-    Decisions need not be classes. A negative cost is a gain.
+    From a mapping `{decision: {truth: cost}}`, a frame (see `from_frame`), or an array with `decisions` and `truths`
+    beside it; an array of rows × decisions × truths gives each row its own costs. Decisions need not be classes. A
+    negative cost is a gain. It is shown as a confusion matrix is, with a line for each truth.
 
     >>> Loss({"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}, refuse=0.5)
-    Loss     good  bad
-    grant       0    5
-    deny        1    0
-    REFUSED   0.5  0.5
+    truth \ decision  grant  deny  REFUSED
+    good                  0     1      0.5
+    bad                   5     0      0.5
     """
 
     decisions: tuple[Hashable, ...]
@@ -66,16 +66,23 @@ class Loss:
         self._keep(*_without_refusal(read, refuse))
 
     @classmethod
-    def from_frame(cls, frame: Any, *, truth: Axis = "columns", refuse: float | None = None) -> Self:
-        """A frame with truths in its columns, or with `truth="rows"` in its rows."""
+    def from_frame(cls, frame: Any, *, truth: Axis | None = None, refuse: float | None = None) -> Self:
+        r"""A frame with truths in its "rows" or "columns", as `truth` says.
+
+        Without it, axes that are called "truth" and "decision" tell, or a first column called "true\predicted"; else
+        truths are taken for columns, unless rows and columns share labels and the costs could be read both ways.
+        """
         return cls._of(from_frame(frame, truth), refuse)
 
     @classmethod
     def from_csv(
-        cls, path: str | Path, *, truth: Axis = "columns", separator: str = ",", refuse: float | None = None
+        cls, path: str | Path, *, truth: Axis | None = None, separator: str = ",", refuse: float | None = None
     ) -> Self:
-        """A file with labels in its first line and first column: one line per decision, or with `truth="rows"` per
-        true class."""
+        r"""A file with labels in its first line and first column, and truths in its "rows" or "columns".
+
+        Without `truth` the first cell tells, as in true\predicted, decision/truth or actual vs predicted: what the rows
+        are stands first. A file that could be read both ways is refused.
+        """
         return cls._of(from_csv(path, truth, separator), refuse)
 
     @classmethod
@@ -99,7 +106,8 @@ class Loss:
     ) -> Self:
         """Two classes: the price of taking a negative row for a positive one, and of missing a positive one.
 
-        Where they are not named, the positive class is the second one of the classifier, the negative the other.
+        Where they are not named, classes such as 0 and 1, False and True, no and yes tell; for others `positive` is
+        needed, unless both mistakes cost the same.
         """
         sides = [Side.NEGATIVE if negative is None else negative, Side.POSITIVE if positive is None else positive]
         return cls._of(from_lines(sides, sides, [[0.0, miss], [false_alarm, 0.0]]), refuse)
@@ -112,7 +120,7 @@ class Loss:
         """The same with the classes of a classifier where `Loss.binary` left them open."""
         if not any(isinstance(truth, Side) for truth in self.truths):
             return self
-        names, order = name_sides(self.truths, list(classes))
+        names, order = name_sides(self.truths, list(classes), alike=np.array_equal(self.costs, self.costs.T))
         return self._of(Costs(names, names, self.costs[np.ix_(order, order)]), self.refuse)
 
     @property
@@ -139,18 +147,19 @@ class Loss:
         return costs if loss.refuse is None else np.where(refused, loss.refuse, costs)
 
     def to_frame(self) -> pd.DataFrame:
-        """Decisions in rows (the refusal last), truths in columns."""
+        """Truths in rows, decisions in columns (the refusal last), as in a confusion matrix; `Loss` reads it again."""
         import pandas as pd
 
-        lines = np.asarray(self.costs, dtype=np.float64)
+        order = shown_order(self.decisions, self.truths)
+        lines = np.asarray(self.costs, dtype=np.float64)[..., order, :].swapaxes(-1, -2)
         if self.refuse is not None:
-            price = np.full((*lines.shape[:-2], 1, lines.shape[-1]), self.refuse)
-            lines = np.concatenate([lines, price], axis=-2)
-        index: Any = pd.Index(self.options, name="decision", dtype=object)
+            lines = np.concatenate([lines, np.full((*lines.shape[:-1], 1), self.refuse)], axis=-1)
+        index: Any = pd.Index(self.truths, name="truth", dtype=object)
         if self.n_rows is not None:
-            index = pd.MultiIndex.from_product([range(self.n_rows), self.options], names=["row", "decision"])
-        columns = pd.Index(self.truths, name="truth", dtype=object)
-        return pd.DataFrame(lines.reshape(-1, len(self.truths)), index=index, columns=columns)
+            index = pd.MultiIndex.from_product([range(self.n_rows), self.truths], names=["row", "truth"])
+        named = [*(self.decisions[place] for place in order), *self.options[len(order) :]]
+        columns = pd.Index(named, name="decision", dtype=object)
+        return pd.DataFrame(lines.reshape(-1, len(named)), index=index, columns=columns)
 
     def __repr__(self) -> str:
         return as_text(self.decisions, self.truths, self.costs, self.refuse)

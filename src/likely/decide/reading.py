@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.decide.corner import Axis, truth_in
 from likely.errors import SettingsError, listed
 from likely.table import as_table
 from likely.table.levels import is_gap, plain
 
 Array = NDArray[np.float64]
-Axis = Literal["columns", "rows"]
 CHECKED_CELLS = 1 << 22
 
 
@@ -44,22 +44,27 @@ def from_mapping(given: Mapping[Hashable, Any]) -> Costs:
     return from_lines(tuple(given), truths, cells)
 
 
-def from_frame(frame: Any, truth: Axis = "columns") -> Costs:
-    """A pandas frame labelled by its index, or any table whose first column holds the labels."""
+def from_frame(frame: Any, truth: Axis | None = None) -> Costs:
+    """A pandas frame labelled by its index, or any table whose first column holds the labels.
+
+    The names of its axes, or of its first column, may tell where the truth stands.
+    """
     if hasattr(frame, "iloc") and not _labels_first(frame):
+        corner = _axes_named(frame)
         lines, columns = frame.index.tolist(), frame.columns.tolist()
         cells = frame.to_numpy().tolist()
     else:
         table = as_table(frame)
+        corner = table.names[0]
         first = table.codes(table.names[0])
         lines = [first.levels[code] if code >= 0 else None for code in first.codes]
         columns = list(table.names[1:])
         cells = np.column_stack([table.numbers(name) for name in columns]).tolist() if columns else []
-    return _turned(lines, columns, cells, truth)
+    return _turned(lines, columns, cells, truth, "The table of costs", corner)
 
 
-def from_csv(path: str | Path, truth: Axis = "columns", separator: str = ",") -> Costs:
-    """A text file with labels in the first line and the first column."""
+def from_csv(path: str | Path, truth: Axis | None = None, separator: str = ",") -> Costs:
+    """A text file with labels in the first line and first column; its first cell may tell where the truth stands."""
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         lines = [line for line in csv.reader(file, delimiter=separator) if any(cell.strip() for cell in line)]
     if len(lines) < 2 or len(lines[0]) < 2:
@@ -68,7 +73,8 @@ def from_csv(path: str | Path, truth: Axis = "columns", separator: str = ",") ->
         if len(line) != len(lines[0]):
             raise SettingsError(f"Line {number} of {path} has {len(line)} cells, but the first has {len(lines[0])}.")
     columns = [cell.strip() for cell in lines[0][1:]]
-    return _turned([line[0].strip() for line in lines[1:]], columns, [line[1:] for line in lines[1:]], truth)
+    labels, cells = [line[0].strip() for line in lines[1:]], [line[1:] for line in lines[1:]]
+    return _turned(labels, columns, cells, truth, str(path), lines[0][0].strip())
 
 
 def from_lines(decisions: Sequence[Any], truths: Sequence[Any], cells: Sequence[Sequence[Any]]) -> Costs:
@@ -134,13 +140,48 @@ def _refuse_unknown_costs(costs: Costs) -> None:
             )
 
 
-def _turned(lines: Sequence[Any], columns: Sequence[Any], cells: Sequence[Sequence[Any]], truth: Axis) -> Costs:
-    """Decisions in lines, whichever way the table was written."""
-    if truth == "columns":
-        return from_lines(lines, columns, cells)
-    if truth == "rows":
+def _turned(
+    lines: Sequence[Any],
+    columns: Sequence[Any],
+    cells: Sequence[Sequence[Any]],
+    truth: Axis | None,
+    source: str,
+    corner: str,
+) -> Costs:
+    """Decisions in lines, whichever way the table was written; what could be read both ways is refused."""
+    if truth not in (None, "columns", "rows"):
+        raise SettingsError(f"truth is {truth!r}, but it is 'columns' or 'rows': where the true classes stand.")
+    told = truth_in(corner)
+    if truth is not None and told not in (None, truth):
+        raise SettingsError(
+            f"{source} has its truth in its {told}, by its first cell {corner!r}, but truth={truth!r}: "
+            "leave that out, or mend the cell."
+        )
+    if (truth or told) == "rows":
         return from_lines(columns, lines, list(zip(*cells, strict=True)))
-    raise SettingsError(f"truth is {truth!r}, but it is 'columns' or 'rows': where the true classes stand.")
+    costs = from_lines(lines, columns, cells)
+    if truth is None and told is None and not _reads_one_way(costs):
+        raise SettingsError(
+            f"{source} does not tell whether its rows or its columns are the truth: write truth\\decision or "
+            "decision\\truth into its first cell (what its rows are stands first), or give truth='rows' or "
+            "truth='columns'."
+        )
+    return costs
+
+
+def _reads_one_way(costs: Costs) -> bool:
+    """Whether labels tell rows from columns, or the costs are the same in both readings."""
+    decisions, truths = set(costs.decisions), set(costs.truths)
+    if decisions != truths:
+        return not decisions & truths
+    square = costs.cells[[costs.decisions.index(truth) for truth in costs.truths]]
+    return np.array_equal(square, square.T)
+
+
+def _axes_named(frame: Any) -> str:
+    """What the axes of a pandas frame are called, as a first cell would have it."""
+    names = ["" if name is None else str(name) for name in (frame.index.name, frame.columns.name)]
+    return f"{names[0] or '-'} \\ {names[1]}" if names[1] else names[0]
 
 
 def _labels_first(frame: Any) -> bool:

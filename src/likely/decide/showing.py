@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+CORNER = "truth \\ decision"
+"""As above the confusion matrix of a report, so that both are read in the same way."""
+
 SHOWN = 8
 """Decisions and truths written out; a thousand classes have a million costs."""
 
@@ -16,15 +19,13 @@ SHOWN = 8
 def as_text(
     decisions: Sequence[Hashable], truths: Sequence[Hashable], costs: NDArray[Any], refuse: float | None
 ) -> str:
-    """An aligned table, decisions in lines."""
+    """An aligned table, a line for each truth and a column for each decision, as in a confusion matrix."""
     if costs.ndim == 3:
         lines = [[f"Loss of {len(costs):,} rows, each with its own {len(decisions)} decisions × {len(truths)} truths"]]
         if refuse is not None:
             lines.append([f"REFUSED  {refuse:g}"])
     else:
-        lines = _lines("Loss", decisions, truths, costs)
-        if refuse is not None:
-            lines.append(["REFUSED", *(f"{refuse:g}" if k < SHOWN else "" for k in range(len(lines[0]) - 1))])
+        lines = _lines(CORNER, decisions, truths, costs, refuse)
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     return "\n".join(
         "  ".join(
@@ -40,27 +41,40 @@ def as_html(
     """The same as a table for a notebook."""
     if costs.ndim == 3:
         return f"<pre>{escape(as_text(decisions, truths, costs, refuse))}</pre>"
-    head, *body = _lines("decision ╲ truth", decisions, truths, costs)
+    head, *body = _lines(CORNER, decisions, truths, costs, refuse)
     rows = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
     for label, *cells in body:
         rows.append(f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    if refuse is not None:
-        rows.append(f"<tr><th>refused</th><td colspan='{len(head) - 1}'>{refuse:g}</td></tr>")
     return f"<table><caption>Loss</caption>{''.join(rows)}</table>"
 
 
+def shown_order(decisions: Sequence[Hashable], truths: Sequence[Hashable]) -> list[int]:
+    """Places of the decisions as they are shown: those that are truths in the order of these, then the others.
+
+    So what is right stands on the diagonal.
+    """
+    place = {decision: k for k, decision in enumerate(decisions)}
+    own = [place[truth] for truth in truths if truth in place]
+    others = set(range(len(decisions))) - set(own)
+    return [*own, *sorted(others)]
+
+
 def _lines(
-    corner: str, decisions: Sequence[Hashable], truths: Sequence[Hashable], costs: NDArray[Any]
+    corner: str,
+    decisions: Sequence[Hashable],
+    truths: Sequence[Hashable],
+    costs: NDArray[Any],
+    refuse: float | None,
 ) -> list[list[str]]:
-    more = len(truths) - SHOWN
-    shown = np.asarray(costs[:SHOWN, :SHOWN], dtype=np.float64)
-    lines = [[corner, *(str(truth) for truth in truths[:SHOWN])]]
-    lines += [
-        [str(decision), *(f"{cost:g}" for cost in line)]
-        for decision, line in zip(decisions[:SHOWN], shown, strict=True)
-    ]
+    order = shown_order(decisions, truths)[:SHOWN]
+    shown = np.asarray(costs[order, :SHOWN], dtype=np.float64).T
+    lines = [[corner, *(str(decisions[place]) for place in order)]]
+    lines += [[str(truth), *(f"{cost:g}" for cost in line)] for truth, line in zip(truths[:SHOWN], shown, strict=True)]
+    more = len(decisions) - SHOWN
     if more > 0:
         lines = [[*line, f"… {more} more" if k == 0 else ""] for k, line in enumerate(lines)]
-    if len(decisions) > SHOWN:
-        lines.append([f"… {len(decisions) - SHOWN} more", *[""] * (len(lines[0]) - 1)])
+    if refuse is not None:
+        lines = [[*line, f"{refuse:g}" if k else "REFUSED"] for k, line in enumerate(lines)]
+    if len(truths) > SHOWN:
+        lines.append([f"… {len(truths) - SHOWN} more", *[""] * (len(lines[0]) - 1)])
     return lines

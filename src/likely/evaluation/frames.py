@@ -15,6 +15,7 @@ from likely.evaluation.intervals import Interval, rows_worth, wilson
 from likely.evaluation.ledger import Outcomes
 from likely.evaluation.rates import Rates, crossed
 from likely.evaluation.shares import log_losses, mean
+from likely.table import index_levels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +49,16 @@ def confusion(outcomes: Outcomes) -> pd.DataFrame:
     n_decisions = len(outcomes.decisions)
     table = crossed(outcomes.truth, outcomes.decided, outcomes.weight, len(outcomes.classes), n_decisions)
     names: list[Any] = list(outcomes.decisions.tolist())
+    # Decisions that are classes in their order, then others: what is right stands on the diagonal.
+    own = [int(place) for place in index_levels(outcomes.classes.tolist(), names) if place >= 0]
+    order = [*own, *(place for place in range(len(names)) if place not in set(own))]
     if outcomes.may_refuse:
         from likely.decide import REFUSED
 
+        order.append(len(names))
+
         names.append(REFUSED)
-    table = table[:, : len(names)]
+    table, names = table[:, order], [names[place] for place in order]
     rounded = table.round()
     if np.abs(table - rounded).max(initial=0.0) < 1e-9:
         table = rounded.astype(np.int64)

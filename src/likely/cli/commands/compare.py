@@ -62,7 +62,7 @@ def compare(
     if unknown:
         raise missing_columns(unknown, table.names)
     rows = table.read()
-    loss = costs.read(rows.column(label).drop_null().unique().to_pylist())
+    loss = costs.read(rows.column(label).drop_null().unique().to_pylist(), manner)
     board = likely.compare(
         rows.drop_columns(left_out),
         label,

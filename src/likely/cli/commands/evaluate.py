@@ -82,10 +82,10 @@ def evaluate(
     with progress_bar("judging", quiet=manner.quiet) as progress:
         if model is not None:
             _warn_of_known(model, table, manner)
-            report, why = _of_model(load_model(model), table, target, costs, weight, how, progress)
+            report, why = _of_model(load_model(model), table, target, costs, manner, weight, how, progress)
         else:
             label = wanted_target(table, target)
-            report, why = _of_table(beliefs, table, label, way_in(cv), costs, weight, how, progress)
+            report, why = _of_table(beliefs, table, label, way_in(cv), costs, manner, weight, how, progress)
     for line in why:
         manner.say(line)
     write(report.to_json() if manner.json else str(report))
@@ -98,17 +98,32 @@ def evaluate(
 
 
 def _of_model(
-    classifier: Any, table: FileTable, target: str | None, costs: Costs, weight: str | None, how: Any, progress: Any
+    classifier: Any,
+    table: FileTable,
+    target: str | None,
+    costs: Costs,
+    manner: Manner,
+    weight: str | None,
+    how: Any,
+    progress: Any,
 ) -> tuple[Any, tuple[str, ...]]:
     from likely.files.evaluating import evaluate_file
 
     label = target or classifier.schema_.target
-    loss = costs.read(classifier.classes_.tolist())
+    loss = costs.read(classifier.classes_.tolist(), manner)
     return evaluate_file(classifier, table, label, cv=None, loss=loss, weight=weight, progress=progress, **how), ()
 
 
 def _of_table(
-    beliefs: Beliefs, table: FileTable, label: str, way: Any, costs: Costs, weight: str | None, how: Any, progress: Any
+    beliefs: Beliefs,
+    table: FileTable,
+    label: str,
+    way: Any,
+    costs: Costs,
+    manner: Manner,
+    weight: str | None,
+    how: Any,
+    progress: Any,
 ) -> tuple[Any, tuple[str, ...]]:
     """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
     from likely.evaluation import evaluate as in_memory
@@ -125,7 +140,7 @@ def _of_table(
         groups=how["groups"],
         progress=progress,
     )
-    loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else ())
+    loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), manner)
     if choice.rows is None:
         classifier = choice.classifier
         if choice.why:  # weights need rows, which the folds of a large table are not

@@ -58,7 +58,7 @@ def predict(
     classifier = load_model(model)
     table = reading.open(tables)
     manner.tell_notes(table.notes)
-    loss = costs.read(classifier.classes_.tolist())
+    loss = costs.read(classifier.classes_.tolist(), manner)
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
     from likely.files.predicting import predict_file

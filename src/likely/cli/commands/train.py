@@ -9,6 +9,7 @@ import typer
 
 from likely.cli.arguments import OUT, Force, Tables, Target, Weight
 from likely.cli.choosing import chosen
+<<<<<<< HEAD
 from likely.cli.models import (
     PIPE,
     is_stale,
@@ -20,6 +21,9 @@ from likely.cli.models import (
     stale_note,
 )
 from likely.cli.outputs import Reads, Writes
+=======
+from likely.cli.models import is_stale, load_counts, rows_learned, save_model, shares_learned, stale_note
+>>>>>>> 4466bae91ff89d52eb607b2eab1e355328e725c2
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading, name_of
 from likely.cli.settings import Beliefs
@@ -133,7 +137,7 @@ def _learn_on(
 
 
 def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
-    schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_of(classifier)
+    schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
     columns = getattr(classifier, "families_", None) or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]
     rejected = len(table.rejected)
