@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-<<<<<<< HEAD
 from likely.cli.outputs import Reads
-from likely.errors import NoSuchFile, SettingsError
-=======
 from likely.cli.talking import Manner
 from likely.errors import NoSuchFile, SettingsError, listed
->>>>>>> 4466bae91ff89d52eb607b2eab1e355328e725c2
 
 if TYPE_CHECKING:
     from likely.decide import Loss

@@ -9,7 +9,6 @@ import typer
 
 from likely.cli.arguments import OUT, Force, Tables, Target, Weight
 from likely.cli.choosing import chosen
-<<<<<<< HEAD
 from likely.cli.models import (
     PIPE,
     is_stale,
@@ -17,13 +16,10 @@ from likely.cli.models import (
     refuse_other_target,
     rows_learned,
     save_model,
-    shares_of,
+    shares_learned,
     stale_note,
 )
 from likely.cli.outputs import Reads, Writes
-=======
-from likely.cli.models import is_stale, load_counts, rows_learned, save_model, shares_learned, stale_note
->>>>>>> 4466bae91ff89d52eb607b2eab1e355328e725c2
 from likely.cli.progress import progress_bar
 from likely.cli.reading import Reading, name_of
 from likely.cli.settings import Beliefs
