@@ -115,6 +115,9 @@ def test_a_checkpoint_removes_nothing_but_itself(clf: BayesClassifier, table: Pa
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileError, match="no file that a checkpoint could be kept in"):
         train_file(table, "y", checkpoint=tmp_path / "pipe")
+    os.mkfifo(tmp_path / "d.place")
+    with pytest.raises(FileError, match="no part of a checkpoint"):
+        train_file(table, "y", checkpoint=tmp_path / "d")
     empty = tmp_path / "empty"
     empty.touch()
     train_file(table, "y", checkpoint=empty)

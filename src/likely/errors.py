@@ -65,7 +65,7 @@ class MissingExtra(LikelyError, ImportError):
 
 
 class FileError(LikelyError, ValueError):
-    """A file cannot be read as a table without guessing."""
+    """A file cannot be read as a table without guessing, or must not be written over."""
 
 
 class NoSuchFile(FileError, FileNotFoundError):
