@@ -51,7 +51,7 @@ def test_the_machine_of_a_weight_is_that_of_so_many_rows(kernel: str, as_given: 
     repeated = SVMClassifier(kernel=kernel, tolerance=1e-10).fit(as_given(X.repeat(weight, axis=0)), y.repeat(weight))
     if as_given is np.asarray:
         np.testing.assert_allclose(weighed.decision_pairs(X), repeated.decision_pairs(X), atol=1e-8)
-    np.testing.assert_array_equal(weighed.predict(X), repeated.predict(X))
+    np.testing.assert_array_equal(weighed.decision_pairs(X) > 0.0, repeated.decision_pairs(X) > 0.0)
 
 
 def mixed(n: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
@@ -206,7 +206,7 @@ class TestBesideLibsvm:
         Z = StandardScaler().fit_transform(X)
         their = SVC().fit(Z, y)
         clf = SVMClassifier().fit(X, y)
-        np.testing.assert_array_equal(clf.predict(X), their.predict(Z))
+        np.testing.assert_array_equal(clf.decision_function(X) > 0.0, their.predict(Z))
         np.testing.assert_allclose(clf.decision_function(X), their.decision_function(Z), atol=5e-3)
         assert clf.dual_coef_.shape == their.dual_coef_.shape
 
@@ -214,7 +214,7 @@ class TestBesideLibsvm:
         X, y = load_digits(return_X_y=True)
         clf = SVMClassifier(scale=False).fit(X[:900], y[:900])
         their = SVC(break_ties=True).fit(X[:900], y[:900])
-        assert (clf.predict(X[900:]) == their.predict(X[900:])).mean() > 0.995
+        assert (clf.decision_function(X[900:]).argmax(axis=1) == their.predict(X[900:])).mean() > 0.995
         assert clf.decision_function(X).shape == (len(X), 10)
         assert clf.decision_pairs(X).shape == (len(X), 45)
         assert len(clf.support_vectors_) == len(set(clf.support_.tolist()))
@@ -239,6 +239,60 @@ class TestBesideLibsvm:
 
 
 class TestProbabilities:
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {},
+            {"kernel": "linear"},
+            {"C": 0.01},
+            {"class_weight": "balanced"},
+            {"priors": "uniform"},
+            {"method": "landmarks", "landmarks": 20},
+        ],
+        ids=str,
+    )
+    def test_predict_takes_the_most_probable_class(self, settings: dict[str, Any], tmp_path: Path) -> None:
+        X, y = load_iris(return_X_y=True)
+        X = X + np.random.default_rng(0).normal(size=X.shape)
+        for rows in (slice(20, 150), slice(70, 150)):  # three classes, and two, of unequal size
+            clf = SVMClassifier(**settings).fit(X[rows], y[rows])
+            clf.save(tmp_path / "machine.likely")
+            for each in (clf, likely.load(tmp_path / "machine.likely")):
+                np.testing.assert_array_equal(each.predict(X), each.classes_[each.predict_proba(X).argmax(axis=1)])
+
+    def test_a_border_that_goes_with_the_larger_class_is_put_right(self) -> None:
+        """Texts lie far from each other, so nearly every row is a support vector, and b follows the class sizes."""
+        rng = np.random.default_rng(1)
+
+        def texts(n: int) -> tuple[list[str], np.ndarray]:
+            y = (rng.random(n) < 0.15).astype(int)
+            own = rng.random(n) < 0.7
+            words = rng.integers(0, 3000, (n, 12))
+            mark = np.where(own, rng.integers(0, 8, n) + 10 * y, 99)
+            return [" ".join([f"m{m}", *(f"w{w}" for w in row)]) for m, row in zip(mark, words, strict=True)], y
+
+        (learned, y), (new, truth) = texts(600), texts(600)
+        clf = SVMClassifier(schema={"text": "text"}).fit({"text": learned}, y)
+        by_side = ((clf.decision_function({"text": new}) > 0.0) == truth).mean()
+        assert (clf.predict({"text": new}) == truth).mean() > by_side + 0.05
+
+    def test_no_slack_keeps_the_sides(self) -> None:
+        for kernel in ("linear", "gauss"):
+            clf = SVMClassifier(C="hard", kernel=kernel, scale=False).fit(ROWS, SIDES)
+            assert clf.predict(ROWS).tolist() == SIDES
+            assert ((clf.predict_proba(ROWS)[:, 1] > 0.5) == (clf.decision_function(ROWS) > 0.0)).all()
+
+    def test_class_weights_are_priors_that_can_be_taken_back(self) -> None:
+        X, y = mixed()
+        weighed = SVMClassifier(class_weight={"ill": 5.0}).fit(X, y)
+        shares = weighed.counts_ * np.where(weighed.classes_ == "ill", 5.0, 1.0)
+        same = weighed.with_priors((shares / shares.sum()).tolist())
+        np.testing.assert_allclose(same.predict_proba(X), weighed.predict_proba(X))
+        back = weighed.with_priors((weighed.counts_ / weighed.counts_.sum()).tolist())
+        place = weighed.classes_.tolist().index("ill")
+        assert back.predict_proba(X)[:, place].mean() < weighed.predict_proba(X)[:, place].mean()
+        assert back.predict_proba(X)[:, place].mean() == pytest.approx((y == "ill").mean(), abs=0.05)
+
     def test_are_good_on_held_out_rows(self) -> None:
         X, y = load_digits(return_X_y=True)
         report = likely.evaluate(SVMClassifier(), X, y, cv=0.3)

@@ -27,6 +27,16 @@ def test_messages(data_dir: Path) -> None:
     np.testing.assert_allclose(spoken.value[:, 0], clf.decision_function(frame["text"][1000:1003]))
 
 
+def test_news_of_unequal_classes(data_dir: Path) -> None:
+    """The border of a Gaussian machine goes with the frequent classes; held-out rows put it right."""
+    frame = pd.read_csv(data_dir / "gnad10_test_de.csv.gz")
+    order = np.random.default_rng(0).permutation(len(frame))
+    train, test = frame.iloc[order[:500]], frame.iloc[order[500:]]
+    clf = SVMClassifier().fit(train["text"].tolist(), train["label"].to_numpy())
+    by_votes = clf.classes_[clf.decision_function(test["text"].tolist()).argmax(axis=1)]
+    assert (clf.predict(test["text"].tolist()) == test["label"]).mean() > (by_votes == test["label"]).mean() + 0.05
+
+
 def test_votes_compared(data_dir: Path) -> None:
     frame = pd.read_csv(data_dir / "house_votes84.csv.gz")
     board = compare(frame, "Class", ["naive Bayes", "SVM", "logistic regression"], cv=5)

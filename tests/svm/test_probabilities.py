@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from likely.svm import Gauss
+from likely.svm import Gauss, Linear
 from likely.svm.calibrating import Calibration, calibrate, fitted, held_out
 from likely.svm.coupling import coupled
+from likely.svm.kernels import Kernel
 from likely.svm.later import Later, Task
 from likely.svm.pairs import pairs_of
 from likely.svm.problem import Plan, Problem
-from likely.svm.sigmoid import fit_sigmoid
+from likely.svm.sigmoid import fit_sigmoid, fit_slope
 
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=6, max_size=6))
@@ -72,10 +73,53 @@ def test_the_sigmoid_has_the_least_log_loss(seed: int) -> None:
 
 
 def test_values_that_speak_the_wrong_way_say_nothing() -> None:
-    is_later = np.array([True, True, False, False, False, False])
-    slope, shift = fit_sigmoid(np.where(is_later, -1.0, 1.0), is_later, np.ones(6))
+    is_later = np.array([True, True, False, False, False, False] * 5)
+    slope, shift = fit_sigmoid(np.where(is_later, -1.0, 1.0), is_later, np.ones(30))
     assert slope == 0.0
-    assert expit(shift) == pytest.approx(3.0 / 8.0)  # Laplace's rule: (2 + 1) / (6 + 2)
+    assert expit(shift) == pytest.approx(11.0 / 32.0)  # Laplace's rule: (10 + 1) / (30 + 2)
+
+
+def test_few_values_that_speak_the_wrong_way_are_chance() -> None:
+    is_later = np.array([True, True, False, False, False, False])
+    assert fit_sigmoid(np.where(is_later, -1.0, 1.0), is_later, np.ones(6)) == (1.0, 0.0)
+
+
+def test_a_slope_alone_keeps_the_sides() -> None:
+    """Three of four rows of each value are right: even odds at zero, and the least loss of all slopes there."""
+    values, is_later = (
+        np.array([1.0, -1.0] * 8 + [3.0] * 4),
+        np.array([True, False] * 6 + [False, True] * 2 + [True] * 4),
+    )
+    slope, shift = fit_slope(values, is_later, np.ones(20))
+    assert shift == 0.0
+    soft = np.where(is_later, 21.0 / 22.0, 1.0 / 22.0)  # mirrored there are 20 rows of either class
+
+    def loss(at: float) -> float:
+        p = expit(at * values)
+        return -float((soft * np.log(p) + (1.0 - soft) * np.log(1.0 - p)).sum())
+
+    assert loss(slope) < min(loss(0.99 * slope), loss(1.01 * slope))
+    assert fit_slope(np.array([-1.0, 1.0]), np.array([True, False]), np.ones(2)) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(("kernel", "way"), [(Linear(), "plane"), (Gauss(1.0), "landmarks")])
+def test_parts_are_solved_in_the_way_of_the_whole(kernel: Kernel, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four of five rows are few enough for another way, whose values are no measure of this one."""
+    from likely.svm import calibrating
+
+    rng = np.random.default_rng(0)
+    problem, taken = Problem(rng.normal(size=(200, 2)), rng.integers(0, 2, 200).astype(np.int32), 2), []
+
+    def watched(part: Problem, plan: Plan, wanted: str) -> object:
+        from likely.svm.solving import solve
+
+        machine, found = solve(part, plan, wanted)
+        taken.append((found, machine.n_support is None))
+        return machine, found
+
+    monkeypatch.setattr(calibrating, "solve", watched)
+    calibrate(problem, Plan(1.0, kernel, max_rows=180, landmarks=50), 5)
+    assert taken == [(way, True)] * 5
 
 
 def test_a_pair_without_judged_rows_takes_values_for_log_odds() -> None:
@@ -102,7 +146,7 @@ def test_probabilities_come_true() -> None:
     plan = Plan(1.0, Gauss(2.0))
     from likely.svm.solving import solve
 
-    calibration = calibrate(problem, None, plan, 5)
+    calibration = calibrate(problem, plan, 5)
     said = calibration.posterior(solve(problem, plan)[0].pairs(X))[:, 1]
     assert np.abs(said - chance).mean() < 0.05
 
@@ -114,23 +158,23 @@ def test_many_rows_hold_out_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(rng.normal(size=(200, 2)), rng.integers(0, 2, 200).astype(np.int32), 2)
     asked: list[int] = []
 
-    def counted(part: Problem, plan: Plan) -> object:
+    def counted(part: Problem, plan: Plan, way: str) -> object:
         from likely.svm.solving import solve
 
         asked.append(len(part))
-        return solve(part, plan)
+        return solve(part, plan, way)
 
     monkeypatch.setattr(calibrating, "solve", counted)
-    calibrate(problem, None, Plan(1.0, Gauss(1.0)), 5)
+    calibrate(problem, Plan(1.0, Gauss(1.0)), 5)
     monkeypatch.setattr(calibrating, "MANY_ROWS", 100)
-    calibrate(problem, None, Plan(1.0, Gauss(1.0)), 5)
+    calibrate(problem, Plan(1.0, Gauss(1.0)), 5)
     assert asked == [160] * 6
 
 
 def test_later_lets_the_rows_go() -> None:
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(40, 2)), rng.integers(0, 2, 40).astype(np.int32), 2)
-    later = Later(task=Task(problem, None, Plan(1.0, Gauss(1.0)), 3))
+    later = Later(task=Task(problem, Plan(1.0, Gauss(1.0)), 3))
     assert later.__getstate__()["_task"] is not None
     first = later.get()
     assert later.get() is first

@@ -33,7 +33,7 @@ from likely.svm.machine import Machine
 from likely.svm.pairs import votes
 from likely.svm.positive import warn_if_not_positive
 from likely.svm.preparing import Preparation
-from likely.svm.problem import Plan, Problem, row_costs
+from likely.svm.problem import Plan, Problem, class_costs, row_costs
 from likely.svm.products import typical_square
 from likely.svm.searching import Trial, n_trials, search
 from likely.svm.solving import METHODS, solve
@@ -54,8 +54,10 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
     """A support vector machine for tables as they are: the widest margin between the classes, two at a time.
 
     Numbers are standardised, categories become one feature each, gaps are filled and marked, texts become tf-idf; all
-    of it inside the model. `predict` takes the side on which a row lies. Probabilities come from rows that were held
-    out; they are worked out when they are first asked for, because that takes `folds` fits more.
+    of it inside the model. Probabilities come from rows that were held out, and `predict` names the most probable
+    class. That is right more often than the side on which a row lies, because a border goes with the larger class where
+    rows are far from each other, as texts are, and held-out rows put it right. Both are worked out when first asked
+    for, because that takes `folds` fits more. With C="hard" the border stays where it is.
 
     Parameters
     ----------
@@ -65,9 +67,10 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
     scale : whether numbers are standardised.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
-    class_weight : None, "balanced", or a mapping of classes to weights that C is multiplied with.
+    class_weight : None, "balanced", or a mapping of classes to weights that C is multiplied with; probabilities are as
+        if there were so many more rows of these classes.
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes. Other
-        priors change the probabilities, and `predict` then takes the most probable class.
+        priors change the probabilities, and with them what `predict` says.
     method : "auto", "exact" (refused above `max_rows`), or "landmarks" (an approximation by `landmarks` rows).
     max_rows : with "auto", more rows than this are learned by landmarks; a linear machine of more than 10,000 rows is
         solved for its plane alone.
@@ -150,21 +153,19 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         self.classes_, self.counts_ = used.labels.classes, seen.weights
         self.preparation_, self.kernel_, self.C_ = preparation, plan.kernel, plan.C
         self.machine_, self.support_ = machine, used.rows[machine.rows]
-        self.later_ = Later(task=Task(problem, used.weight, plan, n_folds))
+        self.later_ = Later(task=Task(problem, plan, n_folds))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side each row lies, by votes of all pairs; with `priors`, the most probable class."""
+        """The most probable class, the first of equals; the first call works out the calibration."""
         check_is_fitted(self)
-        if self.priors is not None:
-            return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-        n_classes = len(self.classes_)
-        if n_classes == 2:
-            return np.asarray(self.classes_[(self._pairs(X)[:, 0] > 0.0).astype(np.intp)])
-        return np.asarray(self.classes_[self._each(X, lambda pairs: votes(pairs, n_classes).argmax(axis=1))])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def decision_function(self, X: Any) -> Array:
-        """Two classes: f(x), above 0 for the later one. More: the votes of each class, ties broken by the values."""
+        """Two classes: f(x), above 0 for the later one. More: the votes of each class, ties broken by the values.
+
+        What the machine itself says; `predict` follows the probabilities.
+        """
         check_is_fitted(self)
         n_classes = len(self.classes_)
         return self._pairs(X)[:, 0] if n_classes == 2 else self._each(X, lambda pairs: votes(pairs, n_classes))
@@ -179,7 +180,7 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         posterior = self._each(X, self.later_.get().posterior)
         if self.priors is None:
             return posterior
-        counted = self.counts_ / self.counts_.sum()
+        counted = self._counted_shares()
         posterior *= np.divide(self._prior_shares(), counted, out=np.ones_like(counted), where=counted > 0.0)
         return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
 
@@ -260,6 +261,13 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
         rows = np.zeros(len(self.classes_), dtype=np.int64)
         return class_prior(self.priors, ClassWeights(self.classes_, self.counts_, rows))
 
+    def _counted_shares(self) -> Array:
+        """Shares of the classes as they were learned, with the weights of classes."""
+        counted = self.counts_ * class_costs(self.class_weight, self.classes_, self.counts_)
+        if not (counted > 0.0).any():
+            raise DataError("All classes have weight zero, so there is nothing to compare.")
+        return np.asarray(counted / counted.sum())
+
     def _rows_learned(self) -> int:
         return self.n_rows_
 
@@ -283,6 +291,7 @@ class SVMClassifier(SVMLooks, Kept, ClassifierMixin, BaseEstimator, Decider):
             raise DataError("its support vectors are rows that it has not learned")
         self.search_trials_ = []
         self._prior_shares()
+        self._counted_shares()
 
     def __sklearn_tags__(self) -> Tags:
         tags = cast(Tags, super().__sklearn_tags__())

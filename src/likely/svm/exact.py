@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from likely.errors import DataError
 from likely.svm.against import gram_matrix
@@ -43,8 +44,8 @@ def solve_exactly(problem: Problem, plan: Plan, most_steps: int = -1) -> Machine
                 f"LIBSVM finds no machine of finite numbers with the kernel {plan.kernel!r} and C = {plan.C:g}: leave "
                 "scale=True if numbers are large, or lower C."
             ) from error
-    dual, b = np.asarray(found.dual_coef_), np.asarray(found.intercept_, dtype=np.float64)
-    dual = np.ascontiguousarray(dual.toarray() if hasattr(dual, "toarray") else dual, dtype=np.float64)
+    dual, b = found.dual_coef_, np.asarray(found.intercept_, dtype=np.float64)
+    dual = np.ascontiguousarray(dual.toarray() if sparse.issparse(dual) else dual, dtype=np.float64)
     if problem.n_classes > 2:  # LIBSVM's pairs speak for the earlier class, except where there is one pair alone
         dual, b = -dual, -b
     rows = used[found.support_].astype(np.int64)

@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from likely.svm.calibrating import Calibration, calibrate
 from likely.svm.problem import Plan, Problem
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +15,6 @@ class Task:
     """What a calibration is worked out from."""
 
     problem: Problem
-    weight: Array | None
     plan: Plan
     n_folds: int
 
@@ -37,7 +31,7 @@ class Later:
             if self._known is None:
                 assert self._task is not None
                 task = self._task
-                self._known = calibrate(task.problem, task.weight, task.plan, task.n_folds)
+                self._known = calibrate(task.problem, task.plan, task.n_folds)
                 self._task = None
             return self._known
 

@@ -66,23 +66,28 @@ def row_costs(given: Any, classes: NDArray[Any], y: Codes, weight: Array | None)
     """What a slack costs in each row: its weight times that of its class; None for ones."""
     if given is None:
         return weight
-    totals = np.bincount(y, weights=weight, minlength=len(classes))
-    if isinstance(given, str):
-        if given != "balanced":
-            raise SettingsError(f"class_weight is {given!r}, but it is 'balanced' or a mapping of classes to weights.")
-        with np.errstate(over="ignore"):
-            shares = np.divide(totals.sum(), len(classes) * totals, out=np.zeros(len(classes)), where=totals > 0.0)
-    elif isinstance(given, Mapping):
-        labels = classes.tolist()
-        strange = [label for label in given if label not in labels]
-        if strange:
-            raise SettingsError(f"class_weight names {listed(strange)}, but the classes are {listed(labels)}.")
-        shares = np.array(
-            [between(f"class_weight of {label!r}", given.get(label, 1.0), 0.0, np.inf) for label in labels]
-        )
-    else:
-        raise SettingsError(f"class_weight is {given!r}, but it is 'balanced' or a mapping of classes to weights.")
+    totals = np.bincount(y, weights=weight, minlength=len(classes)).astype(np.float64)
+    shares = class_costs(given, classes, totals)
     with np.errstate(over="ignore", invalid="ignore"):
         costs = np.asarray(shares[y] * (1.0 if weight is None else weight))
     refuse_heavy(costs)
     return costs
+
+
+def class_costs(given: Any, classes: NDArray[Any], totals: Array) -> Array:
+    """What a slack costs in a row of each class, from the weight of all its rows."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str):
+        if given != "balanced":
+            raise SettingsError(f"class_weight is {given!r}, but it is 'balanced' or a mapping of classes to weights.")
+        with np.errstate(over="ignore"):
+            balanced = np.divide(totals.sum(), len(classes) * totals, out=np.zeros(len(classes)), where=totals > 0.0)
+        return np.asarray(balanced, dtype=np.float64)
+    if not isinstance(given, Mapping):
+        raise SettingsError(f"class_weight is {given!r}, but it is 'balanced' or a mapping of classes to weights.")
+    labels = classes.tolist()
+    strange = [label for label in given if label not in labels]
+    if strange:
+        raise SettingsError(f"class_weight names {listed(strange)}, but the classes are {listed(labels)}.")
+    return np.array([between(f"class_weight of {label!r}", given.get(label, 1.0), 0.0, np.inf) for label in labels])

@@ -17,9 +17,16 @@ MOST_STEPS, SMALLEST_STEP = 100, 1e-10
 RIDGE = 1e-10
 DONE = 1e-9
 
+FEW_ROWS = 10
+"""Below so many rows of a class, held-out values that point the wrong way are chance: of four rows, three are learned,
+and their border lies on the side of the fourth."""
+
 
 def fit_sigmoid(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tuple[float, float]:
-    """Slope (never below zero) and shift; without rows of both classes, values are taken for log-odds as they are."""
+    """Slope (never below zero) and shift; values are taken for log-odds as they are where rows cannot tell.
+
+    That is without rows of both classes, and where there are few of one and they point the wrong way.
+    """
     later, earlier = float(weight @ is_later), float(weight @ ~is_later)
     if not (later > 0.0 and earlier > 0.0):
         return 1.0, 0.0
@@ -28,7 +35,17 @@ def fit_sigmoid(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tu
     truth = np.where(is_later, (later + 1.0) / (later + 2.0), 1.0 / (earlier + 2.0))
     start = np.array([0.0, np.log((later + 1.0) / (earlier + 1.0))])
     slope, shift = _newton(f, truth, weight, start)
-    return (slope / unit, shift) if slope > 0.0 else (0.0, float(start[1]))
+    if slope > 0.0:
+        return slope / unit, shift
+    n_later = int(np.count_nonzero(is_later))
+    return (1.0, 0.0) if min(n_later, len(is_later) - n_later) < FEW_ROWS else (0.0, float(start[1]))
+
+
+def fit_slope(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tuple[float, float]:
+    """A slope without a shift: even odds at zero, because every row has its mirror image."""
+    both = np.concatenate([values, -values]), np.concatenate([is_later, ~is_later]), np.concatenate([weight, weight])
+    slope, _ = fit_sigmoid(*both)
+    return (slope if slope > 0.0 else 1.0), 0.0
 
 
 def _newton(f: Array, truth: Array, weight: Array, at: Array) -> tuple[float, float]:

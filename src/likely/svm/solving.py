@@ -24,8 +24,19 @@ MOST_CLASSES = 200
 METHODS = ("auto", "exact", "landmarks")
 
 
-def solve(problem: Problem, plan: Plan) -> tuple[Machine, str]:
-    """The machine, and how it was found: "exact", "plane" or "landmarks"."""
+def solve(problem: Problem, plan: Plan, way: str | None = None) -> tuple[Machine, str]:
+    """The machine, and how it was found: "exact", "plane" or "landmarks", as the rows ask for or as is said."""
+    way = way or way_of(problem, plan)
+    if problem.n_classes == 1:
+        return _nothing_to_tell(problem, plan), way
+    if np.isinf(plan.C):
+        return solve_hard(problem, plan), way
+    find = {"exact": solve_exactly, "plane": solve_planes, "landmarks": solve_by_landmarks}[way]
+    return find(problem, plan), way
+
+
+def way_of(problem: Problem, plan: Plan) -> str:
+    """The way that the number of rows and the kernel allow; what cannot be solved is refused."""
     if plan.method not in METHODS:
         raise SettingsError(f"method is {plan.method!r}, but it is one of {', '.join(METHODS)}.")
     if problem.n_classes > MOST_CLASSES:
@@ -35,21 +46,19 @@ def solve(problem: Problem, plan: Plan) -> tuple[Machine, str]:
             f"{MOST_CLASSES} classes are too many for this classifier. Take BayesClassifier, or merge classes."
         )
     if problem.n_classes == 1:
-        return _nothing_to_tell(problem, plan), "exact"
+        return "exact"
+    is_linear = isinstance(plan.kernel, Linear)
     if np.isinf(plan.C):
         _refuse_many(problem, plan)
-        return solve_hard(problem, plan), "exact"
-    is_linear = isinstance(plan.kernel, Linear)
+        return "exact"
     if plan.method == "landmarks" and not is_linear:
-        return solve_by_landmarks(problem, plan), "landmarks"
+        return "landmarks"
     if plan.method == "exact":
         _refuse_many(problem, plan)
-        return solve_exactly(problem, plan), "exact"
+        return "exact"
     if is_linear and len(problem) > min(LINEAR_ROWS, plan.max_rows):
-        return solve_planes(problem, plan), "plane"
-    if len(problem) > _most_rows(plan):
-        return solve_by_landmarks(problem, plan), "landmarks"
-    return solve_exactly(problem, plan), "exact"
+        return "plane"
+    return "landmarks" if len(problem) > _most_rows(plan) else "exact"
 
 
 def _most_rows(plan: Plan) -> int:
