@@ -16,7 +16,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
 
 demo: $(VENV)/.core ## Train on a small table and show predictions, one posterior and an evaluation
-	@$(BIN)/python -m likely.demo $(ARGS)
+	@$(BIN)/python -m likely.teaching.demo $(ARGS)
 
 test: $(VENV)/.dev ## Run the tests, the doctests and the code of the documentation
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from benchmarks.measure import Case
-from likely.files import predict_file, train_file
+from likely.streaming import predict_file, train_file
 
 ROWS = 12_000_000
 THREADS = 2

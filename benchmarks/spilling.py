@@ -32,13 +32,14 @@ MIB = 1 << 20
 
 def learn(path: str, way: str, memory: int, test: str) -> dict[str, float]:
     """Learn a file in one of the ways, in this process."""
-    from likely.estimators.evidence import EvidenceClassifier
-    from likely.files import open_table, train_evidence_file
-    from likely.files.gathering import gather
+    from likely.io import open_table
+    from likely.models.evidence.classifier import EvidenceClassifier
+    from likely.streaming import train_evidence_file
+    from likely.streaming.read_all import read_all
 
     began, before = time.perf_counter(), _peak()
     if way == "table":
-        rows = gather(open_table(path), "label")
+        rows = read_all(open_table(path), "label")
         clf = rows.fit(EvidenceClassifier())
     else:
         clf = train_evidence_file(path, "label", memory=memory if way == "disk" else 1 << 40)

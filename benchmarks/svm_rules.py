@@ -19,7 +19,7 @@ import pandas as pd  # noqa: E402
 from sklearn.model_selection import StratifiedKFold  # noqa: E402
 
 from likely import SVMClassifier  # noqa: E402
-from likely.svm.pairs import votes  # noqa: E402
+from likely.models.svm.machine import votes  # noqa: E402
 
 MOST_ROWS, FEWEST_OF_A_CLASS = 1500, 4
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 
 import likely  # noqa: E402
 from likely import BayesClassifier  # noqa: E402
-from likely.text import Recipe  # noqa: E402
+from likely.text import Tokenizer  # noqa: E402
 
 SETS = {
     "sms_spam": ("label", False),
@@ -58,7 +58,7 @@ def compared(name: str, texts: list[str], labels: list[str], ngrams: tuple[int, 
     """One line of the table."""
     start = time.perf_counter()
     priors = "uniform" if family == "complement" else None  # scikit-learn's ComplementNB looks at no prior
-    clf = BayesClassifier(families=family, text=Recipe(ngram_range=ngrams), priors=priors)
+    clf = BayesClassifier(families=family, text=Tokenizer(ngram_range=ngrams), priors=priors)
     ours = likely.evaluate(clf, texts, labels, cv=10)
     middle = time.perf_counter()
     theirs = likely.evaluate(make_pipeline(CountVectorizer(ngram_range=ngrams), peer), texts, labels, cv=10)

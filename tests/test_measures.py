@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from likely import LikelyError, datasets
+from likely import LikelyError
 from likely.measures import MEASURES, information_gain, measure_named, rate_correct
+from likely.teaching import datasets
 
 Table = list[list[int]]
 

@@ -11,8 +11,9 @@ from pytest import approx
 from sklearn.datasets import load_iris
 
 import likely
-from likely import BayesClassifier, MEstimate, datasets
+from likely import BayesClassifier, MEstimate
 from likely.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+from likely.teaching import datasets
 
 
 def split(table: dict[str, list[Any]], target: str) -> tuple[dict[str, list[Any]], list[Any]]:

@@ -1,4 +1,4 @@
-"""Draws the picture of docs/evidence.md: run it again after a change to `likely.plots`."""
+"""Draws the picture of docs/evidence.md: run it again after a change to `likely.render`."""
 
 from __future__ import annotations
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from likely import ConvNetClassifier
-from likely.nets.letters import draw_letters
-from likely.plots import nets
+from likely.models.convnet import plot
+from likely.teaching.letters import draw_letters
 
 HERE = Path(__file__).parent
 
 if __name__ == "__main__":
     images, letters = draw_letters(4000)
     clf = ConvNetClassifier(epochs=15).fit(images, letters)
-    nets.filters(clf).save(HERE / "filters.svg")
-    nets.maps(clf, images[5], layer=1).save(HERE / "maps.svg")
+    plot.filters(clf).save(HERE / "filters.svg")
+    plot.maps(clf, images[5], layer=1).save(HERE / "maps.svg")

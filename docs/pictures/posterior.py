@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from likely import BayesClassifier, datasets
+from likely import BayesClassifier
+from likely.teaching import datasets
 
 FOR, AGAINST, INK, LINE = "#0072B2", "#E69F00", "#333333", "#BBBBBB"
 LEFT, MIDDLE, SCALE, STEP, BAR = 180, 460, 100, 34, 18

@@ -15,7 +15,8 @@ from likely.version import __version__
 
 if TYPE_CHECKING:
     from likely.api import train
-    from likely.comparison import Comparison, compare
+    from likely.compare.compare import compare
+    from likely.compare.comparison import Comparison
     from likely.decide import REFUSED, Loss
     from likely.errors import (
         DataError,
@@ -26,32 +27,33 @@ if TYPE_CHECKING:
         SchemaError,
         SettingsError,
     )
-    from likely.estimators import BayesClassifier, FullBayesClassifier
-    from likely.estimators.aode import AODEClassifier
-    from likely.estimators.calibrated import CalibratedClassifier
-    from likely.estimators.convnet import ConvNetClassifier
-    from likely.estimators.discretiser import TreeDiscretiser
-    from likely.estimators.evidence import EvidenceClassifier
-    from likely.estimators.saving import load
-    from likely.estimators.svm import SVMClassifier
-    from likely.estimators.tree import TreeClassifier
-    from likely.evaluation import Report, evaluate
+    from likely.evaluate.evaluate import evaluate
+    from likely.evaluate.report import Report
     from likely.families.smoothing import Laplace, MEstimate
-    from likely.files import open_table
-    from likely.rule import bayes_rule
-    from likely.schema import Schema
-
+    from likely.io.table import open_table
+    from likely.models.bayes.aode import AODEClassifier
+    from likely.models.bayes.classifier import BayesClassifier
+    from likely.models.bayes.full import FullBayesClassifier
+    from likely.models.calibrated import CalibratedClassifier
+    from likely.models.convnet.classifier import ConvNetClassifier
+    from likely.models.evidence.classifier import EvidenceClassifier
+    from likely.models.saving import load
+    from likely.models.svm.classifier import SVMClassifier
+    from likely.models.tree.classifier import TreeClassifier
+    from likely.models.tree.discretiser import TreeDiscretiser
+    from likely.numerics import bayes_rule
+    from likely.table.schema import Schema
 
 _HOME = {
-    "AODEClassifier": "likely.estimators.aode",
-    "BayesClassifier": "likely.estimators",
-    "CalibratedClassifier": "likely.estimators.calibrated",
-    "Comparison": "likely.comparison",
-    "ConvNetClassifier": "likely.estimators.convnet",
+    "AODEClassifier": "likely.models.bayes.aode",
+    "BayesClassifier": "likely.models.bayes",
+    "CalibratedClassifier": "likely.models.calibrated",
+    "Comparison": "likely.compare",
+    "ConvNetClassifier": "likely.models.convnet.classifier",
     "DataError": "likely.errors",
-    "EvidenceClassifier": "likely.estimators.evidence",
+    "EvidenceClassifier": "likely.models.evidence.classifier",
     "FileError": "likely.errors",
-    "FullBayesClassifier": "likely.estimators",
+    "FullBayesClassifier": "likely.models.bayes",
     "Laplace": "likely.families.smoothing",
     "LikelyError": "likely.errors",
     "Loss": "likely.decide",
@@ -59,18 +61,18 @@ _HOME = {
     "ModelFileError": "likely.errors",
     "NotMergeable": "likely.errors",
     "REFUSED": "likely.decide",
-    "Report": "likely.evaluation",
-    "SVMClassifier": "likely.estimators.svm",
-    "Schema": "likely.schema",
+    "Report": "likely.evaluate",
+    "SVMClassifier": "likely.models.svm.classifier",
+    "Schema": "likely.table.schema",
     "SchemaError": "likely.errors",
     "SettingsError": "likely.errors",
-    "TreeClassifier": "likely.estimators.tree",
-    "TreeDiscretiser": "likely.estimators.discretiser",
-    "bayes_rule": "likely.rule",
-    "compare": "likely.comparison",
-    "evaluate": "likely.evaluation",
-    "load": "likely.estimators.saving",
-    "open_table": "likely.files",
+    "TreeClassifier": "likely.models.tree.classifier",
+    "TreeDiscretiser": "likely.models.tree.discretiser",
+    "bayes_rule": "likely.numerics",
+    "compare": "likely.compare",
+    "evaluate": "likely.evaluate",
+    "load": "likely.models.saving",
+    "open_table": "likely.io",
     "train": "likely.api",
 }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from likely.choices import Choices
 from likely.errors import missing_columns
-from likely.estimators import BayesClassifier
-from likely.files import FileTable, looks_like_files
-from likely.schema import Schema
+from likely.io.sources import looks_like_files
+from likely.io.table import FileTable
+from likely.models.bayes.classifier import BayesClassifier
+from likely.models.settings import Choices
 from likely.table import as_table
+from likely.table.schema import Schema
 
 
 def train(table: Any, target: str, *, weight: str | None = None, **settings: Unpack[Choices]) -> BayesClassifier:
@@ -22,7 +23,7 @@ def train(table: Any, target: str, *, weight: str | None = None, **settings: Unp
     ['dry']
     """
     if isinstance(table, FileTable) or looks_like_files(table):
-        from likely.files.training import train_file
+        from likely.streaming.train import train_file
 
         return train_file(table, target, weight=weight, **settings)
     rows = as_table(table, allow_empty=False)

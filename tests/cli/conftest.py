@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from likely.cli.running import run
+from likely.cli.run import run
 
 MAILS = """sender,links,hour,kind
 friend,0,18.5,read

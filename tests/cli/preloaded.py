@@ -48,10 +48,10 @@ def preloaded(folder: Path) -> Iterator[dict[str, str]]:
 
 def serve(address: str) -> None:
     """Fork for every caller."""
-    import likely.estimators.saving
-    import likely.evaluation
-    import likely.files.evaluating
-    import likely.files.predicting  # noqa: F401
+    import likely.evaluate
+    import likely.models.saving
+    import likely.streaming.evaluate
+    import likely.streaming.predict  # noqa: F401
     from likely.cli.app import app  # noqa: F401
 
     listener = socket.socket(socket.AF_UNIX)
@@ -78,7 +78,7 @@ def _answer(caller: socket.socket) -> None:
         os.dup2(stream, number)
         os.close(stream)
     sys.stdin, sys.stdout, sys.stderr = (open(k, mode, closefd=False) for k, mode in enumerate("rww"))  # noqa: SIM115
-    from likely.cli.running import main
+    from likely.cli.run import main
 
     sys.argv = ["likely", *arguments]
     code = 99

@@ -15,7 +15,7 @@ import pytest
 import likely as package
 from likely import BayesClassifier, Loss
 from likely.cli.models import shares_learned
-from likely.files.evaluating import evaluate_file
+from likely.streaming.evaluate import evaluate_file
 from tests.cli.conftest import Likely
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Likely
-from tests.files.corpus import CASES, Case
+from tests.io.corpus import CASES, Case
 
 PYTHON_WORDS = re.compile(
     r"\b(rejects|delimiter|encoding|decimal|names|skip|na|columns|keep|header|quote)=|schema=\{|types=\{"

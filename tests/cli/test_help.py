@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from likely.cli.app import PANELS, app
-from likely.cli.running import run
+from likely.cli.run import run
 from tests.cli.conftest import Likely
 
 COMMANDS = {name: command for panel in PANELS.values() for name, command in panel.items()}

@@ -10,10 +10,9 @@ from typing import Any, get_args
 
 import pytest
 
-from likely import outputs
-from likely.cli.app import PANELS
+from likely.cli.app import PANELS, expanded
 from likely.cli.outputs import Reads, Writes
-from likely.cli.parameters import expanded
+from likely.io import outputs
 from tests.cli.conftest import MAILS, Likely
 
 COMMANDS = {name: expanded(command) for panel in PANELS.values() for name, command in panel.items()}

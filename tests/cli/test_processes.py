@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from likely.files.sources import SPOOL_CHUNK
+from likely.io.sources import SPOOL_CHUNK
 from tests.cli.conftest import MAILS, NEW
 from tests.cli.preloaded import preloaded
 
@@ -118,7 +118,7 @@ def test_colours_and_bars_are_for_terminals_only(folder: Path, quick: dict[str, 
 
 def test_help_needs_nothing_heavy() -> None:
     program = (
-        "import sys; from likely.cli.running import run; assert run(['train', '--help']) == 0; "
+        "import sys; from likely.cli.run import run; assert run(['train', '--help']) == 0; "
         "heavy = {'numpy', 'pandas', 'pyarrow', 'numba', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules); "
         "assert not heavy, heavy"
     )
@@ -137,8 +137,9 @@ def test_standard_output_in_any_encoding(folder: Path) -> None:
 
 def test_a_fault_of_ours_is_a_sentence_with_a_code_of_its_own(folder: Path) -> None:
     program = (
-        "import sys; import likely.cli.commands.demo as demo, likely.demo; "
-        "likely.demo.main = lambda: {}['gone']; sys.argv = ['likely', 'demo']; from likely.cli import main; main()"
+        "import sys; import likely.cli.commands.demo as demo, likely.teaching.demo; "
+        "likely.teaching.demo.main = lambda: {}['gone']; sys.argv = ['likely', 'demo']; "
+        "from likely.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=PLAIN, capture_output=True, text=True)
     assert done.returncode == 70

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import likely as package
-from likely.cli.wording import in_options
+from likely.cli.output import in_options
 from tests.cli.conftest import Likely
 
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from likely import REFUSED, BayesClassifier, Loss, SettingsError, datasets
+from likely import REFUSED, BayesClassifier, Loss, SettingsError
 from likely.decide import decide_posterior, risk_of_posterior
-from likely.estimators.deciding import Decider
-from likely.threads import row_blocks
+from likely.models.decision import Decider
+from likely.parallel import row_blocks
+from likely.teaching import datasets
 
 CREDIT = {"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}
 
@@ -239,16 +240,16 @@ def test_a_thousand_classes() -> None:
 
 
 def test_blocks_and_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from likely import threads
-    from likely.decide import bound
+    from likely import parallel
+    from likely.decide import loss_matrix
 
     X, y = two_classes(5000)
     clf = BayesClassifier().fit(X, y)
     by_row = Loss(np.random.default_rng(2).normal(size=(5000, 3, 2)), decisions="abc", truths=["bad", "good"])
     results = []
     for jobs, size in ((1, 1 << 16), (2, 64), (4, 2048)):
-        monkeypatch.setattr(threads, "MOST_ROWS", size)
-        monkeypatch.setattr(bound, "BLOCK_CELLS", size)
+        monkeypatch.setattr(parallel, "MOST_ROWS", size)
+        monkeypatch.setattr(loss_matrix, "BLOCK_CELLS", size)
         assert len(row_blocks(5000, 1)) == {1 << 16: 1, 64: 5, 2048: 3}[size]
         clf.n_jobs = jobs
         frame = clf.decisions(X, by_row)

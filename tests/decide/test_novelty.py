@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 from likely import REFUSED, BayesClassifier, DataError, Loss, SettingsError
 from likely.decide import Novelty
-from likely.estimators.deciding import Decider
+from likely.models.decision import Decider
 
 NAN = float("nan")
 

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from likely import BayesClassifier, DataError, Loss, SettingsError
-from likely.decide import shift
-from likely.decide.shift import shifted_prior
+from likely.decide import priors
+from likely.decide.priors import shifted_prior
 
 
 def drawn(shares: Any, n: int, seed: int, apart: float = 1.5) -> tuple[Any, Any]:
@@ -101,8 +101,8 @@ def test_one_class_and_a_class_of_prior_zero() -> None:
 def test_of_very_many_rows_some_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = drawn([0.4, 0.4, 0.2], 9000, 0)
     clf = BayesClassifier().fit(X, y)
-    monkeypatch.setattr(shift, "MOST_CELLS", 3 * 3000)
-    kept = shift.likelihood_ratios(clf._scores(X), clf.model_.prior)
+    monkeypatch.setattr(priors, "MOST_CELLS", 3 * 3000)
+    kept = priors.likelihood_ratios(clf._scores(X), clf.model_.prior)
     np.testing.assert_allclose(kept, (clf.predict_proba(X) / clf.model_.prior)[::3], rtol=1e-12)
-    monkeypatch.setattr(shift, "MOST_CELLS", 3 * 777)
-    assert len(shift.likelihood_ratios(clf._scores(X), clf.model_.prior)) == 9000 // 12
+    monkeypatch.setattr(priors, "MOST_CELLS", 3 * 777)
+    assert len(priors.likelihood_ratios(clf._scores(X), clf.model_.prior)) == 9000 // 12

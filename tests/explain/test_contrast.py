@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from likely import BayesClassifier, datasets
+from likely import BayesClassifier
 from likely.errors import SettingsError
 from likely.explain import Contrast
-from likely.explain.odds import log_odds_by_column
+from likely.explain.contrast import log_odds_by_column
+from likely.teaching import datasets
 from tests.explain.weather import FAMILIES, weather
 
 

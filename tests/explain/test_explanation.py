@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from likely import BayesClassifier, datasets
+from likely import BayesClassifier
 from likely.errors import SettingsError
 from likely.explain import Explanation
+from likely.teaching import datasets
 from tests.explain.weather import FAMILIES, weather
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely import BayesClassifier, FullBayesClassifier, datasets
+from likely import BayesClassifier, FullBayesClassifier
 from likely.errors import SchemaError, SettingsError
+from likely.teaching import datasets
 from tests.explain.weather import FAMILIES, weather
 
 

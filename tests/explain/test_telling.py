@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from likely import BayesClassifier, datasets
+from likely import BayesClassifier
 from likely.errors import SettingsError
-from likely.explain.diff import differences, to_frame
-from likely.explain.measured import class_value_tables, rank_by
-from likely.explain.reasons import reasons
-from likely.explain.telling import telling_values
+from likely.explain.explanation import reasons
+from likely.explain.rank import class_value_tables, rank_by, telling_values
 from likely.measures import MEASURES
+from likely.models.difference import differences, to_frame
 from likely.table import as_table
+from likely.teaching import datasets
 
 
 def patients() -> BayesClassifier:

@@ -10,8 +10,8 @@ import pytest
 
 import likely
 from likely import BayesClassifier, DataError, MEstimate, SchemaError, SettingsError
+from likely.explain.conditionals import conditionals
 from likely.families.bins import Bins
-from likely.plots import conditionals
 
 rng = np.random.default_rng(5)
 y = np.repeat(["a", "b", "c"], 60)

@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from likely import BayesClassifier, Laplace, MEstimate, SettingsError
 from likely.families import FAMILIES
-from likely.stats import features
+from likely.stats import feature_counts
 
 rng = np.random.default_rng(3)
 y = np.repeat([0, 1, 2], 40)
@@ -96,7 +96,7 @@ def test_sparse_tables_of_weights_equal_dense_ones(
 ) -> None:
     X = sparse.csr_array(rng.poisson(0.3, size=(120, 15)).astype(float))
     dense = BayesClassifier(families=family, smoothing=smoothing).fit(X, y)
-    monkeypatch.setattr(features, "DENSE_CELLS", 0)
+    monkeypatch.setattr(feature_counts, "DENSE_CELLS", 0)
     thin = BayesClassifier(families=family, smoothing=smoothing).fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
     np.testing.assert_allclose(thin.predict_joint_log_proba(X), dense.predict_joint_log_proba(X), rtol=1e-10)
     np.testing.assert_allclose(thin.explain(X).joint, dense.predict_joint_log_proba(X), rtol=1e-10)

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 from likely.families import MultivariateGaussian, Settings
 from likely.families import multivariate as module
-from likely.families.correlation import lower_factor, shrinkage_of
+from likely.families.covariance import lower_factor, shrinkage_of
 from likely.families.gaussian import Gaussian
 from likely.stats import Scatter
 from likely.table import as_table

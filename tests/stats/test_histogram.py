@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from likely.errors import NotMergeable
 from likely.stats import Histogram
-from likely.stats.cutting import cut
-from likely.stats.histogram import MOST_CELLS, floats_at, places_of
-from likely.stats.kernels.histogram import share_out
+from likely.stats.binning import cut
+from likely.stats.histogram import MOST_CELLS, floats_at, places_of, share_out
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -25,7 +25,7 @@ from likely.stats import (
     Summary,
     TokenCounts,
     ValueCounts,
-    features,
+    feature_counts,
     histogram,
 )
 from likely.table import as_table, encode_labels
@@ -191,7 +191,7 @@ def matrix_of(rows: Rows, *, as_sparse: bool) -> Any:
     return sparse.csr_array(cells) if as_sparse else cells
 
 
-def feature_counts(as_sparse: bool) -> Make:
+def dense_or_sparse_counts(as_sparse: bool) -> Make:
     return lambda rows: FeatureCounts.observe(matrix_of(rows, as_sparse=as_sparse), codes_of(rows), weights_of(rows))
 
 
@@ -333,8 +333,8 @@ STATISTICS: dict[str, tuple[Make, Same, st.SearchStrategy[Rows]]] = {
     "scatter at 1e8": (scatter, same_scatter(1.0, 1e8), number_rows(1.0, 1e8)),
     "scatter of 1e154": (scatter, same_scatter(1e154), number_rows(1e154)),
     "scatter of 1e-170": (scatter, same_scatter(1e-170), number_rows(1e-170)),
-    "dense feature counts": (feature_counts(False), same_feature_counts, count_rows),
-    "sparse feature counts": (feature_counts(True), same_feature_counts, count_rows),
+    "dense feature counts": (dense_or_sparse_counts(False), same_feature_counts, count_rows),
+    "sparse feature counts": (dense_or_sparse_counts(True), same_feature_counts, count_rows),
     "dense presence": (presence(False), same_presence, count_rows),
     "sparse presence": (presence(True), same_presence, count_rows),
     "pair counts": (pair_counts, same_pair_counts, pair_rows),
@@ -348,7 +348,7 @@ STATISTICS: dict[str, tuple[Make, Same, st.SearchStrategy[Rows]]] = {
 def _small_tables_may_be_sparse(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sparse tables are kept only when they are large; here a few cells are large enough."""
     if "sparse" in request.node.name:
-        monkeypatch.setattr(features, "DENSE_CELLS", 0)
+        monkeypatch.setattr(feature_counts, "DENSE_CELLS", 0)
     if "rounded" in request.node.name:
         monkeypatch.setattr(histogram, "MOST_CELLS", 4)
 

@@ -225,7 +225,7 @@ def test_a_lying_table_of_arrays_is_refused(content: bytes, tmp_path: Path) -> N
 
 def test_nothing_is_imported_or_called_by_name(content: bytes, tmp_path: Path) -> None:
     document, arrays = container.unpack(content)
-    for kind in ("object", "builtins.eval", "likely.demo", "Learner", "__import__('os')"):
+    for kind in ("object", "builtins.eval", "likely.teaching.demo", "Learner", "__import__('os')"):
         refused(tmp_path / "m.likely", sealed(json.dumps({**document, "kind": kind}).encode(), save_arrays(arrays)))
 
 

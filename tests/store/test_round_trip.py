@@ -17,7 +17,7 @@ from scipy import sparse
 
 import likely
 from likely import BayesClassifier, Laplace, MEstimate, Schema, SettingsError
-from likely.stats import features
+from likely.stats import feature_counts
 from likely.store.plain import from_plain, to_plain
 
 rng = np.random.default_rng(5)
@@ -75,7 +75,7 @@ def test_mixed_tables(settings: dict[str, Any], path: Path) -> None:
 @pytest.mark.parametrize("family", ["multinomial", "complement", "bernoulli"])
 @pytest.mark.parametrize("dense_cells", [0, 1 << 22], ids=["kept sparse", "kept dense"])
 def test_sparse_counts(family: str, dense_cells: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "DENSE_CELLS", dense_cells)
+    monkeypatch.setattr(feature_counts, "DENSE_CELLS", dense_cells)
     X = sparse.random_array((60, 400), density=0.03, rng=rng, format="csr")
     clf = BayesClassifier(families=family).fit(X, rng.integers(0, 9, 60))
     again = back(clf, path)

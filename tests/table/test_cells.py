@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from likely.errors import LikelyError, SchemaError
-from likely.ordering import in_order
 from likely.table import as_table
+from likely.table.levels import in_order
 from tests.table.read_back import values
 
 

@@ -170,7 +170,7 @@ def test_sparse_keeps_its_memory_and_is_left_alone() -> None:
 def test_plain_matrix_needs_no_frame_library() -> None:
     code = (
         "import sys, numpy as np; from likely.table import as_table, encode_labels;"
-        "from likely.schema import Schema;"
+        "from likely.table.schema import Schema;"
         "X = np.ones((30, 3)); t = as_table(X); t.numbers('x0'); t.codes('x1'); Schema.infer(X);"
         "encode_labels(np.arange(30)); print('pandas' in sys.modules, 'pyarrow' in sys.modules)"
     )

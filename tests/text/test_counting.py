@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.sparse import issparse
 
 from likely.errors import DataError
-from likely.text import Recipe, byclass, count_by_class, count_rows, documents
+from likely.text import Tokenizer, class_counts, count_by_class, count_rows, documents
 
 DOCS = st.lists(st.text(alphabet="ab é", max_size=12), min_size=1, max_size=12)
-RECIPES = [Recipe(), Recipe(ngram_range=(1, 2), min_chars=1), Recipe(analyzer="char_wb", ngram_range=(2, 3))]
+RECIPES = [Tokenizer(), Tokenizer(ngram_range=(1, 2), min_chars=1), Tokenizer(analyzer="char_wb", ngram_range=(2, 3))]
 
 
 def dense(table: Any) -> np.ndarray:
@@ -24,11 +24,11 @@ def dense(table: Any) -> np.ndarray:
 @pytest.mark.parametrize("recipe", RECIPES, ids=["words", "pairs", "chars"])
 @pytest.mark.parametrize("always_dense", [0, 1 << 20])
 @given(texts=DOCS, data=st.data())
-def test_sums_of_rows(recipe: Recipe, always_dense: int, texts: list[str], data: st.DataObject) -> None:
+def test_sums_of_rows(recipe: Tokenizer, always_dense: int, texts: list[str], data: st.DataObject) -> None:
     y = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=len(texts), max_size=len(texts))), dtype=np.int32)
     weight = np.array(data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=len(texts), max_size=len(texts))))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(byclass, "ALWAYS_DENSE", always_dense)
+        patch.setattr(class_counts, "ALWAYS_DENSE", always_dense)
         seen = count_by_class(texts, y, 4, weight, recipe)
     rows = count_rows(texts, recipe)
     matrix = rows.to_csr().toarray()
@@ -40,7 +40,7 @@ def test_sums_of_rows(recipe: Recipe, always_dense: int, texts: list[str], data:
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=["words", "pairs", "chars"])
-def test_threads_and_blocks_change_nothing(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_and_blocks_change_nothing(recipe: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     words = np.array(["".join(map(chr, rng.integers(97, 123, size=n))) for n in rng.integers(2, 20, size=3000)])
     texts = [" ".join(rng.choice(words, size=n)) for n in rng.integers(0, 60, size=700)]

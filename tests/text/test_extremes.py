@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from likely.errors import DataError
-from likely.text import Recipe, TextCounter, Words, count_by_class, count_rows
+from likely.text import TextCounter, Tokenizer, Words, count_by_class, count_rows
 from likely.text.kernels.interning import key_of, stir
 
 
@@ -52,9 +52,9 @@ def test_right_to_left() -> None:
 def test_only_stop_words() -> None:
     with pytest.raises(DataError, match="only contain stop words"):
         TextCounter(stop_words="en").fit(["the and of", "it is"])
-    rows = count_rows(["the and of", "it is"], Recipe(stop_words=frozenset(["the", "and", "of", "it", "is"])))
+    rows = count_rows(["the and of", "it is"], Tokenizer(stop_words=frozenset(["the", "and", "of", "it", "is"])))
     assert rows.to_csr().shape == (2, 0)
-    seen = count_by_class(["the"], np.array([0]), 3, recipe=Recipe(stop_words=frozenset(["the"])))
+    seen = count_by_class(["the"], np.array([0]), 3, recipe=Tokenizer(stop_words=frozenset(["the"])))
     assert seen.counts.shape == (3, 0)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from likely.errors import SettingsError
-from likely.text import Recipe, TextCounter, count_rows, guess_language, linguistics, stop_words
+from likely.text import TextCounter, Tokenizer, count_rows, guess_language, linguistics, stop_words
 from likely.text.documents import as_blocks
 
 EXTRAS = ("Stemmer", "simplemma", "py3langid")
@@ -42,14 +42,14 @@ def test_stop_words_by_name_and_by_list() -> None:
     with pytest.raises(SettingsError, match="no stop words for 'klingon'"):
         vocabulary(["a word"], stop_words="klingon")
     with pytest.raises(SettingsError, match="list of words"):
-        Recipe(stop_words="the")  # type: ignore[arg-type]
+        Tokenizer(stop_words="the")  # type: ignore[arg-type]
 
 
 def test_stems_merge_columns() -> None:
-    rows = count_rows(["connect connected connection", "connecting"], Recipe(reduce="stem", language="english"))
+    rows = count_rows(["connect connected connection", "connecting"], Tokenizer(reduce="stem", language="english"))
     assert rows.words.to_list() == ["connect"]
     assert rows.to_csr().toarray().tolist() == [[3], [1]]
-    pairs = Recipe(reduce="stem", language="de", ngram_range=(1, 2))
+    pairs = Tokenizer(reduce="stem", language="de", ngram_range=(1, 2))
     assert count_rows(["Häuser Haus"], pairs).words.to_list() == ["haus", "haus haus"]
     counter = TextCounter(reduce="stem", language="en").fit(["connected"])
     assert counter.transform(["connection", "connects"]).toarray().tolist() == [[1], [1]]
@@ -62,7 +62,7 @@ def test_each_word_is_stemmed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return lambda names: asked.append(names) or names
 
     monkeypatch.setattr(linguistics, "_stems", stems)
-    count_rows(["to be or not to be"] * 100, Recipe(reduce="stem", language="en"))
+    count_rows(["to be or not to be"] * 100, Tokenizer(reduce="stem", language="en"))
     assert asked == [["to", "be", "or", "not"]]
 
 
@@ -88,7 +88,7 @@ def test_languages_without_a_stemmer() -> None:
     with pytest.raises(SettingsError, match="needs a language"):
         vocabulary(["house"], reduce="stem")
     with pytest.raises(SettingsError, match="has to be known"):
-        count_rows(["house"], Recipe(reduce="stem", language="auto"))
+        count_rows(["house"], Tokenizer(reduce="stem", language="auto"))
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,6 @@ def test_a_missing_extra_is_named(settings: dict[str, str], monkeypatch: pytest.
 
 
 def test_numbers_are_folded_once() -> None:
-    rows = count_rows(["in 1999 and 2004", "1999 2004 x12"], Recipe(numbers=True))
+    rows = count_rows(["in 1999 and 2004", "1999 2004 x12"], Tokenizer(numbers=True))
     assert rows.words.to_list() == ["<number>", "and", "in", "x12"]
     np.testing.assert_array_equal(rows.to_csr().toarray(), [[2, 1, 1, 0], [2, 0, 0, 1]])

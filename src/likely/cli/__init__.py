@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """What the program `likely` runs."""
     try:
-        from likely.cli.running import main as run
+        from likely.cli.run import main as run
 
         run()
     except KeyboardInterrupt:  # before anything has begun

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from likely.atomic import is_stream
-from likely.cli.talking import StandardOutput
+from likely.cli.output import StandardOutput
 from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
-from likely.outputs import MODEL_MARK
+from likely.io.atomic import is_stream
+from likely.io.outputs import MODEL_MARK
 
 if TYPE_CHECKING:
     from likely.store import Provenance
@@ -134,7 +134,7 @@ def provenance_of(path: str) -> Provenance | None:
 
 
 def _loaded(path: str, name: str) -> Any:
-    from likely.estimators.saving import load
+    from likely.models.saving import load
 
     try:
         return load(path)

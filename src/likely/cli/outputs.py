@@ -10,7 +10,7 @@ from glob import has_magic
 from typing import Any, get_args
 
 from likely.errors import LikelyError
-from likely.outputs import Output, refuse
+from likely.io.outputs import Output, refuse
 
 STANDARD = "-"
 
@@ -26,7 +26,7 @@ class Reads:
 class Writes:
     """Marks what names a file to be written.
 
-    Its `kind` is one of `likely.outputs`, or shows in the suffix, or in the option named by `format`. `usual` gives
+    Its `kind` is one of `likely.io.outputs`, or shows in the suffix, or in the option named by `format`. `usual` gives
     the file that is written if none is named, and `onto` names the input that may be written over.
     """
 
@@ -73,7 +73,7 @@ def _files(entry: str) -> Iterable[str]:
         return ["/dev/stdin"]
     if not os.path.isdir(entry) and (os.path.exists(entry) or not has_magic(entry)):
         return [entry]
-    from likely.files.sources import find_sources
+    from likely.io.sources import find_sources
 
     with suppress(LikelyError):
         return [os.fspath(source.path) for source in find_sources(entry)[0]]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from likely.decide.bound import Bound, Chosen
 from likely.decide.coverage import RiskCoverage, risk_coverage
 from likely.decide.loss import Loss, as_loss
-from likely.decide.novelty import Novelty
-from likely.decide.posteriors import decide_posterior, risk_of_posterior
-from likely.decide.ratio import likelihood_ratio_threshold
-from likely.decide.refusal import REFUSED, Refusal
+from likely.decide.loss_matrix import Chosen, LossMatrix, decide_posterior, risk_of_posterior
+from likely.decide.priors import likelihood_ratio_threshold, shifted_prior
+from likely.decide.refusal import REFUSED, Novelty, Refusal
 from likely.decide.scores import Joint, Scores, Shares
-from likely.decide.shift import shifted_prior
 
 __all__ = [
     "REFUSED",
-    "Bound",
     "Chosen",
     "Joint",
     "Loss",
+    "LossMatrix",
     "Novelty",
     "Refusal",
     "RiskCoverage",

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.decide.bound import Bound
+from likely.arrays import Array
 from likely.decide.loss import as_loss
+from likely.decide.loss_matrix import LossMatrix
 from likely.decide.scores import Scores
 from likely.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +50,7 @@ def risk_coverage(posterior: Any, truth: Any, loss: Any, classes: Any) -> RiskCo
     named = np.asarray(classes)
     if shares.ndim != 2 or shares.shape[1] != len(named) or len(shares) == 0:
         raise DataError(f"Posteriors of the shape {shares.shape} are not rows × {len(named)} classes.")
-    bound = Bound.of(as_loss(loss).refusing(None), named, len(shares))
+    bound = LossMatrix.of(as_loss(loss).refusing(None), named, len(shares))
     chosen = bound.choose(Scores.of_posterior(shares))
     paid = bound.loss.paid(bound.labelled(chosen.best, None), truth)
     price, group, sizes = np.unique(chosen.least, return_inverse=True, return_counts=True)

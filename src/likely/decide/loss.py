@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,18 +13,16 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from likely.decide.corner import Axis
-from likely.decide.reading import Costs, checked, from_csv, from_frame, from_lines, from_mapping
+from likely.arrays import Array
+from likely.decide.loss_tables import Axis, Costs, checked, from_csv, from_frame, from_lines, from_mapping
 from likely.decide.refusal import REFUSED
-from likely.decide.showing import as_html, as_text, shown_order
-from likely.decide.sides import Side, name_sides
 from likely.errors import SettingsError, listed
 from likely.table import encode_labels, index_levels
+from likely.table.levels import plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 Labels = Sequence[Hashable] | NDArray[Any]
 
 
@@ -238,3 +238,136 @@ def _unpickled(
 
 def _unpickled_zero_one(classes: tuple[Hashable, ...], refuse: float | None) -> Loss:
     return Loss.zero_one(classes, refuse=refuse)
+
+
+# The two classes of a binary loss, before a classifier says what they are called.
+
+
+class Side(Enum):
+    """A class that was not named."""
+
+    NEGATIVE = "negative"
+    POSITIVE = "positive"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_PAIRS = (
+    ("0", "1"), ("-1", "1"), ("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y"), ("negative", "positive"),
+    ("neg", "pos"), ("-", "+"), ("off", "on"), ("absent", "present"),
+)  # fmt: skip
+"""Labels that say which class is the negative and which the positive one."""
+
+
+def name_sides(
+    sides: tuple[Hashable, ...], classes: list[Hashable], *, alike: bool
+) -> tuple[tuple[Hashable, ...], list[int]]:
+    """The two classes in their own order, and which of the sides (negative, positive) each one is.
+
+    With `alike` both mistakes cost the same, and it is no matter.
+    """
+    if len(classes) != 2:
+        raise SettingsError(
+            f"A binary loss is for two classes, but here are {len(classes)}: {listed(classes)}. "
+            "Give the costs of each decision in a mapping."
+        )
+    named = [label for label in sides if not isinstance(label, Side)]
+    if not named:
+        return tuple(classes), [0, 1] if alike else _told_by(classes)
+    place = int(index_levels(named, classes)[0])
+    if place < 0:
+        raise SettingsError(f"The loss names the class {named[0]!r}, but the classes are {listed(classes)}.")
+    side = sides.index(named[0])
+    return tuple(classes), [side, 1 - side] if place == 0 else [1 - side, side]
+
+
+def _told_by(classes: list[Hashable]) -> list[int]:
+    """The sides of two classes whose labels tell."""
+    words = [_word(label) for label in classes]
+    for pair in _PAIRS:
+        if sorted(words) == sorted(pair):
+            return [pair.index(word) for word in words]
+    raise SettingsError(
+        f"Nothing tells which of the classes {listed(classes)} is the positive one, whose miss has its own price: "
+        f"say Loss.binary(…, positive={classes[0]!r}) or positive={classes[1]!r}."
+    )
+
+
+def _word(label: Hashable) -> str:
+    """A label as it is compared: numbers as whole ones, words in small letters."""
+    value = plain(label)
+    return str(value).strip().casefold()
+
+
+# A loss as a person reads it.
+
+CORNER = "truth \\ decision"
+"""As above the confusion matrix of a report, so that both are read in the same way."""
+
+SHOWN = 8
+"""Decisions and truths written out; a thousand classes have a million costs."""
+
+
+def as_text(
+    decisions: Sequence[Hashable], truths: Sequence[Hashable], costs: NDArray[Any], refuse: float | None
+) -> str:
+    """An aligned table, a line for each truth and a column for each decision, as in a confusion matrix."""
+    if costs.ndim == 3:
+        lines = [[f"Loss of {len(costs):,} rows, each with its own {len(decisions)} decisions × {len(truths)} truths"]]
+        if refuse is not None:
+            lines.append([f"REFUSED  {refuse:g}"])
+    else:
+        lines = _lines(CORNER, decisions, truths, costs, refuse)
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def as_html(
+    decisions: Sequence[Hashable], truths: Sequence[Hashable], costs: NDArray[Any], refuse: float | None
+) -> str:
+    """The same as a table for a notebook."""
+    if costs.ndim == 3:
+        return f"<pre>{escape(as_text(decisions, truths, costs, refuse))}</pre>"
+    head, *body = _lines(CORNER, decisions, truths, costs, refuse)
+    rows = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
+    for label, *cells in body:
+        rows.append(f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    return f"<table><caption>Loss</caption>{''.join(rows)}</table>"
+
+
+def shown_order(decisions: Sequence[Hashable], truths: Sequence[Hashable]) -> list[int]:
+    """Places of the decisions as they are shown: those that are truths in the order of these, then the others.
+
+    So what is right stands on the diagonal.
+    """
+    place = {decision: k for k, decision in enumerate(decisions)}
+    own = [place[truth] for truth in truths if truth in place]
+    others = set(range(len(decisions))) - set(own)
+    return [*own, *sorted(others)]
+
+
+def _lines(
+    corner: str,
+    decisions: Sequence[Hashable],
+    truths: Sequence[Hashable],
+    costs: NDArray[Any],
+    refuse: float | None,
+) -> list[list[str]]:
+    order = shown_order(decisions, truths)[:SHOWN]
+    shown = np.asarray(costs[order, :SHOWN], dtype=np.float64).T
+    lines = [[corner, *(str(decisions[place]) for place in order)]]
+    lines += [[str(truth), *(f"{cost:g}" for cost in line)] for truth, line in zip(truths[:SHOWN], shown, strict=True)]
+    more = len(decisions) - SHOWN
+    if more > 0:
+        lines = [[*line, f"… {more} more" if k == 0 else ""] for k, line in enumerate(lines)]
+    if refuse is not None:
+        lines = [[*line, f"{refuse:g}" if k else "REFUSED"] for k, line in enumerate(lines)]
+    if len(truths) > SHOWN:
+        lines.append([f"… {len(truths) - SHOWN} more", *[""] * (len(lines[0]) - 1)])
+    return lines

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.blas import one_thread_each
+from likely.arrays import Array
 from likely.errors import BadCell, TooLarge
-from likely.numbers import Numbers, counts_of
+from likely.parallel import one_thread_each, row_blocks, side_by_side
 from likely.stats import (
     ClassWeights,
     Cuts,
@@ -28,16 +28,15 @@ from likely.stats import (
     TokenCounts,
     ValueCounts,
 )
-from likely.stats.pairs import Axis
-from likely.stats.protocol import Array
+from likely.stats.pair_counts import Axis
 from likely.table import Table
-from likely.text.recipe import Recipe
-from likely.threads import row_blocks, side_by_side
+from likely.table.table import Numbers, counts_of
+from likely.text.tokenizer import Tokenizer
 
-USUAL_RECIPE = Recipe(normalize="NFC")
+USUAL_RECIPE = Tokenizer(normalize="NFC")
 """How texts are read unless the user says otherwise: composed and decomposed accents are one spelling."""
 
-Recipes = Mapping[str, Recipe | Cuts]
+Recipes = Mapping[str, Tokenizer | Cuts]
 """How columns are read that are not simply counted: texts by a recipe, numbers in pairs by cuts."""
 
 COLUMN_BY_COLUMN = ("values", "histogram")
@@ -149,7 +148,7 @@ def _token_counts(rows: Rows, columns: tuple[str, ...]) -> TokenCounts:
     texts = rows.table.strings(name)
     known = texts.is_valid().to_numpy() if texts.null_count else None
     given = rows.recipes.get(name)
-    recipe = given if isinstance(given, Recipe) else USUAL_RECIPE
+    recipe = given if isinstance(given, Tokenizer) else USUAL_RECIPE
     return TokenCounts.observe(texts, rows.y, rows.weight, len(rows.classes), recipe, known, rows.n_jobs)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from likely.explain.contrast import Contrast
 from likely.explain.explanation import Explanation
-from likely.explain.measuring import next_measurement
+from likely.explain.next_measurement import next_measurement
 from likely.explain.nomogram import Nomogram
 from likely.explain.outcomes import Outcomes, outcomes_of
-from likely.explain.ranking import rank
-from likely.explain.words import rank_words
+from likely.explain.rank import rank, rank_words
 
 __all__ = ["Contrast", "Explanation", "Nomogram", "Outcomes", "next_measurement", "outcomes_of", "rank", "rank_words"]

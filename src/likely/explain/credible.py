@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
-from likely.bayes import Model, evidence_for
-from likely.calibration import log_odds
+from likely.arrays import Array
+from likely.decide.calibration import log_odds
 from likely.errors import SettingsError, listed
 from likely.families import Settings
-from likely.families.spread import SPREADS, Certainty, log_bias, trigamma
-from likely.families.weighed import Weighed
+from likely.families.tempered import Tempered
+from likely.families.uncertainty import SPREADS, Certainty, log_bias, trigamma
 from likely.numerics import normalise, sums_of_others
+from likely.scorer import Model, evidence_for
 from likely.stats import Summary
 from likely.table import Table
-
-Array = NDArray[np.float64]
 
 LEAST = 1e-150
 MOST = 1e100
@@ -54,7 +52,7 @@ def credible_interval(
 
 def _by_weight(model: Model, assigned: Mapping[str, str]) -> list[tuple[dict[str, str], float]]:
     """Columns that are believed with the same weight."""
-    weight_of = {name: b.weight for b in model.beliefs if isinstance(b, Weighed) for name in b.columns}
+    weight_of = {name: b.weight for b in model.beliefs if isinstance(b, Tempered) for name in b.columns}
     groups: dict[float, dict[str, str]] = {}
     for name, family in assigned.items():
         groups.setdefault(weight_of.get(name, 1.0), {})[name] = family

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.arrays import Array
 from likely.measures import information_gains
 from likely.stats import PairCounts
-from likely.stats.protocol import Array
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from likely.plots import Picture
+    from likely.render.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ class Dependence:
 
     def plot(self, most: int = 30) -> Picture:
         """A heat map of the excess over chance, for the columns that depend most on others."""
-        from likely.plots.dependence import heat_map
+        from likely.render.charts import heat_map
 
         return heat_map(self, most)
 

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.bayes import Model
+from likely.arrays import Array
 from likely.errors import SettingsError
-from likely.explain.board import SHOWN_ROWS, Board, Line, condense
-from likely.explain.contrast import Contrast
-from likely.explain.factors import Status, factors_of
-from likely.explain.page import explanation_page
-from likely.explain.sides import sides_of
-from likely.explain.text import blackboard, written_cell
+from likely.explain.contrast import Contrast, sides_of
+from likely.explain.factors import factors_of
+from likely.families.tempered import Tempered, bare
 from likely.families.texts import TextBernoulli, Token, WeighedWords
-from likely.families.weighed import Weighed, bare
 from likely.numerics import log_of, normalise
+from likely.render.explanation_page import explanation_page
+from likely.render.text import SHOWN_ROWS, Board, Line, Status, blackboard, condense, written_cell
+from likely.scorer import Model
 from likely.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from likely.plots import Picture
-
-Array = NDArray[np.float64]
+    from likely.render.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +162,7 @@ class Explanation:
 
         Without a `contrast` the most probable class of the row stands against the rest.
         """
-        from likely.plots.factors import bars, odds
+        from likely.render.factors import bars, odds
 
         if kind == "bars":
             return bars(self, row)
@@ -187,7 +184,62 @@ class Explanation:
 
 def _tokens(belief: Any, table: Table) -> Sequence[Sequence[Token]]:
     """The words of a text column, with the weight that the column has."""
-    if not isinstance(belief, Weighed):
+    if not isinstance(belief, Tempered):
         return cast("Sequence[Sequence[Token]]", belief.tokens(table))
     texts = belief.belief.tokens(table)
     return [[Token(word, weight, belief.weight * told) for word, weight, told in text] for text in texts]
+
+
+# The strongest reasons for a prediction, in words: what spoke for it, or against it, and how loudly.
+
+MOST_CELLS = 1 << 21
+"""Rows × columns × classes that are explained at once."""
+
+
+class Reason(NamedTuple):
+    """A cell, or a word of a text, and its log-odds for the most probable class against the next one."""
+
+    what: str
+    log_odds: float
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.log_odds:+.2f}"
+
+
+def reasons(explain: Callable[[Table], Explanation], table: Table, most: int) -> list[list[Reason]]:
+    """For each row its strongest reasons, the loudest first; gaps and what was never seen say nothing.
+
+    `explain` is a classifier's method of that name. In a text each word is a reason of its own.
+    """
+    few = explain(table.slice(0, min(table.n_rows, 1)))
+    if not isinstance(few, Explanation):
+        raise SettingsError("This classifier does not explain its rows column by column, so it has no reasons to give.")
+    step = max(MOST_CELLS // max(few.contributions.size, 1), 1)
+    found: list[list[Reason]] = []
+    for start in range(0, table.n_rows, step):
+        why = explain(table.slice(start, min(start + step, table.n_rows)))
+        found.extend(_strongest(why, most))
+    return found
+
+
+def _strongest(why: Explanation, most: int) -> Iterator[list[Reason]]:
+    posterior, n_classes = why.posterior, len(why.classes)
+    for row in range(len(why)):
+        best, rival = [*np.argsort(-posterior[row], kind="stable"), 0][:2] if n_classes > 1 else (0, 0)
+        given = []
+        for place, name in enumerate(why.columns):
+            if name in why.words:
+                words = why.words[name][row]
+                given += [
+                    (f"{name} has {token.word!r}", token.evidence[best], token.evidence[rival]) for token in words
+                ]
+                continue
+            line = why.contributions[row, place]
+            label = written_cell(name, why.cells[row][place], why.status(row, place))
+            given.append((label, line[best], line[rival]))
+        with np.errstate(invalid="ignore"):  # two classes that a cell rules out are not told apart by it
+            odds = [
+                Reason(label, float(np.nan_to_num(a - b, nan=0.0, posinf=np.inf, neginf=-np.inf)))
+                for label, a, b in given
+            ]
+        yield sorted((reason for reason in odds if reason.log_odds), key=lambda reason: -abs(reason.log_odds))[:most]

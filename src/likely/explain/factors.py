@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.bayes import Belief, Model
+from likely.arrays import Array
 from likely.families.categorical import Categorical
-from likely.families.weighed import Weighed, bare
+from likely.families.tempered import Tempered, bare
+from likely.render.text import Status
+from likely.scorer import FittedFamily, Model
 from likely.table import Table, as_table, index_levels
 
-Array = NDArray[np.float64]
-
-Status = Literal["known", "gap", "unseen", "outside", "partly"]
 """What a cell is to a belief: known; empty; a category never learned; a number outside the family's range;
 or, where several columns make one factor, some of them empty."""
 
@@ -47,7 +45,7 @@ def factors_of(model: Model, table: Table) -> list[Factor]:
     """All factors in the order of the model's columns; their evidence sums to log joint less log prior."""
     if table.sparse is not None and len(model.columns) > WIDE:
         return _wide_factors(model, table)
-    beliefs_of: dict[tuple[str, ...], list[Belief]] = {}
+    beliefs_of: dict[tuple[str, ...], list[FittedFamily]] = {}
     group_of = {name: group for belief in model.beliefs for group in _groups(belief) for name in group}
     # The largest group that a column belongs to: what is asked of a part is told with the whole.
     for belief in model.beliefs:
@@ -62,7 +60,7 @@ def factors_of(model: Model, table: Table) -> list[Factor]:
     return [_factor(group, beliefs, table, len(model.classes)) for group, beliefs in beliefs_of.items()]
 
 
-def evidence(beliefs: Sequence[Belief], table: Table, n_classes: int) -> Array:
+def evidence(beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Array:
     """What some beliefs add to the log joint of each row."""
     joint = np.zeros((table.n_rows, n_classes))
     for belief in beliefs:
@@ -70,26 +68,26 @@ def evidence(beliefs: Sequence[Belief], table: Table, n_classes: int) -> Array:
     return joint
 
 
-def beliefs_about(model: Model, column: str) -> list[Belief]:
+def beliefs_about(model: Model, column: str) -> list[FittedFamily]:
     """The beliefs that take part in a column's factor, cut down to that column."""
     return [belief.only(column) for belief in model.beliefs if column in belief.columns]
 
 
-def is_whole(belief: Belief) -> bool:
+def is_whole(belief: FittedFamily) -> bool:
     """Whether no share of a belief's evidence belongs to one column: a family says so by an attribute `whole`."""
     return bool(getattr(bare(belief), "whole", False)) and len(belief.columns) > 1
 
 
-def speaks_together(belief: Belief) -> bool:
+def speaks_together(belief: FittedFamily) -> bool:
     """Whether what one column of a belief says depends on the row's other cells."""
     return is_whole(belief) or bool(getattr(bare(belief), "chained", False))
 
 
-def _groups(belief: Belief) -> list[tuple[str, ...]]:
+def _groups(belief: FittedFamily) -> list[tuple[str, ...]]:
     return [belief.columns] if is_whole(belief) else [(name,) for name in belief.columns]
 
 
-def _factor(columns: tuple[str, ...], beliefs: Sequence[Belief], table: Table, n_classes: int) -> Factor:
+def _factor(columns: tuple[str, ...], beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Factor:
     cells = [_cells(table, name) for name in columns]
     status = [_status(table, name, known, beliefs) for name, known in zip(columns, cells, strict=True)]
     added = evidence(beliefs, table, n_classes)
@@ -112,7 +110,7 @@ def _cells(table: Table, name: str) -> list[object]:
     return [column.levels[code] if code >= 0 else None for code in column.codes]
 
 
-def _status(table: Table, name: str, cells: Sequence[object], beliefs: Sequence[Belief]) -> list[Status]:
+def _status(table: Table, name: str, cells: Sequence[object], beliefs: Sequence[FittedFamily]) -> list[Status]:
     found: list[Status] = ["gap" if cell is None else "known" for cell in cells]
     for belief in beliefs:
         if isinstance(bare(belief), Categorical):
@@ -130,10 +128,10 @@ def _mark(found: list[Status], where: NDArray[np.bool_], status: Status) -> None
             found[row] = status
 
 
-def _at(belief: Belief, place: int) -> Belief:
+def _at(belief: FittedFamily, place: int) -> FittedFamily:
     """A belief cut down to one of its columns, without a search for its name where the family knows how."""
-    if isinstance(belief, Weighed):
-        return Weighed(_at(belief.belief, place), belief.weight)
+    if isinstance(belief, Tempered):
+        return Tempered(_at(belief.belief, place), belief.weight)
     return belief.at(place) if hasattr(belief, "at") else belief.only(belief.columns[place])
 
 

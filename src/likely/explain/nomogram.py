@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.bayes import Model
+from likely.arrays import Array
 from likely.errors import SettingsError, listed, missing_columns
+from likely.explain.contrast import sides_of
 from likely.explain.factors import beliefs_about, evidence, speaks_together
 from likely.explain.outcomes import COARSE, outcomes_of
-from likely.explain.sides import sides_of
-from likely.families.weighed import bare
+from likely.families.tempered import bare
 from likely.numerics import log_of
+from likely.scorer import Model
 from likely.table import as_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from likely.plots import Picture
-
-Array = NDArray[np.float64]
+    from likely.render.picture import Picture
 
 MASS = 0.99
 """Of each class's values, what a scale for numbers covers."""
@@ -126,7 +125,7 @@ class Nomogram:
 
     def plot(self, row: Mapping[str, object] | None = None) -> Picture:
         """The sheet as a picture, with the points of one row marked if one is given."""
-        from likely.plots.nomogram import nomogram
+        from likely.render.nomogram import nomogram
 
         return nomogram(self, row)
 

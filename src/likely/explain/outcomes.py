@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.bayes import Belief
+from likely.arrays import Array
 from likely.explain.factors import evidence
 from likely.families.bernoulli import Bernoulli
 from likely.families.bins import FIRST as FIRST_BIN
@@ -19,13 +19,12 @@ from likely.families.gaussian import Gaussian
 from likely.families.lognormal import LogNormal
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.poisson import Poisson
-from likely.families.weighed import bare
+from likely.families.tempered import bare
+from likely.scorer import FittedFamily
 from likely.table import as_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 REACH = 8.0
 """Deviations to either side that are integrated over: what lies beyond is below 1e-15."""
@@ -70,7 +69,7 @@ class Outcomes:
         return pd.DataFrame(told, index=pd.Index(list(self.values), name="value"), columns=classes.tolist())
 
 
-def outcomes_of(belief: Belief, column: str, n_classes: int, points: int = FINE) -> Outcomes | None:
+def outcomes_of(belief: FittedFamily, column: str, n_classes: int, points: int = FINE) -> Outcomes | None:
     """What a belief expects of a column whatever the others hold; a weight that it may have is left aside.
 
     None where it is no distribution of single cells, as counts of words.
@@ -84,7 +83,7 @@ def outcomes_of(belief: Belief, column: str, n_classes: int, points: int = FINE)
     return find(belief.only(column), column, n_classes, min(points, max(MOST_CELLS // n_classes, FEWEST_POINTS)))
 
 
-def density(belief: Belief, column: str, values: Array, n_classes: int) -> Array:
+def density(belief: FittedFamily, column: str, values: Array, n_classes: int) -> Array:
     """log P(value | class) at some values, as values × classes."""
     belief = bare(belief)
     alone = (belief.margins if isinstance(belief, MultivariateGaussian) else belief).only(column)

@@ -13,7 +13,7 @@ from likely.families.lognormal import LogNormal
 from likely.families.multinomial import Multinomial
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.poisson import Poisson
-from likely.families.protocol import Family, Scorer, Settings
+from likely.families.protocol import BlockScorer, Family, Settings
 from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_by_column
 from likely.families.texts import TEXT_FAMILIES, TextBernoulli, TextComplement, TextMultinomial
 from likely.families.tree_bins import TreeBins
@@ -54,6 +54,7 @@ __all__ = [
     "Aode",
     "Bernoulli",
     "Bins",
+    "BlockScorer",
     "Categorical",
     "Complement",
     "Family",
@@ -64,7 +65,6 @@ __all__ = [
     "Multinomial",
     "MultivariateGaussian",
     "Poisson",
-    "Scorer",
     "Settings",
     "Smoothing",
     "TextBernoulli",

@@ -1,22 +1,218 @@
-"""Averaged one-dependence estimators: every column depends on the class and on one other column, in turn on each."""
+"""Averaged one-dependence estimators: every column depends on the class and on one other column, in turn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.families.aode_kernels import WHOLE, add_aode, add_aode_without, direct_counts, log_given
+from likely.arrays import Array, Flags, Int32, Int64
 from likely.families.categorical import log_shares
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
-from likely.numbers import Numbers
-from likely.stats.pairs import Axis, Cuts, Layout, PairCounts, size_of
+from likely.families.leave_one_out import less_one
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.stats.pair_counts import Axis, Cuts, Layout, PairCounts, size_of
 from likely.table import Table
 from likely.table.levels import index_levels
+from likely.table.table import Numbers
 
-Longs = NDArray[np.int64]
+WHOLE = -1
+
+CELLS_AT_ONCE = 1 << 16
+"""Scores of rows that are held at once: these rows take turns with each parent, whose lines stay near by meanwhile."""
+
+
+@numba.njit(nogil=True, cache=True)
+def direct_counts(counts: Array, sizes: Int64, found_at: Int64, starts: Int64, out: Array) -> None:
+    """Counts of all ordered pairs as lines (cells × classes), from classes × cells of the pairs (smaller, larger)."""
+    for j in range(sizes.shape[0]):
+        for k in range(sizes.shape[0]):
+            if j == k:
+                continue
+            for a in range(sizes[j]):
+                for b in range(sizes[k]):
+                    cell = found_at[j, k] + a * sizes[k] + b if j < k else found_at[k, j] + b * sizes[j] + a
+                    out[starts[j, k] + a * sizes[k] + b] = counts[:, cell]
+
+
+@numba.njit(nogil=True, cache=True)
+def log_given(lines: Array, sizes: Int64, singles: Int64, starts: Int64, pseudo: Array, all_pseudo: Array) -> None:
+    """Turn counts of ordered pairs into log P(second value | first value, class), in place."""
+    for j in range(sizes.shape[0]):
+        for k in range(sizes.shape[0]):
+            if j == k:
+                continue
+            for a in range(sizes[j]):
+                first = starts[j, k] + a * sizes[k]
+                for c in range(lines.shape[1]):
+                    total = lines[first : first + sizes[k], c].sum() + all_pseudo[k]
+                    for b in range(sizes[k]):
+                        more = lines[first + b, c] + pseudo[singles[k] + b]
+                        lines[first + b, c] = np.log(more / total) if total > 0.0 else -np.log(sizes[k])
+
+
+@numba.njit(nogil=True, cache=True)
+def _log_mean(scores: Array, n_parents: int, out: Array) -> None:
+    """log of the mean of exp(score) over the parents, for each class."""
+    for c in range(out.shape[0]):
+        peak = -np.inf
+        for j in range(n_parents):
+            peak = max(peak, scores[j, c])
+        if peak == -np.inf:
+            out[c] = -np.inf
+            continue
+        total = 0.0
+        for j in range(n_parents):
+            total += np.exp(scores[j, c] - peak)
+        out[c] = peak + np.log(total / n_parents)
+
+
+@numba.njit(nogil=True, cache=True)
+def _share(
+    row: Int32, shown: int, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array,
+    parents: Int64, n_parents: int, scores: Array, mean: Array, out: Array,
+) -> None:  # fmt: skip
+    """One column's part of the log mean: its evidence averaged over the parents, and its share of what mixing costs."""
+    known = 0
+    for k in range(row.shape[0]):
+        known += 1 if row[k] >= 0 else 0
+    for c in range(out.shape[0]):
+        if mean[c] == -np.inf:
+            out[c] -= np.inf
+            continue
+        own, mixing = 0.0, -np.log(n_parents)
+        for place in range(n_parents):
+            j = parents[place]
+            share = np.exp(scores[place, c] - mean[c]) / n_parents
+            if share > 0.0:
+                if j == shown:
+                    own += share * single[singles[j] + row[j], c]
+                else:
+                    own += share * given[pairs[j, shown] + row[j] * sizes[shown] + row[shown], c]
+                mixing -= share * np.log(share)
+        out[c] += own + mixing / known
+
+
+@numba.njit(nogil=True, cache=True)
+def _with_parent(
+    row: Int32, j: int, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array, line: Array
+) -> None:
+    """log P(x_j | c) + Σ log P(x_k | x_j, c) of each class."""
+    line[:] = single[singles[j] + row[j]]
+    for k in range(row.shape[0]):
+        if k != j and row[k] >= 0:
+            more = given[pairs[j, k] + row[j] * sizes[k] + row[k]]
+            for c in range(line.shape[0]):
+                line[c] += more[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def _one_by_one(row: Int32, shown: int, singles: Int64, single: Array, out: Array) -> None:
+    """The evidence of all columns, or of one, without any parent."""
+    for k in range(row.shape[0]):
+        if row[k] >= 0 and (shown < 0 or k == shown):
+            out += single[singles[k] + row[k]]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_aode(
+    codes: Int32, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array, is_parent: NDArray[np.uint8],
+    shown: int, joint: Array,
+) -> None:  # fmt: skip
+    """Add log mean over parents j of P(x_j | c) · Π P(x_k | x_j, c); of all columns, or one column's share of it.
+
+    `given` has the cell `pairs[j, k] + x_j · sizes[k] + x_k` for each ordered pair. A row in which no value may be a
+    parent is judged by the columns one by one.
+    """
+    n_columns, n_classes = codes.shape[1], joint.shape[1]
+    n_held = max(min(CELLS_AT_ONCE // max(n_columns * n_classes, 1), codes.shape[0]), 1)
+    scores, mean = np.empty((n_held, n_columns, n_classes)), np.empty(n_classes)
+    parents, n_parents = np.empty((n_held, n_columns), dtype=np.int64), np.empty(n_held, dtype=np.int64)
+    for first in range(0, codes.shape[0], n_held):
+        here = codes[first : first + n_held]
+        n_parents[:] = 0
+        for j in range(n_columns):
+            for i in range(here.shape[0]):
+                row = here[i]
+                if row[j] >= 0 and is_parent[singles[j] + row[j]] and (shown < 0 or row[shown] >= 0):
+                    _with_parent(row, j, singles, sizes, pairs, single, given, scores[i, n_parents[i]])
+                    parents[i, n_parents[i]] = j
+                    n_parents[i] += 1
+        for i in range(here.shape[0]):
+            row, out = here[i], joint[first + i]
+            if n_parents[i] == 0:
+                _one_by_one(row, shown, singles, single, out)
+                continue
+            _log_mean(scores[i], n_parents[i], mean)
+            if shown < 0:
+                out += mean
+            else:
+                _share(
+                    row, shown, singles, sizes, pairs, single, given, parents[i], n_parents[i], scores[i], mean, out
+                )  # fmt: skip
+
+
+@numba.njit(nogil=True, cache=True)
+def _own(count: float, total: float, weight: float, pseudo: float, all_pseudo: float, size: int) -> float:
+    rest = less_one(total, weight) + all_pseudo
+    return float(np.log((less_one(count, weight) + pseudo) / rest) if rest > 0.0 else -np.log(size))
+
+
+@numba.njit(nogil=True, cache=True)
+def _drop_lone(codes: Int32, weight: float, singles: Int64, pooled: Array, is_bin: Flags, row: Int32) -> None:
+    """The row as it would be read had it not been learned: a value that nobody else has is one never seen."""
+    for k in range(row.shape[0]):
+        row[k] = codes[k]
+        if row[k] >= 0 and not is_bin[k] and less_one(pooled[singles[k] + row[k]], weight) == 0.0:
+            row[k] = -1
+
+
+@numba.njit(nogil=True, cache=True)
+def add_aode_without(
+    codes: Int32, y: Int32, weight: Array, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array,
+    n_single: Array, n_known: Array, n_pair: Array, pooled: Array, is_bin: Flags, pseudo: Array, all_pseudo: Array,
+    fewest: float, joint: Array,
+) -> None:  # fmt: skip
+    """The same for rows that were learned, each without itself: `n_…` are the counts behind `single` and `given`.
+
+    A value that nobody else has is one never seen; a bin stays a bin.
+    """
+    n_columns, n_classes = codes.shape[1], joint.shape[1]
+    scores, mean, row = np.empty((n_columns, n_classes)), np.empty(n_classes), np.empty(n_columns, dtype=np.int32)
+    for i in range(codes.shape[0]):
+        w, own, n_parents = weight[i], y[i], 0
+        _drop_lone(codes[i], w, singles, pooled, is_bin, row)
+        for turn in range(n_columns + 1):
+            # The last turn is for a row without parents: all columns one by one.
+            j = turn if turn < n_columns else -1
+            if j < 0 and n_parents > 0:
+                break
+            if j >= 0 and (row[j] < 0 or less_one(pooled[singles[j] + row[j]], w) < fewest):
+                continue
+            line = scores[n_parents]
+            line[:] = 0.0
+            for k in range(n_columns):
+                if row[k] < 0:
+                    continue
+                if j < 0 or k == j:
+                    cell = singles[k] + row[k]
+                    more = single[cell]
+                    mine = _own(n_single[cell, own], n_known[k, own], w, pseudo[cell], all_pseudo[k], sizes[k])
+                else:
+                    cell = pairs[j, k] + row[j] * sizes[k] + row[k]
+                    more = given[cell]
+                    both = n_pair[cell - row[k] : cell - row[k] + sizes[k], own].sum()
+                    mine = _own(n_pair[cell, own], both, w, pseudo[singles[k] + row[k]], all_pseudo[k], sizes[k])
+                for c in range(n_classes):
+                    line[c] += mine if c == own else more[c]
+            n_parents += 1
+        _log_mean(scores, n_parents, mean)
+        joint[i] += mean
+
+
+# Averaged one-dependence estimators: every column depends on the class and on one other column, in turn on each.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +253,9 @@ class Aode:
         return cls(columns, seen.axes, lines, given, (pooled >= settings.fewest).astype(np.uint8))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: PairCounts, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(
+        cls, columns: tuple[str, ...], seen: PairCounts, rows: LeftOut, settings: Settings
+    ) -> BlockScorer:
         """Only what the row's own class says changes, in closed form."""
         belief = cls.settle(columns, seen, rows.classes, settings)
         sizes, singles, pairs = directed(seen.axes)
@@ -78,7 +276,7 @@ class Aode:
 
         return score
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         codes = codes_of(table, self.columns, self.axes)
         sizes, singles, pairs = directed(self.axes)
 
@@ -109,7 +307,7 @@ def codes_of(table: Table, columns: tuple[str, ...], axes: tuple[Axis, ...]) -> 
     return codes
 
 
-def directed(axes: tuple[Axis, ...]) -> tuple[Longs, Longs, Longs]:
+def directed(axes: tuple[Axis, ...]) -> tuple[Int64, Int64, Int64]:
     """Sizes, first cells of the columns, and first cells of the ordered pairs of columns."""
     layout = Layout.of([size_of(axis) for axis in axes])
     cells = np.outer(layout.sizes, layout.sizes)

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likely.arrays import Array, Index
 from likely.families.kernels import add_presence, add_sparse_lines
-from likely.families.left_out import less, own_presence, own_presence_sparsely
+from likely.families.leave_one_out import less, own_presence, own_presence_sparsely
 from likely.families.linear import SparseWeights, lines_where_seen, own_counts
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
-from likely.numbers import Numbers, counts_of
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.numerics import log_of
 from likely.stats import Presence
-from likely.stats.protocol import Index, Matrix
-from likely.stats.sums import csr_arrays, rows_of
+from likely.stats.feature_counts import csr_arrays, rows_of
+from likely.stats.protocol import Matrix
 from likely.table import Table
+from likely.table.table import Numbers, counts_of
 
 DENSE_ROWS = 256
 """Sparse rows that are written out at a time where a share is exactly 0 or 1."""
@@ -96,7 +97,7 @@ class Bernoulli:
         pseudo = _pseudo_counts(columns, settings)
         return cls(columns, presence_shares(seen, weights, pseudo[:, 0], pseudo[:, 1]))
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         source = counts_of(table, self.columns)
 
         def score(block: slice, joint: Array) -> None:
@@ -106,7 +107,7 @@ class Bernoulli:
         return score
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Presence, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Presence, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Only the row's own class knows less without it."""
         belief = cls.settle(columns, seen, rows.classes, settings)
         pseudo = _pseudo_counts(columns, settings)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array, Flags, Int64
 from likely.families.categorical import log_shares
 from likely.families.kernels import add_rows_of_table
-from likely.families.left_out import less
-from likely.families.left_out_bins import STRANGE, OwnBins
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
-from likely.numbers import Numbers
-from likely.stats import Histogram
-from likely.stats.cutting import Binning, cut, log_widths
+from likely.families.leave_one_out import less, less_one
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.numerics import log_of
+from likely.stats.binning import Binning, cells_between, cut, log_width, log_widths, outer_edges
+from likely.stats.histogram import Histogram, floats_at, share_out
 from likely.stats.protocol import leave
 from likely.table import Table
+from likely.table.table import Numbers
 
 GAP, FIRST = 0, 1
 """Lines of the table: that of a gap, then those of the bins."""
@@ -63,7 +65,7 @@ class Bins:
         return Bins(columns, binning.edges, table)
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Without a row its cell is lighter, so the bins may be others: they are cut anew for every cell."""
         cells, belief = rows.table.numbers(columns[0]), cls.settle(columns, seen, rows.classes, settings)
         own = OwnBins(seen, rows, settings, columns[0], gaps_of(seen, rows.classes, settings))
@@ -83,7 +85,7 @@ class Bins:
 
         return score
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         numbers = Numbers.of(table, self.columns)
         lines = np.arange(len(self.table))
 
@@ -113,3 +115,138 @@ def gaps_of(seen: Histogram, weights: Array, settings: Settings) -> Array | None
         return None
     gaps = less(weights, seen.known)
     return leave(weights, np.minimum(seen.known, weights)) if gaps.any() else None
+
+
+# Bins without a row: for the cell that it lies in, what every class says once the row is taken out.
+
+STRANGE = -2
+"""The code of a number whose cell holds nothing; −1 is a gap."""
+
+
+class OwnBins:
+    """The histogram of all rows, from which each row can be taken out: what is said depends on cell, class, weight.
+
+    Without a row its cell is lighter, or gone, and all bins may lie elsewhere: they are cut anew for each.
+    """
+
+    def __init__(self, seen: Histogram, rows: LeftOut, settings: Settings, column: str, gaps: Array | None) -> None:
+        self.seen, self.rows, self.gaps = seen, rows, gaps
+        self.n_bins, self.smoothing = settings.bins, settings.smoothing_of(column)
+        self.known, self.mass = seen.known, np.asarray(seen.counts.sum(axis=0))
+        self.below = np.concatenate([np.zeros((len(rows.classes), 1)), np.cumsum(seen.counts, axis=1)], axis=1)
+
+    def lines(self, codes: NDArray[np.int32]) -> tuple[Array, Array, NDArray[np.intp]]:
+        """What all classes say (pairs × classes), and what each says of a row of its own; the pair of each row."""
+        pairs, places = np.unique(np.column_stack([codes, self.rows.weight]), axis=0, return_inverse=True)
+        cells, weights = pairs[:, 0].astype(np.int64), np.ascontiguousarray(pairs[:, 1])
+        said, own = np.zeros((2, len(pairs), len(self.known)))
+        known = np.flatnonzero(cells >= 0)
+        if len(known):
+            said[known], own[known] = self._of_cells(cells[known], weights[known])
+        for gap in np.flatnonzero(cells == -1):
+            said[gap], own[gap] = self._of_gap(float(weights[gap]))
+        return said, own, places.ravel()
+
+    def _of_gap(self, weight: float) -> tuple[Array, Array]:
+        nothing = np.zeros_like(self.known)
+        if self.gaps is None or less(self.gaps.sum(keepdims=True), np.array([weight]))[0] == 0.0:
+            return nothing, nothing
+        count = share_out(self.mass, self.n_bins, np.zeros(len(self.mass), dtype=np.int64))
+        pseudo = self.smoothing.pseudo_counts(range(count + 1))
+        total = self.known + self.gaps
+        said = _log_shares(self.gaps, total, pseudo[-1], pseudo.sum(), len(pseudo))
+        left = less(self.gaps, nothing + weight), less(total, nothing + weight)
+        return said, _log_shares(*left, pseudo[-1], pseudo.sum(), len(pseudo))
+
+    def _of_cells(self, cells: Int64, weights: Array) -> tuple[Array, Array]:
+        first, last, place, count = np.zeros((4, len(cells)), dtype=np.int64)
+        gone = np.zeros(len(cells), dtype=np.bool_)
+        _own_bins(self.mass, cells, weights, self.n_bins, self._falls_right(), first, last, place, count, gone)
+        counts = (self.below[:, last + 1] - self.below[:, first]).T
+        inside = gone & (first < cells) & (cells < last)
+        counts[inside] -= self.seen.counts[:, cells[inside]].T  # the cell is gone, and its row with it
+        total = self.known if self.gaps is None else self.known + self.gaps
+        more = np.maximum(count, 1) + (self.gaps is not None)
+        pseudos = {size: self.smoothing.pseudo_counts(range(size)) for size in np.unique(more).tolist()}
+        pseudo = np.array([pseudos[size][own] for size, own in zip(more.tolist(), place.tolist(), strict=True)])[
+            :, None
+        ]
+        all_pseudo = np.array([pseudos[size].sum() for size in more.tolist()])[:, None]
+        sizes = more[:, None].astype(np.float64)
+        said = _log_shares(counts, total[None], pseudo, all_pseudo, sizes)
+        left = np.where(gone[:, None], counts, less(counts, weights[:, None]))
+        own = _log_shares(left, less(total[None], weights[:, None]), pseudo, all_pseudo, sizes)
+        width = self._log_widths(cells, first, last, gone)[:, None]
+        lonely = count == 0  # nothing is left of the column
+        return np.where(lonely[:, None], 0.0, said - width), np.where(lonely[:, None], 0.0, own - width)
+
+    def _falls_right(self) -> Flags:
+        """Whether a cell that lost its only row lies on the right side of a cut between its neighbours."""
+        n = len(self.mass)
+        right = np.zeros(n, dtype=np.bool_)
+        inner = np.arange(1, n - 1)
+        if len(inner):
+            right[inner] = self.seen.cells[inner] >= cells_between(self.seen, inner - 1, inner + 1)
+        return right
+
+    def _log_widths(self, cells: Int64, first: Int64, last: Int64, gone: Flags) -> Array:
+        """Widths of the bins between `first` and `last`, with the cells that are gone taken out of the list."""
+        n, shift, lows, highs = len(self.mass), self.seen.shift, self.seen.lows(), self.seen.highs()
+        every = np.arange(n)
+        before = first - 1 - (gone & (cells == first - 1))
+        after = last + 1 + (gone & (cells == last + 1))
+        low = floats_at(cells_between(self.seen, np.clip(before, 0, n - 1), first) << shift)
+        high = floats_at(cells_between(self.seen, last, np.clip(after, 0, n - 1)) << shift)
+        ends = {-1: outer_edges(lows, highs)}
+        for cell in {0, 1, n - 2, n - 1} & set(cells[gone].tolist()):
+            rest = every != cell
+            ends[cell] = outer_edges(lows[rest], highs[rest]) if rest.any() else (0.0, 1.0)
+        own = [ends.get(cell if out else -1, ends[-1]) for cell, out in zip(cells.tolist(), gone.tolist(), strict=True)]
+        outer = np.array(own).reshape(-1, 2)
+        return log_width(np.where(before < 0, outer[:, 0], low), np.where(after >= n, outer[:, 1], high))
+
+
+def _log_shares(
+    inside: Array, total: Array, pseudo: Array | float, all_pseudo: Array | float, size: Array | int
+) -> Array:
+    """log((inside + pseudo) / (total + all pseudo)); even shares where nothing is known."""
+    bottom = total + all_pseudo
+    even = np.broadcast_to(1.0 / np.maximum(size, 1), inside.shape).copy()
+    return log_of(np.divide(inside + pseudo, bottom, out=even, where=np.broadcast_to(bottom > 0.0, inside.shape)))
+
+
+@numba.njit(nogil=True, cache=True)
+def _own_bins(
+    mass: Array, cells: Int64, weights: Array, n_bins: int, falls_right: Flags,
+    first: Int64, last: Int64, place: Int64, count: Int64, gone: Flags,
+) -> None:  # fmt: skip
+    """For each cell, once a weight has left it: the first and last cell of its bin, which bin that is, of how many."""
+    n = mass.shape[0]
+    lighter, bins = np.empty(n), np.empty(n, dtype=np.int64)
+    for pair in range(cells.shape[0]):
+        cell = cells[pair]
+        left = less_one(mass[cell], weights[pair])
+        gone[pair] = left == 0.0
+        skip = 1 if gone[pair] else 0
+        lighter[:cell] = mass[:cell]
+        if gone[pair]:
+            lighter[cell : n - 1] = mass[cell + 1 :]
+        else:
+            lighter[cell:] = mass[cell:]
+            lighter[cell] = left
+        size = n - skip
+        count[pair] = share_out(lighter[:size], n_bins, bins[:size])
+        if size == 0:
+            continue
+        at = cell
+        if gone[pair] and (cell == size or (cell > 0 and not falls_right[cell])):
+            at = cell - 1
+        own = bins[at]
+        low, high = at, at
+        while low > 0 and bins[low - 1] == own:
+            low -= 1
+        while high < size - 1 and bins[high + 1] == own:
+            high += 1
+        place[pair] = own
+        first[pair] = low + (skip if low >= cell else 0)
+        last[pair] = high + (skip if high >= cell else 0)

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array
 from likely.families.kernels import add_rows_of_table
-from likely.families.left_out import add_lines_but_own, less
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
+from likely.families.leave_one_out import add_lines_but_own, less
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.families.smoothing import totals_without_one
 from likely.numerics import log_of
 from likely.stats import ValueCounts
@@ -52,7 +53,9 @@ class Categorical:
         return cls(columns, seen.values, table)
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: ValueCounts, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(
+        cls, columns: tuple[str, ...], seen: ValueCounts, rows: LeftOut, settings: Settings
+    ) -> BlockScorer:
         """Only the row's own class changes, unless nobody else has the row's value: then that was never seen."""
         column, belief = rows.table.codes(columns[0]), cls.settle(columns, seen, rows.classes, settings)
         smoothing = settings.smoothing_of(columns[0])
@@ -95,7 +98,7 @@ class Categorical:
 
         return score
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         column = table.codes(self.columns[0])
         known = index_levels(column.levels, self.values)
         row_of_code = np.concatenate([[GAP], np.where(known < 0, UNSEEN, known + FIRST)]).astype(np.int64)

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from likely.families.left_out import add_complement, add_complement_sparsely
+from likely.arrays import Array
+from likely.families.leave_one_out import add_complement, add_complement_sparsely
 from likely.families.linear import DenseWeights, SparseWeights, Weights, bind_weights, lines_where_seen, sparse_rows
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
-from likely.numbers import counts_of
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.stats import FeatureCounts
-from likely.stats.sums import csr_arrays
+from likely.stats.feature_counts import csr_arrays
 from likely.table import Table
+from likely.table.table import counts_of
 
 LEAST_PSEUDO = 1e-10
 """A word that no other class knows would weigh infinitely much; this keeps it finite."""
@@ -37,7 +38,9 @@ class Complement:
         return cls(columns, complement_weights(seen, np.maximum(pseudo, LEAST_PSEUDO)))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: FeatureCounts, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, rows: LeftOut, settings: Settings
+    ) -> BlockScorer:
         """A row is unknown to all classes but its own, which never looked at it."""
         pseudo = np.maximum(settings.smoothing_of(columns[0]).pseudo_counts(columns), LEAST_PSEUDO)
         source, sums = counts_of(rows.table, columns), seen.column_sums()
@@ -56,7 +59,7 @@ class Complement:
 
         return score
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         return bind_weights(self.weights, table, self.columns)
 
     def only(self, column: str) -> Complement:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.families.left_out import less
-from likely.families.protocol import Array, LeftOut, Scorer, Settings
-from likely.numbers import Numbers
+from likely.arrays import Array
+from likely.families.leave_one_out import less
+from likely.families.protocol import BlockScorer, LeftOut, Settings
 from likely.numerics import log_of
 from likely.stats import Moments
 from likely.stats.protocol import leave
 from likely.table import Table
+from likely.table.table import Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +35,7 @@ class GapFactor:
         return cls(columns, log_of(share_gap), log_of(share_known))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         """The same for every row without that row; a column whose only gap it is says nothing any more."""
         numbers, factor = Numbers.of(rows.table, columns), cls.settle(columns, seen.n, rows.classes, settings)
         pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T
@@ -58,7 +59,7 @@ class GapFactor:
 
         return score
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         numbers = Numbers.of(table, self.columns)
 
         def score(block: slice, joint: Array) -> None:

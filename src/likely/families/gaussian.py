@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from likely.arrays import Array, Index
+from likely.families.gaussian_leave_one_out import add_gaussian_without, count_others, moments_without, own_gaussian
 from likely.families.kernels import INFINITE, add_gaussian
-from likely.families.left_out_bells import add_gaussian_without, own_gaussian
-from likely.families.own_moments import OwnMoments
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
-from likely.numbers import Numbers
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.stats import Moments
-from likely.stats.protocol import NOISE, Index
+from likely.stats.protocol import NOISE
 from likely.table import Table
+from likely.table.table import Numbers
 
 LOG_ROOT_TAU = 0.5 * np.log(2.0 * np.pi)
 MANY_TIMES = 1e150
@@ -49,12 +49,12 @@ class Gaussian:
         return cls(columns, mean, np.where(whole > 0.0, deviation, np.inf))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         numbers = Numbers.of(rows.table, columns)
         belief = cls.settle(columns, seen, rows.classes, settings)
         return belief.without_own(OwnMoments(seen, rows, numbers.column), numbers.rows, settings)
 
-    def without_own(self, own: OwnMoments, cells: Callable[[slice], Array], settings: Settings) -> Scorer:
+    def without_own(self, own: OwnMoments, cells: Callable[[slice], Array], settings: Settings) -> BlockScorer:
         """Judge each row without it. Most columns need no more than a correction for the row's own class; those in
         which some class is near the floor, or has a single row, are settled anew, cell by cell."""
         rows, seen, unbiased = own.rows, own.seen, settings.unbiased
@@ -102,7 +102,7 @@ class Gaussian:
         log_peak = np.where(np.isinf(self.deviation), 0.0, -np.log(self.deviation) - LOG_ROOT_TAU)
         return bool(add_gaussian(rows, self.mean, 1.0 / self.deviation, log_peak, joint) != INFINITE)
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         numbers = Numbers.of(table, self.columns)
 
         def score(block: slice, joint: Array) -> None:
@@ -123,3 +123,43 @@ def _typical_deviation(seen: Moments, whole: Array) -> Array:
     squares = np.square(seen.root / scale).sum(axis=0)
     within = scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0))
     return np.asarray(np.where(within > 0.0, within, whole))
+
+
+# The moments of each row's class without that row: by subtraction, and counted anew where that loses digits.
+
+ORDINARY = 400
+"""Columns within 2^±400 have squares within the floats; others are divided by a power of two, which loses nothing."""
+
+
+class OwnMoments:
+    """Moments of all rows, from which each row can be taken out; `column` gives all cells of a column."""
+
+    def __init__(self, seen: Moments, rows: LeftOut, column: Callable[[int], Array]) -> None:
+        self.seen, self.rows, self._column = seen, rows, column
+        largest = np.maximum(np.abs(seen.mean), seen.root).max(axis=0, initial=0.0)
+        exponent = np.frexp(largest)[1]
+        self._shift = np.where(np.abs(exponent) > ORDINARY, -exponent, 0)
+
+    def scaled(self, part: Array, places: Index) -> Array:
+        """Cells of the columns `places` in the units of the moments."""
+        shift = self._shift[places]
+        return np.ldexp(part, shift) if shift.any() else part
+
+    def all(self, places: Index) -> tuple[Array, Array, Array]:
+        """Weight, mean and centred squares of the columns `places` with all rows (classes × columns)."""
+        seen, shift = self.seen.select(places), self._shift[places]
+        moments = seen.n, np.ldexp(seen.mean, shift), np.ldexp(seen.root, shift) ** 2
+        n, mean, squares = map(np.ascontiguousarray, moments)
+        return n, mean, squares
+
+    def without(self, numbers: Index, part: Array, places: Index) -> Array:
+        """The same for the class of each of the rows `numbers`, without that row (3 × rows × columns)."""
+        y, weight = self.rows.y[numbers], self.rows.weight[numbers]
+        left, lost = np.zeros((3, *part.shape)), np.zeros(part.shape, dtype=np.bool_)
+        moments_without(self.scaled(part, places), y, weight, *self.all(places), left, lost)
+        for column in np.flatnonzero(lost.any(axis=0)):
+            cells = np.ldexp(self._column(int(places[column])), self._shift[places[column]])
+            wanted, again = lost[:, column].copy(), left[:, :, column].copy()
+            count_others(cells, self.rows.weight, self.rows.y, *self.rows.by_class, numbers, wanted, again)
+            left[:, :, column] = again
+        return left

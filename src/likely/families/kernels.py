@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from likely.arrays import Array
 
 TILE = 64
 """Rows that stay in the nearest cache while all classes look at them."""

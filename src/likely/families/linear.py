@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likely.arrays import Array, Index
 from likely.families.kernels import add_dense_lines, add_sparse_lines, add_sparse_lines_sparsely, add_unseen
-from likely.families.left_out import counts_of_own
-from likely.families.protocol import Array, LeftOut, Scorer
-from likely.numbers import Numbers, counts_of
-from likely.stats.protocol import Index, Matrix
-from likely.stats.sums import csr_arrays, rows_of
+from likely.families.leave_one_out import counts_of_own
+from likely.families.protocol import BlockScorer, LeftOut
+from likely.stats.feature_counts import csr_arrays, rows_of
+from likely.stats.protocol import Matrix
 from likely.table import Table
+from likely.table.table import Numbers, counts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +117,7 @@ def lines_where_seen(
 
 def leave_own_out(
     weights: Weights, columns: tuple[str, ...], left: LeftOut, own: Callable[[slice, Matrix], Array]
-) -> Scorer:
+) -> BlockScorer:
     """The same, but for each row's own class what `own` says about a block of sparse rows."""
     source = counts_of(left.table, columns)
 
@@ -149,7 +150,7 @@ def own_counts(counts: Matrix, rows: sparse.csr_array, y: NDArray[np.int32]) -> 
     return found
 
 
-def bind_weights(weights: Weights, table: Table, columns: tuple[str, ...]) -> Scorer:
+def bind_weights(weights: Weights, table: Table, columns: tuple[str, ...]) -> BlockScorer:
     """Read count columns of a table and weigh them, block by block."""
     source = counts_of(table, columns)
 

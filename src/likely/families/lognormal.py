@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from likely.families.gaussian import Gaussian
-from likely.families.own_moments import OwnMoments
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
-from likely.numbers import Numbers
+from likely.arrays import Array
+from likely.families.gaussian import Gaussian, OwnMoments
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.stats import Moments
 from likely.table import Table
+from likely.table.table import Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class LogNormal:
         return cls(Gaussian.settle(columns, seen, weights, settings))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         """A Gaussian of the logarithms; the factor 1 / x is the same for all classes, but is part of the joint."""
         numbers, belief = Numbers.of(rows.table, columns), Gaussian.settle(columns, seen, rows.classes, settings)
         own = OwnMoments(seen, rows, lambda place: np.log(numbers.column(place)))
@@ -46,7 +46,7 @@ class LogNormal:
 
         return score
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         numbers = Numbers.of(table, self.columns)
 
         def score(block: slice, joint: Array) -> None:

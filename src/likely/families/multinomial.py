@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from likely.families.left_out import own_multinomial
+from likely.arrays import Array
+from likely.families.leave_one_out import own_multinomial
 from likely.families.linear import (
     DenseWeights,
     SparseWeights,
@@ -18,10 +19,10 @@ from likely.families.linear import (
     lines_where_seen,
     own_counts,
 )
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.numerics import log_of
 from likely.stats import FeatureCounts
-from likely.stats.sums import csr_arrays
+from likely.stats.feature_counts import csr_arrays
 from likely.table import Table
 
 
@@ -42,7 +43,9 @@ class Multinomial:
         return cls(columns, multinomial_weights(seen, pseudo))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: FeatureCounts, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, rows: LeftOut, settings: Settings
+    ) -> BlockScorer:
         """Only the row's own class knows less without it."""
         pseudo, total = settings.smoothing_of(columns[0]).pseudo_counts(columns), seen.class_sums()
 
@@ -54,7 +57,7 @@ class Multinomial:
 
         return leave_own_out(multinomial_weights(seen, pseudo), columns, rows, own)
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         return bind_weights(self.weights, table, self.columns)
 
     def only(self, column: str) -> Multinomial:

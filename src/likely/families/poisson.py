@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from likely.families.own_moments import OwnMoments
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
-from likely.numbers import Numbers
+from likely.arrays import Array
+from likely.families.gaussian import OwnMoments
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.numerics import sums_of_others
 from likely.stats import Moments
 from likely.table import Table
+from likely.table.table import Numbers
 
 MOST = 1e302
 """A larger count is taken for this one: times a logarithm, and over many columns, it is still a float."""
@@ -44,7 +45,7 @@ class Poisson:
         return cls(columns, np.maximum(rate, 0.0))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Without a row the overall mean changes as well, and with smoothing the rate of every class."""
         numbers, everywhere = Numbers.of(rows.table, columns), np.arange(len(columns))
         own = OwnMoments(seen, rows, numbers.column)
@@ -70,7 +71,7 @@ class Poisson:
 
         return score
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         numbers = Numbers.of(table, self.columns)
 
         def score(block: slice, joint: Array) -> None:

@@ -10,12 +10,11 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array
 from likely.families.smoothing import Laplace, Smoothing
 from likely.table import Table
 
-Array = NDArray[np.float64]
-
-Scorer = Callable[[slice, Array], None]
+BlockScorer = Callable[[slice, Array], None]
 """Adds the log-likelihood of a block of rows under every class to the log joint of that block."""
 
 Covariance = Literal["full", "pooled", "diagonal", "shrunk"]
@@ -91,7 +90,7 @@ class Family(Protocol):
         """From what was seen of the columns, and the weight of each class."""
         ...
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         """Read the columns of a table; the result adds their evidence, block by block."""
         ...
 
@@ -112,7 +111,7 @@ class LeavesOneOut(Protocol):
     """
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Any, rows: LeftOut, settings: Settings) -> Scorer: ...
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Any, rows: LeftOut, settings: Settings) -> BlockScorer: ...
 
 
 class LeavesMostOut(Protocol):

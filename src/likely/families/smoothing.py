@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import Array
 from likely.errors import SettingsError, did_you_mean, listed
-
-Array = NDArray[np.float64]
 
 
 class Values(Protocol):

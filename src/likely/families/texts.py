@@ -6,26 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likely.arrays import Array, Int32, Int64
 from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
 from likely.families.complement import LEAST_PSEUDO, complement_weights
 from likely.families.kernels import add_lines_of_tokens
-from likely.families.left_out_scatter import MostScored
-from likely.families.left_out_texts import leave_texts_out
+from likely.families.leave_one_out import less_one
 from likely.families.linear import DenseWeights, Weights
 from likely.families.multinomial import multinomial_weights
-from likely.families.protocol import Array, LeftOut, Reads, Scorer, Settings
+from likely.families.multivariate import MostScored
+from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
 from likely.families.smoothing import Laplace
 from likely.stats import FeatureCounts, Presence, TokenCounts
-from likely.stats.sums import rows_of
+from likely.stats.feature_counts import csr_arrays, rows_of
 from likely.table import Table
-from likely.text.counting import count_rows
-from likely.text.recipe import Recipe
-from likely.text.tokens import Tokens, find_tokens
-from likely.text.words import Words
+from likely.text.class_counts import count_rows
+from likely.text.token_stream import Tokens, find_tokens
+from likely.text.tokenizer import Tokenizer
+from likely.text.vocabulary import Words
 
 
 class Token(NamedTuple):
@@ -40,7 +42,7 @@ class Token(NamedTuple):
 class Reader:
     """Finds the known words of texts; `factor` weighs them (None: each counts as it is)."""
 
-    recipe: Recipe
+    recipe: Tokenizer
     words: Words
     factor: Array | None
 
@@ -84,7 +86,7 @@ class WeighedWords:
     reader: Reader
     weights: Weights
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         if isinstance(self.weights, DenseWeights):
             return self._token_by_token(table, self.weights)
         rows = self.reader.rows(table, self.columns[0])
@@ -94,7 +96,7 @@ class WeighedWords:
 
         return score
 
-    def _token_by_token(self, table: Table, weights: DenseWeights) -> Scorer:
+    def _token_by_token(self, table: Table, weights: DenseWeights) -> BlockScorer:
         """A sum over words asks for no counts: they would cost more than the sum."""
         found = self.reader.found(table, self.columns[0])
         factor = self.reader.factor
@@ -178,7 +180,7 @@ class TextBernoulli:
         shares = presence_shares(presence, seen.texts, np.full(size, yes), np.full(size, no))
         return cls(columns, Reader(seen.recipe, seen.words, None), shares)
 
-    def bind(self, table: Table) -> Scorer:
+    def bind(self, table: Table) -> BlockScorer:
         rows = self.reader.rows(table, self.columns[0])
         speaks = np.diff(rows.indptr) > 0
 
@@ -216,3 +218,59 @@ TEXT_FAMILIES: dict[str, type[TextMultinomial] | type[TextComplement] | type[Tex
     "bernoulli": TextBernoulli,
 }
 """What families of counts are called for text columns, too."""
+
+
+# Leave-one-out for the words of texts: a word that only the text itself holds was never seen without it.
+
+NOTHING_LEFT = np.empty(0, dtype=np.int64)
+
+
+def leave_texts_out(seen: TokenCounts, held: sparse.csr_array, rows: LeftOut, gamma: float) -> MostScored:
+    """log P(word | class) without each text, γ being added to every count.
+
+    The text takes its tokens from its own class; and words that no other text holds leave the vocabulary, which
+    all classes share.
+    """
+    counts = np.ascontiguousarray(seen.counts.dense().T)
+    logs, holders, totals = np.log(counts + gamma), seen.documents.column_sums(), seen.counts.class_sums()
+
+    def score(block: slice, joint: Array) -> NDArray[np.int64]:
+        own = rows.y[block], rows.weight[block]
+        add_words_without(*csr_arrays(rows_of(held, block)), *own, counts, logs, holders, totals, gamma, joint)
+        return NOTHING_LEFT
+
+    return score
+
+
+@numba.njit(nogil=True, cache=True)
+def add_words_without(
+    starts: Int64,
+    words: Int32,
+    cells: Array,
+    y: Int32,
+    weight: Array,
+    counts: Array,
+    logs: Array,
+    holders: Array,
+    totals: Array,
+    gamma: float,
+    joint: Array,
+) -> None:
+    """Add Σ cell · log((count + γ) / (all counts + γ · words)) for each text, as if it had not been counted."""
+    for i in range(joint.shape[0]):
+        c, w = y[i], weight[i]
+        known, spoken, vocabulary = 0.0, 0.0, float(counts.shape[0])
+        for k in range(starts[i], starts[i + 1]):
+            word, cell = words[k], cells[k]
+            spoken += cell
+            if less_one(holders[word], w) == 0.0:
+                vocabulary -= 1.0
+                continue
+            known += cell
+            for m in range(joint.shape[1]):
+                joint[i, m] += cell * logs[word, m]
+            joint[i, c] += cell * (np.log(less_one(counts[word, c], w * cell) + gamma) - logs[word, c])
+        if known > 0.0:
+            for m in range(joint.shape[1]):
+                total = less_one(totals[m], w * spoken) if m == c else totals[m]
+                joint[i, m] -= known * np.log(total + gamma * vocabulary)

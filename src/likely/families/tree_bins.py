@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from likely.arrays import Array
 from likely.families.bins import FIRST, GAP, Bins
-from likely.families.protocol import Array, LeftOut, Scorer, Settings
-from likely.measures import information_gains
+from likely.families.protocol import BlockScorer, LeftOut, Settings
+from likely.measures import confident_errors, information_gains
 from likely.stats import Histogram
-from likely.stats.cutting import Binning, cells_between, outer_edges
+from likely.stats.binning import Binning, cells_between, outer_edges
 from likely.stats.histogram import floats_at
-from likely.stats.upper_errors import confident_errors
 
 LEAST, LEVEL = 2.0, 0.8
 """Weight on either side of a cut, and the confidence level of pruning: as `TreeDiscretiser` has them."""
@@ -32,7 +32,7 @@ class TreeBins(Bins):
         return Bins.between(cut_by_class(seen), columns, seen, weights, settings)
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> Scorer:
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Without a row the tree may be another: it is grown anew for every number, class and weight that occurs."""
         cells = rows.table.numbers(columns[0])
         codes = seen.codes(cells)

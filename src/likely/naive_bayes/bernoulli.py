@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
+from likely.arrays import Array
 from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
 from likely.families.linear import DenseWeights
-from likely.families.protocol import Scorer
-from likely.families.spread import Certainty, add_presence
-from likely.naive_bayes.discrete import DiscreteNB
-from likely.naive_bayes.features import FeatureNB, Rows, floats_of
+from likely.families.protocol import BlockScorer
+from likely.families.uncertainty import Certainty, add_presence
+from likely.naive_bayes.counts import DiscreteNB, FeatureNB, Rows, floats_of
+from likely.parallel import row_blocks, side_by_side
 from likely.stats import FeatureCounts, Presence
-from likely.stats.protocol import Array
-from likely.threads import row_blocks, side_by_side
 
 Shares = PresenceTable | PresenceWeights
 
@@ -122,7 +121,7 @@ class BernoulliNB(FeatureNB):
         yes, no = present + pseudo, np.maximum(weights[:, None] - present, 0.0) + pseudo
         return [lambda block, *out: add_presence(yes, no, self._presence(floats_of(rows, block)), None, *out)]
 
-    def _scorer(self, rows: Rows) -> Scorer:
+    def _scorer(self, rows: Rows) -> BlockScorer:
         shares, odds = self._beliefs
 
         def score(block: slice, joint: Array) -> None:

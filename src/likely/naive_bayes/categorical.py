@@ -7,20 +7,20 @@ from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
+from likely.arrays import Array, Int64
 from likely.errors import DataError, SettingsError
-from likely.families.protocol import Scorer
-from likely.families.spread import Certainty, add_lines
-from likely.naive_bayes.codes import CodeCounts, Longs, NegativeCode, as_codes, places_among, spread
-from likely.naive_bayes.discrete import DiscreteNB
-from likely.naive_bayes.kernels import add_code_lines
+from likely.families.protocol import BlockScorer
+from likely.families.uncertainty import Certainty, add_lines
+from likely.naive_bayes.codes import CodeCounts, NegativeCode, as_codes, places_among, spread
+from likely.naive_bayes.counts import DiscreteNB
 from likely.numerics import log_of
-from likely.stats.protocol import Array
 
 NEGATIVE = "Negative values in data passed to CategoricalNB (input X)."
 
@@ -32,14 +32,14 @@ class CodeLines:
     The last line of all is zero: a code that was never heard of adds nothing.
     """
 
-    levels: tuple[Longs, ...]
-    size: Longs
-    first: Longs
-    width: Longs
+    levels: tuple[Int64, ...]
+    size: Int64
+    first: Int64
+    width: Int64
     lines: Array
 
     @classmethod
-    def settle(cls, seen: CodeCounts, size: Longs, alpha: float) -> CodeLines:
+    def settle(cls, seen: CodeCounts, size: Int64, alpha: float) -> CodeLines:
         column = np.repeat(np.arange(len(size)), seen.width)
         counts = np.full((len(column) + len(size), len(seen.counts)), alpha)
         counts[np.arange(len(column)) + column] += seen.counts.T
@@ -56,7 +56,7 @@ class CodeLines:
         blocks = np.split(self.lines[:-1], self.first[1:])
         return spread(self.levels, self.size, [block[:-1].T for block in blocks], [block[-1] for block in blocks])
 
-    def add(self, codes: Longs, joint: Array) -> bool:
+    def add(self, codes: Int64, joint: Array) -> bool:
         """Add the evidence of some rows; False if a code is negative."""
         places = places_among(self.levels, codes, self.size)
         return bool(add_code_lines(places, self.first, self.width, self.size, self.lines, joint))
@@ -150,7 +150,7 @@ class CategoricalNB(DiscreteNB):
         self.class_count_, self.class_log_prior_ = weights, self._log_prior(weights)
         self.n_categories_, self._beliefs = size, beliefs
 
-    def _least_categories(self) -> Longs:
+    def _least_categories(self) -> Int64:
         if self.min_categories is None:
             return np.ones(1, dtype=np.int64)
         least = np.asarray(self.min_categories)
@@ -174,7 +174,7 @@ class CategoricalNB(DiscreteNB):
 
         return [add_spread]
 
-    def _scorer(self, rows: NDArray[Any]) -> Scorer:
+    def _scorer(self, rows: NDArray[Any]) -> BlockScorer:
         def score(block: slice, joint: Array) -> None:
             if not self._beliefs.add(as_codes(rows[block]), joint):
                 raise DataError(NEGATIVE)
@@ -187,3 +187,42 @@ class CategoricalNB(DiscreteNB):
         tags.input_tags.sparse = False
         tags.input_tags.positive_only = True
         return tags
+
+
+# The compiled loop that adds the evidence of many nominal columns at once.
+
+
+@numba.njit(nogil=True, cache=True)
+def _line_of(code: int, first: int, width: int, size: int, none: int) -> int:
+    """The line of a code: of its level, of codes never counted, or the empty one for codes never heard of."""
+    return first + min(code, width) if 0 <= code < size else none
+
+
+@numba.njit(nogil=True, cache=True)
+def add_code_lines(codes: Int64, first: Int64, width: Int64, size: Int64, lines: Array, joint: Array) -> bool:
+    """Add the line of each cell's place among the levels of its column; False if a code is negative.
+
+    Column `j` owns the lines from `first[j]` on: one for each of its `width[j]` levels, and one for codes
+    below `size[j]` that were never counted. The last line of all is zero. Four columns are taken at a time.
+    """
+    n_rows, n_columns = codes.shape
+    fours = n_columns // 4
+    none = lines.shape[0] - 1
+    signs = 0
+    for i in range(n_rows):
+        row, total = codes[i], joint[i]
+        for four in range(fours):
+            j = 4 * four
+            signs |= row[j] | row[j + 1] | row[j + 2] | row[j + 3]
+            a = lines[_line_of(row[j], first[j], width[j], size[j], none)]
+            b = lines[_line_of(row[j + 1], first[j + 1], width[j + 1], size[j + 1], none)]
+            c = lines[_line_of(row[j + 2], first[j + 2], width[j + 2], size[j + 2], none)]
+            d = lines[_line_of(row[j + 3], first[j + 3], width[j + 3], size[j + 3], none)]
+            for m in range(total.shape[0]):
+                total[m] += (a[m] + b[m]) + (c[m] + d[m])
+        for j in range(4 * fours, n_columns):
+            signs |= row[j]
+            a = lines[_line_of(row[j], first[j], width[j], size[j], none)]
+            for m in range(total.shape[0]):
+                total[m] += a[m]
+    return signs >= 0

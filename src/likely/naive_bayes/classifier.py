@@ -1,4 +1,4 @@
-"""Learning and predicting, as all five classifiers do it."""
+"""Labels and classes, with scikit-learn's rules for the first call of `partial_fit` and the later ones."""
 
 from __future__ import annotations
 
@@ -10,20 +10,43 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
+from likely.arrays import Array
 from likely.decide import Joint, Scores
 from likely.errors import DataError, SettingsError
-from likely.estimators.deciding import Decider
-from likely.families.protocol import Scorer
-from likely.families.spread import Certainty
-from likely.limits import refuse_heavy, together
-from likely.naive_bayes.labels import agreed_classes, places_among
-from likely.numerics import log_of, most_probable, normalise
+from likely.families.protocol import BlockScorer
+from likely.families.uncertainty import Certainty
+from likely.models.decision import Decider
+from likely.numerics import log_of, most_probable, normalise, refuse_heavy, together
+from likely.parallel import row_blocks, side_by_side
 from likely.stats import ClassWeights
-from likely.stats.protocol import Array
-from likely.table import encode_labels
-from likely.threads import row_blocks, side_by_side
+from likely.table import Labels, encode_labels
+
+
+def agreed_classes(known: NDArray[Any] | None, given: Any) -> NDArray[Any]:
+    """The classes of all batches: given with the first one, and never changed afterwards."""
+    if known is None:
+        if given is None:
+            raise DataError("classes must be passed on the first call to partial_fit.")
+        return np.asarray(unique_labels(given))
+    if given is not None and not np.array_equal(known, unique_labels(given)):
+        raise DataError(f"`classes={given!r}` is not the same as on last call to partial_fit, was: {known!r}")
+    return known
+
+
+def places_among(labels: Labels, classes: NDArray[Any]) -> NDArray[np.int32]:
+    """The place of each row's label among the classes of all batches."""
+    place = {label: position for position, label in enumerate(classes.tolist())}
+    found = np.array([place.get(label, -1) for label in labels.classes.tolist()], dtype=np.int32)
+    if (found < 0).any():
+        strangers = labels.classes[found < 0]
+        raise DataError(f"The target label(s) {strangers} in y do not exist in the initial classes {classes}")
+    return np.asarray(found[labels.codes])
+
+
+# Learning and predicting, as all five classifiers do it.
 
 
 class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
@@ -52,7 +75,7 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
         """P(class)."""
 
     @abstractmethod
-    def _scorer(self, rows: Any) -> Scorer:
+    def _scorer(self, rows: Any) -> BlockScorer:
         """What adds the evidence of a block of rows to their log joint."""
 
     # Learning.

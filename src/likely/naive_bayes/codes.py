@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.stats.kernels.counts import code_bounds, count_code_matrix
-from likely.stats.protocol import Array
-from likely.threads import row_blocks, side_by_side
-
-Longs = NDArray[np.int64]
+from likely.arrays import Array, Int64
+from likely.parallel import row_blocks, side_by_side
+from likely.stats.kernels import code_bounds, count_code_matrix
 
 CODES_PER_ROW = 4
 FEW_CODES = 256
@@ -38,21 +36,21 @@ class CodeCounts:
     The levels of a column are 0, 1, … unless its codes lie so far apart that most would stay empty.
     """
 
-    levels: tuple[Longs, ...]
+    levels: tuple[Int64, ...]
     counts: Array
 
     @cached_property
-    def width(self) -> Longs:
+    def width(self) -> Int64:
         """Number of levels of each column."""
         return np.array([len(own) for own in self.levels], dtype=np.int64)
 
     @cached_property
-    def first(self) -> Longs:
+    def first(self) -> Int64:
         """Where the cells of each column begin."""
         return np.cumsum(self.width) - self.width
 
     @cached_property
-    def size(self) -> Longs:
+    def size(self) -> Int64:
         """The largest code of each column, plus one."""
         return np.array([own[-1] + 1 for own in self.levels], dtype=np.int64)
 
@@ -75,7 +73,7 @@ class CodeCounts:
 
     @classmethod
     def _counted(
-        cls, levels: tuple[Longs, ...], rows: NDArray[Any], y: NDArray[np.int32], weight: Array, n_classes: int
+        cls, levels: tuple[Int64, ...], rows: NDArray[Any], y: NDArray[np.int32], weight: Array, n_classes: int
     ) -> CodeCounts | None:
         """Count codes into these levels; None if one is not among them."""
         seen = cls(levels, np.zeros((n_classes, sum(map(len, levels)))))
@@ -104,13 +102,13 @@ class CodeCounts:
             total.counts[:, cells] += part.counts
         return total
 
-    def by_column(self, size: Longs) -> list[Array]:
+    def by_column(self, size: Int64) -> list[Array]:
         """One table (classes × codes below `size`) per column."""
         return spread(self.levels, size, np.split(self.counts, self.first[1:], axis=1))
 
 
 def spread(
-    levels: Sequence[Longs], size: Longs, tables: Sequence[Array], elsewhere: Sequence[Array] | None = None
+    levels: Sequence[Int64], size: Int64, tables: Sequence[Array], elsewhere: Sequence[Array] | None = None
 ) -> list[Array]:
     """Tables of levels (classes × levels) as tables of all codes; `elsewhere` fills the codes without a level."""
     full = []
@@ -126,12 +124,12 @@ def spread(
     return full
 
 
-def as_codes(rows: NDArray[Any]) -> Longs:
+def as_codes(rows: NDArray[Any]) -> Int64:
     """A block of rows as the kernels read it; fractions are cut off as scikit-learn does."""
     return np.ascontiguousarray(rows, dtype=np.int64)
 
 
-def places_among(levels: Sequence[Longs], codes: Longs, size: Longs) -> Longs:
+def places_among(levels: Sequence[Int64], codes: Int64, size: Int64) -> Int64:
     """Codes as places among the levels of their column; next to the last place for a code without a level.
 
     From `size` on a code is a stranger and stays one. Most columns have all levels, so there is nothing to do.
@@ -152,7 +150,7 @@ def places_among(levels: Sequence[Longs], codes: Longs, size: Longs) -> Longs:
 def _largest(rows: NDArray[Any]) -> list[int]:
     """The largest code of each column."""
 
-    def bounds(block: slice) -> tuple[Longs, Longs]:
+    def bounds(block: slice) -> tuple[Int64, Int64]:
         low, high = np.zeros(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64)
         code_bounds(as_codes(rows[block]), low, high)
         return low, high

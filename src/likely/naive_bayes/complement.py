@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 
+from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.families.complement import LEAST_PSEUDO, complement_weights
 from likely.families.linear import DenseWeights, Weights
-from likely.naive_bayes.discrete import DiscreteNB
-from likely.naive_bayes.features import FeatureNB
+from likely.naive_bayes.counts import DiscreteNB, FeatureNB
 from likely.stats import FeatureCounts
-from likely.stats.protocol import Array
 
 
 class ComplementNB(FeatureNB):

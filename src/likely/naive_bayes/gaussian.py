@@ -14,15 +14,15 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
+from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.families.gaussian import LOG_ROOT_TAU
 from likely.families.kernels import PLAIN, add_gaussian
-from likely.families.protocol import Scorer
-from likely.families.spread import Certainty, add_bells
+from likely.families.protocol import BlockScorer
+from likely.families.uncertainty import Certainty, add_bells
 from likely.naive_bayes.classifier import NaiveBayes
+from likely.parallel import row_blocks, side_by_side
 from likely.stats import Moments
-from likely.stats.protocol import Array
-from likely.threads import row_blocks, side_by_side
 
 LEAST_DEVIATION = float(np.finfo(np.float64).tiny)
 """What a constant column without any smoothing gets: the narrowest bell whose height is still a float."""
@@ -156,7 +156,7 @@ class GaussianNB(NaiveBayes):
         in_range = (self.var_ >= limits.tiny) & (self.var_ <= limits.max)
         return np.asarray(np.where(in_range, np.sqrt(self.var_, dtype=np.float64), self._beliefs))
 
-    def _scorer(self, rows: NDArray[Any]) -> Scorer:
+    def _scorer(self, rows: NDArray[Any]) -> BlockScorer:
         mean, deviation = np.asarray(self.theta_, dtype=np.float64), self._deviation()
         precision, log_peak = 1.0 / deviation, -np.log(deviation) - LOG_ROOT_TAU
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from sklearn.utils import Tags
 
+from likely.arrays import Array
 from likely.families.linear import DenseWeights, Weights
 from likely.families.multinomial import multinomial_weights
-from likely.families.spread import Certainty, add_counts
-from likely.naive_bayes.features import FeatureNB, Rows, floats_of
+from likely.families.uncertainty import Certainty, add_counts
+from likely.naive_bayes.counts import FeatureNB, Rows, floats_of
 from likely.stats import FeatureCounts
-from likely.stats.protocol import Array
 
 
 class MultinomialNB(FeatureNB):

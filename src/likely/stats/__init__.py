@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from likely.stats.classes import ClassWeights
-from likely.stats.features import FeatureCounts, Presence
+from likely.stats.class_weights import ClassWeights
+from likely.stats.feature_counts import FeatureCounts, Presence
 from likely.stats.histogram import Histogram
 from likely.stats.moments import Moments
-from likely.stats.pairs import Cuts, PairCounts
+from likely.stats.pair_counts import Cuts, PairCounts
 from likely.stats.protocol import Statistic
 from likely.stats.scatter import Scatter, moments_of
 from likely.stats.summary import Part, Summary
-from likely.stats.tokens import TokenCounts
-from likely.stats.values import ValueCounts
+from likely.stats.token_counts import TokenCounts
+from likely.stats.value_counts import ValueCounts
 
 __all__ = [
     "ClassWeights",

@@ -7,10 +7,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array, Index
 from likely.errors import NotMergeable
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 Matrix = Any
 """A dense array, or a SciPy `csr_array` (which has no types to check against)."""
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable, TooLarge
-from likely.limits import LARGEST
-from likely.stats.kernels.scatter import centre, centre_known, sort_by_class
+from likely.numerics import LARGEST
 from likely.stats.moments import Moments
-from likely.stats.protocol import NEVER_SEEN, NOISE, Array, Index, Statistic, leave, pad, take_rows
+from likely.stats.protocol import NEVER_SEEN, NOISE, Statistic, leave, pad, take_rows
 
 CHUNK_CELLS = 1 << 16
 """Cells that are centred at a time: they are multiplied while they are still in the cache (512 KiB)."""
@@ -246,3 +247,46 @@ def _turned(table: Array) -> Array:
 
 def _not_zero(root: Array) -> Array:
     return np.where(root > 0.0, root, 1.0)
+
+
+# Rows made ready for a matrix product: sorted by class, centred, brought to one size.
+
+
+@numba.njit(nogil=True, cache=True)
+def sort_by_class(y: Int32, n_classes: int) -> tuple[Int64, Int64]:
+    """Rows of each class in their order, and where each class begins (one entry more than classes)."""
+    starts = np.zeros(n_classes + 1, dtype=np.int64)
+    for i in range(y.shape[0]):
+        starts[y[i] + 1] += 1
+    for c in range(n_classes):
+        starts[c + 1] += starts[c]
+    place = starts[:-1].copy()
+    order = np.empty(y.shape[0], dtype=np.int64)
+    for i in range(y.shape[0]):
+        order[place[y[i]]] = i
+        place[y[i]] += 1
+    return order, starts
+
+
+@numba.njit(nogil=True, cache=True)
+def centre(rows: Array, order: Int64, mean: Array, scale: Array, weight: Array, out: Array) -> bool:
+    """√weight · (row − mean) / scale for some rows; False if there is a gap among them."""
+    check = 0.0
+    for k in range(order.shape[0]):
+        row, root_weight, of_row = rows[order[k]], np.sqrt(weight[order[k]]), out[k]
+        for j in range(row.shape[0]):
+            of_row[j] = root_weight * ((row[j] - mean[j]) / scale[j])
+        for j in range(row.shape[0]):
+            check += of_row[j]
+    return not np.isnan(check)
+
+
+@numba.njit(nogil=True, cache=True)
+def centre_known(rows: Array, order: Int64, mean: Array, scale: Array, out: Array, known: Array) -> None:
+    """(row − mean) / scale, zero for a gap; and one where a cell is known, zero where it is not."""
+    for k in range(order.shape[0]):
+        row, of_row, is_known = rows[order[k]], out[k], known[k]
+        for j in range(row.shape[0]):
+            gap = np.isnan(row[j])
+            is_known[j] = 0.0 if gap else 1.0
+            of_row[j] = 0.0 if gap else (row[j] - mean[j]) / scale[j]

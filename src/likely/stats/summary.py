@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likely.errors import NotMergeable, SchemaError, TooLarge, did_you_mean, listed
-from likely.stats.classes import ClassWeights
+from likely.stats.class_weights import ClassWeights
 from likely.stats.protocol import Statistic
 
 BY_COLUMN = ("values", "tokens", "histogram")

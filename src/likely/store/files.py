@@ -12,24 +12,25 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from likely.atomic import write_whole
-from likely.bayes import Model
 from likely.errors import LikelyError, ModelFileError
-from likely.schema import Schema
+from likely.io.atomic import write_whole
+from likely.scorer import Model
 from likely.stats import Summary
 from likely.store.container import pack, unpack
-from likely.store.parameters import check_parameters, write_parameters
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
 from likely.store.summaries import (
+    check_parameters,
     read_labels,
     read_names,
     read_summary,
     read_width,
     write_labels,
     write_names,
+    write_parameters,
     write_summary,
 )
+from likely.table.schema import Schema
 from likely.version import __version__
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from likely.decide import Loss
 from likely.errors import ModelFileError, SettingsError
 from likely.families.smoothing import Laplace, MEstimate
-from likely.svm.kernels import Gauss, Kernel, Linear, Polynomial, Product, Scaled, Sigmoid, Sum
-from likely.text.recipe import Recipe
+from likely.models.svm.kernels import Gauss, Kernel, Linear, Polynomial, Product, Scaled, Sigmoid, Sum
+from likely.text.tokenizer import Tokenizer
 
 TAG = "$"
 """Marks a value that JSON has no word for: {"$": "tuple", "of": […]}."""
@@ -47,15 +47,15 @@ def to_plain(value: Any, depth: int = 0) -> Any:
         return _tagged("laplace", to_plain(float(value.gamma)))
     if isinstance(value, MEstimate):
         return _tagged("m-estimate", [to_plain(float(value.m)), to_plain(value.p, depth + 1)])
-    if isinstance(value, Loss | Recipe | Kernel):
+    if isinstance(value, Loss | Tokenizer | Kernel):
         return _composed(value, depth)
     raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be saved in a model file.")
 
 
-def _composed(value: Loss | Recipe | Kernel, depth: int) -> Any:
+def _composed(value: Loss | Tokenizer | Kernel, depth: int) -> Any:
     if isinstance(value, Kernel):
         return _tagged("kernel", [type(value).__name__, *(to_plain(each, depth + 1) for each in vars(value).values())])
-    if isinstance(value, Recipe):
+    if isinstance(value, Tokenizer):
         return _tagged("recipe", {entry.name: to_plain(getattr(value, entry.name)) for entry in fields(value)})
     parts = list(value.decisions), list(value.truths), np.asarray(value.costs).tolist(), value.refuse
     return _tagged("loss", [to_plain(part, depth + 1) for part in parts])
@@ -87,7 +87,7 @@ def _read(name: str, of: Any, depth: int) -> Any:
         decisions, truths, costs, refuse = (from_plain(part, depth + 1) for part in of)
         return Loss(np.array(costs, dtype=np.float64), decisions=decisions, truths=truths, refuse=refuse)
     if name == "recipe":
-        recipe = Recipe(**{key: from_plain(item, depth + 1) for key, item in of.items()})
+        recipe = Tokenizer(**{key: from_plain(item, depth + 1) for key, item in of.items()})
         if recipe.ngram_range[1] > LONGEST_GRAM:
             raise ValueError("n-grams that no text is cut into")
         return recipe

@@ -1,168 +1,224 @@
-"""A model as one SELECT that scores a table where it lies: the same posteriors, without likely.
+"""Expressions of SQL, in the dialect of DuckDB, and the query that turns log joints into posteriors.
 
-Every belief of naive Bayes is a sum over columns, and so is the query: a CASE over values for a category, a parabola
-for a bell curve. Names and values come from data, so nothing is put into the query but by sqlglot's own nodes.
+Names and values come from data, so nothing is put into a query but by sqlglot's own nodes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Sequence
+from functools import reduce
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from likely.bayes import Model
-from likely.errors import SettingsError
-from likely.evidence.settled import Settled
-from likely.families.bernoulli import Bernoulli
-from likely.families.bins import FIRST as FIRST_BIN
-from likely.families.bins import GAP as GAP_OF_BINS
-from likely.families.bins import Bins
-from likely.families.categorical import FIRST, GAP, UNSEEN, Categorical
-from likely.families.complement import Complement
-from likely.families.gap import GapFactor
-from likely.families.gaussian import LOG_ROOT_TAU, Gaussian
-from likely.families.lognormal import LogNormal
-from likely.families.multinomial import Multinomial
-from likely.families.multivariate import MultivariateGaussian
-from likely.families.poisson import Poisson
-from likely.families.weighed import Weighed
-from likely.numerics import log_of
-from likely.store.listing import lines_of_weights
-from likely.store.sql_evidence import evidence_query
-from likely.store.sql_nodes import Node, Nodes, posterior_query
+from likely.arrays import Array
+from likely.errors import MissingExtra, SettingsError
 
-Array = NDArray[np.float64]
+Node = Any
+"""An expression of sqlglot, which is imported only where it is needed."""
+
+DIALECT = "duckdb"
+MOST_NUMBERS = 100_000
+"""A query with more numbers would take longer to read than the table."""
+
+PREFIX = "likely_"
+"""Names of the columns that stand between the table and the result."""
 
 
-def scoring_query(model: Model | Settled, table: str = "data") -> str:
-    """SELECT all columns of `table`, the prediction and P(class), in the dialect of DuckDB."""
-    nodes = Nodes()
-    if isinstance(model, Settled):
-        return evidence_query(model, nodes, table)
-    return posterior_query(nodes, model.classes, model.prior, Query(model, nodes).joints(), table)
+class Nodes:
+    """Makes expressions, and counts the numbers in them; `exp` are sqlglot's nodes."""
+
+    def __init__(self) -> None:
+        try:
+            from sqlglot import exp
+        except ImportError:
+            raise MissingExtra("SQL is written with sqlglot: pip install 'likely[sql]'.") from None
+        self.exp: Any = exp
+        self._size = 0
+
+    def missing(self, name: str) -> Node:
+        """Whether a number is not there."""
+        return self.exp.Or(this=self.null(name), expression=self.call("isnan", self.real(name)))
+
+    def null(self, name: str) -> Node:
+        """Whether a cell is empty."""
+        return self.exp.Is(this=self.column(name), expression=self.exp.Null())
+
+    def real(self, name: str) -> Node:
+        """A column as numbers."""
+        return self.exp.cast(self.column(name), "DOUBLE", dialect=DIALECT)
+
+    def cast(self, name: str, values: Sequence[Hashable]) -> Node:
+        """A column of categories, in the type that its values have."""
+        for kinds, sql in (((bool,), "BOOLEAN"), ((str,), "VARCHAR"), ((int, float), "DOUBLE")):
+            if all(isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)) for value in values):
+                return self.exp.cast(self.column(name), sql, dialect=DIALECT)
+        raise SettingsError(f"The values of column {name!r} are of several types, or of one that SQL has no word for.")
+
+    def value(self, value: Any) -> Node:
+        """A label or category."""
+        if isinstance(value, bool):
+            return self.exp.Boolean(this=value)
+        if isinstance(value, str):
+            if "\0" in value:
+                raise SettingsError(f"The value {value!r} holds a character that SQL text cannot have.")
+            return self.exp.Literal.string(value)
+        if isinstance(value, int):
+            return self.exp.Literal.number(str(value))
+        if isinstance(value, float):
+            return self.number(value)
+        raise SettingsError(f"{value!r} is of a type that SQL has no word for; export the model as JSON or CSV.")
+
+    def number(self, number: float) -> Node:
+        """A number with a fraction."""
+        self._size += 1
+        if self._size > MOST_NUMBERS:
+            raise SettingsError(
+                f"The model has more than {MOST_NUMBERS:,} numbers, too many for one query; export it as JSON or CSV."
+            )
+        number = float(number)
+        if math.isfinite(number):
+            digits = repr(abs(number))  # an exponent makes it a DOUBLE; else DuckDB would reckon in decimals
+            literal = self.exp.Literal.number(digits if "e" in digits else f"{digits}e0")
+            return self.exp.Neg(this=literal) if number < 0.0 else literal
+        return self.exp.cast(self.exp.Literal.string("-Infinity" if number < 0 else "Infinity"), "DOUBLE")
+
+    def quoted(self, name: str) -> Node:
+        """A name."""
+        return self.exp.to_identifier(name, quoted=True)
+
+    def column(self, name: str) -> Node:
+        """A column by its name."""
+        return self.exp.column(self.quoted(name))
+
+    def named(self, expression: Node, name: str) -> Node:
+        """An expression under a name."""
+        return self.exp.alias_(expression, name, quoted=True)
+
+    def call(self, name: str, *arguments: Node) -> Node:
+        """A function of something."""
+        return self.exp.Anonymous(this=name, expressions=list(arguments))
+
+    def case(self, whens: Sequence[tuple[Any, Any]], otherwise: Any) -> Node:
+        """The first result whose condition holds."""
+        ifs = [self.exp.If(this=condition, true=result) for condition, result in whens]
+        return self.exp.Case(ifs=ifs, default=otherwise)
+
+    def unless(self, condition: Any, result: Any) -> Node:
+        """A result, or 0 where a condition holds."""
+        return self.case([(condition, self.number(0.0))], result)
+
+    def sum(self, terms: Sequence[Any]) -> Node:
+        """All terms together."""
+        return reduce(lambda a, b: self.exp.Add(this=a, expression=b), terms)
+
+    def minus(self, a: Any, b: Any) -> Node:
+        """a − b."""
+        return self.exp.Paren(this=self.exp.Sub(this=a, expression=b))
+
+    def times(self, a: Any, b: Any) -> Node:
+        """a · b."""
+        return self.exp.Mul(this=a, expression=b)
+
+    def over(self, a: Any, b: Any) -> Node:
+        """a / b."""
+        return self.exp.Paren(this=self.exp.Div(this=a, expression=b, typed=True))
+
+    def number_at(self, numbers: Sequence[float], place: Node) -> Node:
+        """One of some numbers, by its place from 0 up."""
+        one = self.exp.Add(this=place, expression=self.whole(1))
+        return self.call("list_extract", self.call("list_value", *map(self.number, numbers)), one)
+
+    def whole_at(self, numbers: Sequence[int], place: Node) -> Node:
+        """One of some whole numbers, by its place from 0 up."""
+        one = self.exp.Add(this=place, expression=self.whole(1))
+        return self.call("list_extract", self.call("list_value", *map(self.whole, numbers)), one)
+
+    def grouped(self, a: Node) -> Node:
+        """(a)."""
+        return self.exp.Paren(this=a)
+
+    def whole(self, number: int) -> Node:
+        """A whole number."""
+        return self.exp.Literal.number(str(int(number)))
+
+    def at_most(self, a: Node, b: Node) -> Node:
+        """Whether a ≤ b."""
+        return self.exp.LTE(this=a, expression=b)
+
+    def equal(self, a: Node, b: Node) -> Node:
+        """Whether a = b."""
+        return self.exp.EQ(this=a, expression=b)
+
+    def among(self, a: Node, values: Sequence[Any]) -> Node:
+        """Whether a is one of some values."""
+        return self.exp.In(this=a, expressions=[self.value(value) for value in values])
+
+    def select(self, source: Node, columns: dict[str, Node]) -> Node:
+        """All columns of a table or step, and more."""
+        more = [self.named(node, name) for name, node in columns.items()]
+        return self.exp.select(self.exp.Star(), *more).from_(source)
+
+    def table(self, name: str) -> Node:
+        """A table by its name."""
+        return self.exp.to_table(self.quoted(name))
 
 
-class Query:
-    """The expressions of one model."""
+def posterior_query(
+    nodes: Nodes,
+    classes: NDArray[Any],
+    prior: Array,
+    joints: Sequence[Node],
+    table: str,
+    steps: dict[str, dict[str, Node]] | None = None,
+) -> str:
+    """The whole query: log joints, their peak, shares, and their sum; `steps` add columns that joints are made of.
 
-    def __init__(self, model: Model, nodes: Nodes) -> None:
-        self.model, self.nodes = model, nodes
-
-    def joints(self) -> list[Node]:
-        """The log joint of every class."""
-        return [self._joint(c) for c in range(len(self.model.classes))]
-
-    def _joint(self, c: int) -> Node:
-        prior = self.nodes.number(float(log_of(self.model.prior[[c]])[0]))
-        return self.nodes.sum([prior, *(term for belief in self.model.beliefs for term in self._terms(belief, c))])
-
-    def _terms(self, belief: Any, c: int) -> Iterator[Node]:
-        """What a belief adds to the log joint of one class, column by column."""
-        if isinstance(belief, MultivariateGaussian) and not belief.chained:
-            belief = belief.margins
-        if isinstance(belief, Weighed):
-            if belief.weight > 0.0:
-                weight = self.nodes.number(belief.weight)
-                yield from (self.nodes.times(weight.copy(), term) for term in self._terms(belief.belief, c))
-            return
-        for kind, terms in self._families().items():
-            if isinstance(belief, kind):
-                yield from terms(belief, c)
-                return
-        is_text = getattr(belief, "reads", None) == "text"
-        why = "it is free text" if is_text else "what it says depends on other columns"
-        raise SettingsError(
-            f"Column {belief.columns[0]!r} cannot be scored in SQL, because {why}; export the model as JSON or CSV, or "
-            "predict with likely."
+    These columns are not part of the result.
+    """
+    exp, labels = nodes.exp, classes.tolist()
+    scored = {f"{PREFIX}joint_{c}": joint for c, joint in enumerate(joints)}
+    shares, peak, total = [f"{PREFIX}share_{c}" for c in range(len(joints))], f"{PREFIX}peak", f"{PREFIX}total"
+    # A row that every class rules out has the prior as its posterior.
+    impossible = nodes.equal(nodes.column(peak), nodes.number(-math.inf))
+    lowered = {
+        share: nodes.case(
+            [(impossible.copy(), nodes.number(float(prior[c])))],
+            nodes.call("exp", nodes.minus(nodes.column(joint), nodes.column(peak))),
         )
+        for c, (share, joint) in enumerate(zip(shares, scored, strict=True))
+    }
+    whole = {
+        **(steps or {}),
+        "scored": scored,
+        "peaked": {peak: _greatest(nodes, list(scored))},
+        "shared": lowered,
+        "summed": {total: nodes.sum([nodes.column(name) for name in shares])},
+    }
+    hidden = [nodes.quoted(name) for made in whole.values() for name in made]
+    posterior = [nodes.over(nodes.column(name), nodes.column(total)) for name in shares]
+    result = exp.select(
+        exp.Star(**{"except_": hidden}),
+        nodes.named(_prediction(nodes, shares, labels), "prediction"),
+        *(nodes.named(share, f"P({label})") for share, label in zip(posterior, labels, strict=True)),
+    )
+    source: Node = nodes.table(table)
+    for step, columns in whole.items():  # a table of the user may have such a name
+        name = f"{PREFIX}{step}"
+        result, source = result.with_(name, as_=nodes.select(source, columns)), name
+    return str(result.from_(source).sql(dialect=DIALECT, pretty=True)) + ";\n"
 
-    def _families(self) -> dict[type[Any], Callable[[Any, int], Iterator[Node]]]:
-        return {
-            Bernoulli: self._bernoulli,
-            Bins: self._bins,
-            Categorical: self._categorical,
-            Complement: self._weighed,
-            GapFactor: self._gap,
-            Gaussian: self._gaussian,
-            LogNormal: self._lognormal,
-            Multinomial: self._weighed,
-            Poisson: self._poisson,
-        }
 
-    def _categorical(self, belief: Categorical, c: int) -> Iterator[Node]:
-        logs, (name,) = belief.table[:, c], belief.columns
-        column = self.nodes.cast(name, belief.values)
-        whens = [(self.nodes.null(name), self.nodes.number(logs[GAP]))]
-        whens += [
-            (
-                self.nodes.exp.EQ(this=column.copy(), expression=self.nodes.value(value)),
-                self.nodes.number(logs[FIRST + place]),
-            )
-            for place, value in enumerate(belief.values)
-        ]
-        yield self.nodes.case(whens, self.nodes.number(logs[UNSEEN]))
+def _greatest(nodes: Nodes, names: Sequence[str]) -> Node:
+    return nodes.call("greatest", *map(nodes.column, names)) if len(names) > 1 else nodes.column(names[0])
 
-    def _bins(self, belief: Bins, c: int) -> Iterator[Node]:
-        (name,) = belief.columns
-        logs = belief.table[:, c]
-        whens = [(self.nodes.missing(name), self.nodes.number(logs[GAP_OF_BINS]))]
-        for place, edge in enumerate(belief.edges[1:-1]):
-            below = self.nodes.exp.LT(this=self.nodes.real(name), expression=self.nodes.number(edge))
-            whens.append((below, self.nodes.number(logs[FIRST_BIN + place])))
-        yield self.nodes.case(whens, self.nodes.number(logs[-1]))
 
-    def _gaussian(self, belief: Gaussian, c: int, logs: bool = False) -> Iterator[Node]:
-        for place, name in enumerate(belief.columns):
-            mean, deviation = float(belief.mean[c, place]), float(belief.deviation[c, place])
-            if math.isinf(deviation):
-                continue
-            cell = self.nodes.call("ln", self.nodes.real(name)) if logs else self.nodes.real(name)
-            z = self.nodes.over(self.nodes.minus(cell, self.nodes.number(mean)), self.nodes.number(deviation))
-            parabola = self.nodes.times(self.nodes.number(-0.5), self.nodes.call("pow", z, self.nodes.number(2.0)))
-            density = self.nodes.sum([parabola, self.nodes.number(-math.log(deviation) - LOG_ROOT_TAU)])
-            yield self.nodes.unless(self._nothing(name, logs), density)
-
-    def _lognormal(self, belief: LogNormal, c: int) -> Iterator[Node]:
-        return self._gaussian(belief.of_logs, c, logs=True)
-
-    def _poisson(self, belief: Poisson, c: int) -> Iterator[Node]:
-        """x·log λ − λ; log x! is the same for all classes."""
-        for place, name in enumerate(belief.columns):
-            rate = float(belief.rate[c, place])
-            below = self.nodes.exp.LT(this=self.nodes.real(name), expression=self.nodes.number(0.0))
-            none = self.nodes.equal(self.nodes.real(name), self.nodes.number(0.0))
-            log_rate = math.log(rate) if rate > 0.0 else -math.inf
-            events = self.nodes.sum(
-                [self.nodes.times(self.nodes.real(name), self.nodes.number(log_rate)), self.nodes.number(-rate)]
-            )
-            nothing = self.nodes.exp.Or(this=self.nodes.missing(name), expression=below)
-            yield self.nodes.case([(nothing, self.nodes.number(0.0)), (none, self.nodes.number(-rate))], events)
-
-    def _bernoulli(self, belief: Bernoulli, c: int) -> Iterator[Node]:
-        for place, name in enumerate(belief.columns):
-            shares = belief.shares.only(place)
-            present = self.nodes.exp.GT(this=self.nodes.real(name), expression=self.nodes.number(belief.threshold))
-            logs = self.nodes.number(shares.present[0, c]), self.nodes.number(shares.absent[0, c])
-            yield self.nodes.case([(self.nodes.missing(name), self.nodes.number(0.0)), (present, logs[0])], logs[1])
-
-    def _weighed(self, belief: Multinomial | Complement, c: int) -> Iterator[Node]:
-        for place, line in lines_of_weights(belief.weights):
-            name = belief.columns[place]
-            zero = self.nodes.equal(self.nodes.real(name), self.nodes.number(0.0))
-            nothing = self.nodes.exp.Or(this=self.nodes.missing(name), expression=zero)
-            yield self.nodes.unless(nothing, self.nodes.times(self.nodes.real(name), self.nodes.number(line[c])))
-
-    def _gap(self, belief: GapFactor, c: int) -> Iterator[Node]:
-        for place, name in enumerate(belief.columns):
-            logs = self.nodes.number(belief.gap[c, place]), self.nodes.number(belief.known[c, place])
-            yield self.nodes.case([(self.nodes.missing(name), logs[0])], logs[1])
-
-    def _nothing(self, name: str, logs: bool) -> Node:
-        """When a cell says nothing: a gap, or a number without a logarithm."""
-        if not logs:
-            return self.nodes.missing(name)
-        below = self.nodes.exp.LTE(this=self.nodes.real(name), expression=self.nodes.number(0.0))
-        return self.nodes.exp.Or(this=self.nodes.missing(name), expression=below)
+def _prediction(nodes: Nodes, shares: Sequence[str], labels: Sequence[Any]) -> Node:
+    """The first class with the largest share."""
+    largest = _greatest(nodes, shares)
+    whens = [
+        (nodes.equal(nodes.column(name), largest.copy()), nodes.value(label))
+        for name, label in zip(shares, labels, strict=True)
+    ]
+    return nodes.case(whens[:-1], whens[-1][1]) if len(whens) > 1 else whens[0][1]

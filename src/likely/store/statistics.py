@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likely.arrays import Array
 from likely.errors import ModelFileError, TooLarge
-from likely.limits import HEAVIEST, LARGEST, too_large
+from likely.numerics import HEAVIEST, LARGEST, too_large
 from likely.stats import (
     Cuts,
     FeatureCounts,
@@ -24,17 +25,15 @@ from likely.stats import (
     TokenCounts,
     ValueCounts,
 )
+from likely.stats.feature_counts import refuse_large
 from likely.stats.histogram import MOST_CELLS
-from likely.stats.pairs import Axis, Layout, size_of
+from likely.stats.pair_counts import Axis, Layout, size_of
 from likely.stats.protocol import Matrix
 from likely.stats.scatter import Pairs
-from likely.stats.sums import refuse_large
 from likely.store.plain import from_plain, to_plain
 from likely.table import level_key
-from likely.text.recipe import Recipe
-from likely.text.words import Words
-
-Array = NDArray[np.float64]
+from likely.text.tokenizer import Tokenizer
+from likely.text.vocabulary import Words
 
 COARSEST = 52
 FARTHEST = 0x7FEF_FFFF_FFFF_FFFF
@@ -192,10 +191,10 @@ def _write_tokens(seen: TokenCounts, writer: Writer) -> dict[str, Any]:
     }
 
 
-def read_words(data: Any, reader: Reader) -> tuple[Recipe, Words]:
+def read_words(data: Any, reader: Reader) -> tuple[Tokenizer, Words]:
     """How texts were cut into words, and the words: each once, and each a text."""
     recipe = from_plain(data["recipe"])
-    if not isinstance(recipe, Recipe):
+    if not isinstance(recipe, Tokenizer):
         raise ModelFileError("it does not say how its texts were cut into words")
     letters, ends = reader.get(data["letters"], (None,), np.uint8), reader.get(data["ends"], (None,), np.int64)
     if not len(ends) or ends[0] != 0 or ends[-1] != len(letters) or (np.diff(ends) < 0).any():

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array
 from likely.errors import SchemaError
-from likely.table.cells import Floats, Rows, Storage, numbers_of, strings_of
-from likely.table.codes import GAP, Codes, settled, used
-from likely.table.integers import encode_numbers, python_levels
+from likely.table.cells import GAP, Codes, Rows, Storage, numbers_of, settled, strings_of, used
+from likely.table.encode import encode_numbers, python_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,7 @@ class ArrowCells:
         )
         return next((storage for test, storage in tests if test(kind)), "nested")
 
-    def numbers(self, name: str) -> Floats:
+    def numbers(self, name: str) -> Array:
         import pyarrow as pa
         from pyarrow import types
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array
 from likely.errors import SchemaError
-from likely.table.codes import GAP, Codes
-from likely.table.integers import encode_numbers, python_levels
-from likely.table.levels import read_number, written
+from likely.table.encode import encode_numbers, python_levels
+from likely.table.levels import level_key, plain, read_number, written
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Storage = Literal["float", "integer", "boolean", "string", "category", "date", "nested", "mixed", "empty"]
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp] | slice
 
 SHOWN_TEXT = 40
@@ -34,7 +35,7 @@ class Cells(Protocol):
     @property
     def storage(self) -> Storage: ...
 
-    def numbers(self, name: str) -> Floats: ...
+    def numbers(self, name: str) -> Array: ...
 
     def codes(self, name: str) -> Codes: ...
 
@@ -64,7 +65,7 @@ class NumberCells:
             return "empty"
         return "float"
 
-    def numbers(self, name: str) -> Floats:
+    def numbers(self, name: str) -> Array:
         return self.values.astype(np.float64, copy=False)
 
     def codes(self, name: str) -> Codes:
@@ -94,7 +95,7 @@ class CategoryCells:
     def storage(self) -> Storage:
         return "category" if self.coded.levels or not len(self) else "empty"
 
-    def numbers(self, name: str) -> Floats:
+    def numbers(self, name: str) -> Array:
         return numbers_of(self.coded, name)
 
     def codes(self, name: str) -> Codes:
@@ -110,7 +111,7 @@ class CategoryCells:
         return CategoryCells(self.coded.at(rows))
 
 
-def numbers_of(coded: Codes, name: str) -> Floats:
+def numbers_of(coded: Codes, name: str) -> Array:
     """Numbers from a column of any values: those that spell no number are an error naming the row."""
     table = np.full(len(coded.levels) + 1, np.nan)
     for place, level in enumerate(coded.levels):
@@ -160,3 +161,53 @@ def strings_of(coded: Codes) -> pa.ChunkedArray:
     levels = pa.array([written(level) for level in coded.levels], pa.large_string())
     codes = pa.array(coded.codes, mask=coded.codes == GAP)
     return pa.chunked_array([levels.take(codes)], pa.large_string())
+
+
+# A column as codes into a short list of its values.
+
+GAP = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes:
+    """The distinct values of a column, all of them in use, and the place of each row's value; −1 is a gap."""
+
+    levels: tuple[Hashable, ...]
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def at(self, rows: NDArray[np.intp] | slice) -> Codes:
+        """These rows only, with the levels that occur in them."""
+        return used(self.levels, self.codes[rows])
+
+
+def used(levels: tuple[Hashable, ...], codes: NDArray[np.int32]) -> Codes:
+    """Codes without the levels that no row has."""
+    seen = np.zeros(len(levels) + 1, dtype=np.bool_)
+    seen[codes] = True  # a gap, −1, marks the last cell, which belongs to no level
+    if seen[:-1].all():
+        return Codes(levels, codes)
+    table = (np.cumsum(seen, dtype=np.int32) - 1).astype(np.int32)
+    table[-1] = GAP
+    return Codes(tuple(level for level, is_used in zip(levels, seen, strict=False) if is_used), table[codes])
+
+
+def settled(levels: Sequence[Any], codes: NDArray[np.int32]) -> Codes:
+    """Codes from any dictionary: gaps, repeated and unused entries in it are taken out."""
+    index: dict[Hashable, int] = {}
+    kept: list[Hashable] = []
+    table = np.full(len(levels) + 1, GAP, dtype=np.int32)
+    for place, level in enumerate(levels):
+        value = plain(level)
+        if value is None:
+            continue
+        key = level_key(value)
+        if key not in index:
+            index[key] = len(kept)
+            kept.append(value)
+        table[place] = index[key]
+    if len(kept) < len(levels):
+        codes = table[codes]
+    return used(tuple(kept), codes)

@@ -1,4 +1,4 @@
-"""Values of a nominal column: which are gaps, which are equal, and where they stand among learned ones."""
+"""One order for labels and categories of any type, so that results do not depend on who came first."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+def in_order(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """The values sorted; where their types cannot be compared, by type and then by how they are written."""
+    listed = list(values)
+    try:
+        return tuple(sorted(listed))  # type: ignore[type-var]
+    except TypeError:
+        return tuple(sorted(listed, key=lambda value: (type(value).__name__, repr(value))))
+
+
+# Values of a nominal column: which are gaps, which are equal, and where they stand among learned ones.
 
 UNSEEN = -1
 _EXACT = 2**53

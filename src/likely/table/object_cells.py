@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array
 from likely.errors import DataError, SchemaError
 from likely.table.arrow_cells import ArrowCells
-from likely.table.cells import Cells, Floats, Rows, Storage, not_a_number, number_of, shortened
-from likely.table.codes import GAP, Codes
+from likely.table.cells import GAP, Cells, Codes, Rows, Storage, not_a_number, number_of, shortened
 from likely.table.levels import is_gap, level_key, plain, written
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ObjectCells:
             raise DataError("Complex data not supported; give real and imaginary parts as two columns.")
         return _storage_of(types)
 
-    def numbers(self, name: str) -> Floats:
+    def numbers(self, name: str) -> Array:
         if self.typed is not None:
             return self.typed.numbers(name)
         numbers = np.full(len(self.values), np.nan)

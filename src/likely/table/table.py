@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from likely.errors import missing_columns
-from likely.table.cells import Cells, Floats, Rows, Storage
-from likely.table.codes import Codes
+from likely.arrays import Array
+from likely.errors import BadCell, SchemaError, missing_columns
+from likely.table.cells import Cells, Codes, Rows, Storage
 from likely.table.names import Numbered
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ class Table:
         """How the column is held; "empty" if all of it is missing."""
         return self.cells(name).storage
 
-    def numbers(self, name: str) -> Floats:
+    def numbers(self, name: str) -> Array:
         """The column as floats, NaN for a gap; perhaps a view of the caller's memory, so only to be read."""
         return self.cells(name).numbers(name)
 
@@ -136,3 +138,62 @@ class Table:
 def _matrix_rows(matrix: NDArray[Any], rows: Rows) -> NDArray[Any]:
     """Some rows of a matrix; `take` copies them in half the time that indexing needs."""
     return matrix[rows] if isinstance(rows, slice) else np.take(matrix, rows, axis=0)
+
+
+# Some numeric columns of a table as rows of floats, one block at a time.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """Blocks of rows, ready for the kernels; a matrix of floats is not copied."""
+
+    columns: tuple[str, ...]
+    source: NDArray[np.generic] | Sequence[Array]
+
+    @classmethod
+    def of(cls, table: Table, columns: tuple[str, ...]) -> Numbers:
+        if table.sparse is not None:
+            raise SchemaError(
+                "A sparse matrix is read as counts: choose the family 'multinomial', 'complement' or 'bernoulli', "
+                "or pass a dense array."
+            )
+        if table.matrix is not None and len(columns) == table.matrix.shape[1] and columns == tuple(table.names):
+            return cls(columns, table.matrix)
+        return cls(columns, [table.numbers(name) for name in columns])
+
+    def rows(self, block: slice) -> Array:
+        """Rows × columns as contiguous floats, NaN for a gap."""
+        if isinstance(self.source, np.ndarray):
+            return np.ascontiguousarray(self.source[block], dtype=np.float64)
+        gathered = np.empty((block.stop - block.start, len(self.columns)))
+        for position, column in enumerate(self.source):
+            gathered[:, position] = column[block]
+        return gathered
+
+    def column(self, place: int) -> Array:
+        """All rows of one column."""
+        if isinstance(self.source, np.ndarray):
+            return np.ascontiguousarray(self.source[:, place], dtype=np.float64)
+        return np.ascontiguousarray(self.source[place])
+
+    def refuse_infinite(self, block: slice) -> None:
+        """Raise for the first infinite cell of a block, if there is one."""
+        rows = self.rows(block)
+        places = np.argwhere(np.isinf(rows))
+        if len(places):
+            row, column = (int(k) for k in places[0])
+            bad = BadCell(row, column, float(rows[row, column]), INFINITE)
+            raise bad.named(self.columns, block.start)
+
+
+INFINITE = "numbers must be finite: leave the cell empty if the value is not known (Input X contains infinity)"
+
+
+def counts_of(table: Table, columns: tuple[str, ...]) -> Numbers | sparse.csr_array:
+    """Columns of counts: the sparse matrix itself where the table is one."""
+    if table.sparse is None:
+        return Numbers.of(table, columns)
+    if columns == tuple(table.names):
+        return table.sparse
+    where = {name: position for position, name in enumerate(table.names)}
+    return sparse.csr_array(table.sparse[:, [where[name] for name in columns]])

@@ -11,34 +11,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likely.text.byclass import ClassCounts
-    from likely.text.counter import TextCounter
-    from likely.text.counting import Rows, count_by_class, count_rows
+    from likely.text.class_counts import ClassCounts, Rows, count_by_class, count_rows
     from likely.text.hashing import HashingCounter
-    from likely.text.linguistics import guess_language
-    from likely.text.recipe import Recipe
-    from likely.text.stopwords import stop_words
-    from likely.text.words import Words
+    from likely.text.linguistics import guess_language, stop_words
+    from likely.text.tokenizer import Tokenizer
+    from likely.text.vectorizer import TextCounter
+    from likely.text.vocabulary import Words
 
 _HOME = {
-    "ClassCounts": "byclass",
-    "HashingCounter": "hashing",
-    "Recipe": "recipe",
-    "Rows": "counting",
-    "TextCounter": "counter",
-    "Words": "words",
-    "count_by_class": "counting",
-    "count_rows": "counting",
-    "guess_language": "linguistics",
-    "stop_words": "stopwords",
+    "ClassCounts": "likely.text.class_counts",
+    "HashingCounter": "likely.text.hashing",
+    "Tokenizer": "likely.text.tokenizer",
+    "Rows": "likely.text.class_counts",
+    "TextCounter": "likely.text.vectorizer",
+    "Words": "likely.text.vocabulary",
+    "count_by_class": "likely.text.class_counts",
+    "count_rows": "likely.text.class_counts",
+    "guess_language": "likely.text.linguistics",
+    "stop_words": "likely.text.linguistics",
 }
 
 __all__ = [
     "ClassCounts",
     "HashingCounter",
-    "Recipe",
     "Rows",
     "TextCounter",
+    "Tokenizer",
     "Words",
     "count_by_class",
     "count_rows",
@@ -51,7 +49,7 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     if name not in _HOME:
         raise AttributeError(f"module 'likely.text' has no attribute {name!r}")
-    return getattr(import_module(f"likely.text.{_HOME[name]}"), name)
+    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

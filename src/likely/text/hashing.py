@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
+import numba
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
+from likely.arrays import Int32, Int64, UInt8
 from likely.errors import SettingsError
-from likely.text.counting import count_columns
+from likely.text.class_counts import count_columns, to_matrix
 from likely.text.documents import DecodeError, as_blocks
-from likely.text.kernels.hashing import hash_words
 from likely.text.linguistics import GUESS
-from likely.text.matrix import to_matrix
-from likely.text.parts import Numbers
-from likely.text.reading import recipe_of
-from likely.text.recipe import Analyzer, Recipe
-from likely.text.rewriting import Accents
-from likely.text.stream import read_stream
-from likely.text.words import Words
+from likely.text.normalize import Accents
+from likely.text.token_stream import read_stream
+from likely.text.tokenizer import Analyzer, Tokenizer
+from likely.text.vectorizer import recipe_of
+from likely.text.vocabulary import Words
 
 _MOST_FEATURES = np.iinfo(np.int32).max
 
@@ -92,7 +91,7 @@ class HashingCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         # Only the columns in use are counted: memory follows the words of the batch, not the width.
         used, place = np.unique(hashed_columns(stream.words, self.n_features), return_inverse=True)
         place_or_none = np.append(place, -1).astype(np.int32)
-        maps: list[Numbers] = [place_or_none[words] for words in stream.maps]
+        maps: list[Int32] = [place_or_none[words] for words in stream.maps]
         columns, counts, starts = count_columns(stream.parts, maps, len(used), self.n_jobs)
         return to_matrix(used[columns], counts, starts, self.n_features, self.binary, self.dtype)
 
@@ -100,7 +99,7 @@ class HashingCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         """The same as `transform`."""
         return self.transform(X)
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self) -> Tokenizer:
         width: Any = self.n_features
         if not (isinstance(width, int | np.integer) and 1 <= width <= _MOST_FEATURES):
             raise SettingsError(f"n_features is {width!r}, but it is a whole number from 1 to 2³¹ − 1.")
@@ -116,7 +115,27 @@ class HashingCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return tags
 
 
-def hashed_columns(words: Words, n_features: int) -> Numbers:
+def hashed_columns(words: Words, n_features: int) -> Int32:
     """The column of each word."""
-    columns: Numbers = hash_words(words.arena, words.starts, n_features)
+    columns: Int32 = hash_words(words.arena, words.starts, n_features)
+    return columns
+
+
+# A hash that never changes: FNV-1a with 64 bits, folded to 32.
+
+_BASIS = np.uint64(0xCBF29CE484222325)
+_PRIME = np.uint64(0x100000001B3)
+_32 = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@numba.njit(nogil=True, cache=True)
+def hash_words(arena: UInt8, starts: Int64, width: int) -> Int32:
+    """The column of each word among `width`."""
+    columns = np.empty(starts.shape[0] - 1, dtype=np.int32)
+    for k in range(columns.shape[0]):
+        value = _BASIS
+        for i in range(starts[k], starts[k + 1]):
+            value = (value ^ np.uint64(arena[i])) * _PRIME
+        columns[k] = np.int64((value >> _32) ^ (value & _LOW)) % width
     return columns

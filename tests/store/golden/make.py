@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from likely import BayesClassifier, FullBayesClassifier, MEstimate
-from likely.text import Recipe
+from likely.text import Tokenizer
 
 HERE = Path(__file__).resolve().parent
 
@@ -38,7 +38,7 @@ def classifiers() -> dict[str, BayesClassifier | FullBayesClassifier]:
         schema=kinds,
         families={"visits": "poisson", "size": "lognormal", "note": "complement"},
         smoothing={"town": MEstimate(2, p={"Ulm": 0.5, "Köln": 0.25, "Bonn": 0.25})},
-        text={"note": Recipe(ngram_range=(1, 2), emoji=True)},
+        text={"note": Tokenizer(ngram_range=(1, 2), emoji=True)},
         missing="value",
     )
     return {"naive": naive, "full": FullBayesClassifier(schema={**kinds, "note": "ignored"}, covariance="shrunk")}

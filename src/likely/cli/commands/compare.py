@@ -6,22 +6,19 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import Page, Tables, Target
 from likely.cli.commands.evaluate import refuse_picture, way_in, write_pages
 from likely.cli.commands.train import wanted_target
-from likely.cli.losses import Costs
+from likely.cli.options import Costs, InputOptions, Page, Tables, Target, listed_in
+from likely.cli.output import OutputOptions, write
 from likely.cli.outputs import Writes
-from likely.cli.pairs import listed_in
-from likely.cli.reading import Reading
-from likely.cli.talking import Manner, write
 from likely.errors import missing_columns
 
 
 def compare(
     tables: Tables,
-    reading: Reading,
+    reading: InputOptions,
     costs: Costs,
-    manner: Manner,
+    manner: OutputOptions,
     target: Target = None,
     classifiers: Annotated[
         list[str] | None,

@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import OutTable, Tables
-from likely.cli.progress import progress_bar
-from likely.cli.reading import Reading
-from likely.cli.talking import Manner, destination, is_pipe, written_as
+from likely.cli.options import InputOptions, OutTable, Tables
+from likely.cli.output import OutputOptions, destination, is_pipe, progress_bar, written_as
 
 
 def convert(
     tables: Tables,
-    reading: Reading,
-    manner: Manner,
+    reading: InputOptions,
+    manner: OutputOptions,
     out: OutTable = None,
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
@@ -32,7 +30,7 @@ def convert(
     By suffix: .csv .tsv .parquet .arrow .jsonl, texts also .gz or .zst. From text to text cells stay as they are
     written; else columns get the types that they were found to have.
     """
-    from likely.files.converting import convert_file
+    from likely.streaming.convert import convert_file
 
     table = reading.open(tables)
     manner.tell_notes(table.notes)

@@ -11,6 +11,6 @@ def demo() -> None:
 
     Learns twelve patients, predicts three more, shows why, decides by cost, and says how good it is.
     """
-    from likely.demo import main
+    from likely.teaching.demo import main
 
     main()

@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Page, Target, Weight
-from likely.cli.choosing import chosen
 from likely.cli.commands.train import wanted_target
-from likely.cli.losses import Costs
+from likely.cli.model_options import ModelOptions, chosen
 from likely.cli.models import is_model, load_model, provenance_of
+from likely.cli.options import Costs, InputOptions, Page, Target, Weight
+from likely.cli.output import OutputOptions, progress_bar, write
 from likely.cli.outputs import Reads, Writes
-from likely.cli.progress import progress_bar
-from likely.cli.reading import Reading
-from likely.cli.running import NEGATIVE
-from likely.cli.settings import Beliefs
-from likely.cli.talking import Manner, write
+from likely.cli.run import NEGATIVE
 from likely.errors import SettingsError
 
 if TYPE_CHECKING:
-    from likely.files import FileTable
+    from likely.io.table import FileTable
 
 Inputs = Annotated[
     list[str],
@@ -34,10 +30,10 @@ Inputs = Annotated[
 
 def evaluate(
     inputs: Inputs,
-    beliefs: Beliefs,
-    reading: Reading,
+    beliefs: ModelOptions,
+    reading: InputOptions,
     costs: Costs,
-    manner: Manner,
+    manner: OutputOptions,
     target: Target = None,
     cv: Annotated[
         str, typer.Option(help="Folds (10), loo for one row at a time, or a share to test on (0.3).", metavar="HOW")
@@ -102,12 +98,12 @@ def _of_model(
     table: FileTable,
     target: str | None,
     costs: Costs,
-    manner: Manner,
+    manner: OutputOptions,
     weight: str | None,
     how: Any,
     progress: Any,
 ) -> tuple[Any, tuple[str, ...]]:
-    from likely.files.evaluating import evaluate_file
+    from likely.streaming.evaluate import evaluate_file
 
     label = target or classifier.schema_.target
     loss = costs.read(classifier.classes_.tolist(), manner)
@@ -115,19 +111,19 @@ def _of_model(
 
 
 def _of_table(
-    beliefs: Beliefs,
+    beliefs: ModelOptions,
     table: FileTable,
     label: str,
     way: Any,
     costs: Costs,
-    manner: Manner,
+    manner: OutputOptions,
     weight: str | None,
     how: Any,
     progress: Any,
 ) -> tuple[Any, tuple[str, ...]]:
     """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
-    from likely.evaluation import evaluate as in_memory
-    from likely.files.evaluating import evaluate_file
+    from likely.evaluate.evaluate import evaluate as in_memory
+    from likely.streaming.evaluate import evaluate_file
 
     settings = beliefs.settings(table.types, label)
     choice = chosen(
@@ -157,7 +153,7 @@ def _of_table(
     return report, choice.why
 
 
-def _warn_of_known(model: str, table: FileTable, manner: Manner) -> None:
+def _warn_of_known(model: str, table: FileTable, manner: OutputOptions) -> None:
     """A model is too good on rows that it knows."""
     origin = provenance_of(model)
     learned = set(origin.sources) if origin is not None else set()
@@ -187,15 +183,15 @@ def _classes(table: Any, label: str) -> list[Any]:
 def refuse_picture(plot: str | None) -> None:
     """A picture that could not be drawn in the end, refused before the work begins."""
     if plot is not None:
-        from likely.plots.picture import suffix_of
+        from likely.render.picture import suffix_of
 
         suffix_of(plot)
 
 
-def write_pages(shown: Any, manner: Manner, html: str | None, plot: str | None) -> None:
+def write_pages(shown: Any, manner: OutputOptions, html: str | None, plot: str | None) -> None:
     """What was found as a page and as a picture, where these are wanted."""
     if html is not None:
-        from likely.atomic import write_text
+        from likely.io.atomic import write_text
 
         write_text(html, shown.to_html())
     if plot is not None:

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Model, Page, Tables
 from likely.cli.models import load_model
+from likely.cli.options import InputOptions, Model, Page, Tables, label_among, listed_in
+from likely.cli.output import OutputOptions, records, write, write_json
 from likely.cli.outputs import Writes
-from likely.cli.pairs import label_among, listed_in
-from likely.cli.reading import Reading
-from likely.cli.talking import Manner, records, write, write_json
 from likely.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -23,8 +21,8 @@ SHOWN_WORDS = 10
 def explain(
     model: Model,
     tables: Tables,
-    reading: Reading,
-    manner: Manner,
+    reading: InputOptions,
+    manner: OutputOptions,
     row: Annotated[
         int, typer.Option("--row", "-r", help="The first row to explain, from 1 on.", metavar="N", min=1)
     ] = 1,
@@ -53,12 +51,12 @@ def explain(
     texts, the words that spoke are shown.
     """
     from likely.explain import Explanation
-    from likely.files.looking import rows_for
+    from likely.streaming.read_all import sample_rows
 
     classifier = load_model(model)
     table = reading.open(tables)
     sides = _sides(contrast, classifier.classes_.tolist())
-    some = rows_for(classifier, table, row - 1, rows)
+    some = sample_rows(classifier, table, row - 1, rows)
     if not some.num_rows:
         raise DataError(f"There is no row {row} in {table.sources[0].name}.")
     why = classifier.explain(some)
@@ -67,8 +65,8 @@ def explain(
         shown.plot().save(plot)
         manner.say(f"Wrote {plot}")
     if html is not None:
-        from likely.atomic import write_text
-        from likely.explain.page import whole_page
+        from likely.io.atomic import write_text
+        from likely.render.explanation_page import whole_page
 
         write_text(html, whole_page("Why", shown._repr_html_()))
         manner.say(f"Wrote {html}")

@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import OUT, Model
 from likely.cli.models import adds_counts, load_model, provenance_of
+from likely.cli.options import OUT, Model
+from likely.cli.output import OutputOptions, destination, is_pipe
 from likely.cli.outputs import Writes
-from likely.cli.talking import Manner, destination, is_pipe
 from likely.errors import SettingsError
 
 
 def export(
     model: Model,
-    manner: Manner,
+    manner: OutputOptions,
     out: Annotated[str | None, OUT, Writes(format="to")] = None,
     to: Annotated[str | None, typer.Option("--to", help="json, csv, sql, or dot of a tree.", metavar="FORMAT")] = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be scored.", metavar="NAME")] = "data",
@@ -32,7 +32,7 @@ def export(
     cannot cut texts into words. A tree becomes a CASE, or a graph for Graphviz; a row with a gap that it asks for has
     no prediction there.
     """
-    from likely.files.exporting import export_file
+    from likely.models.export import export_file
 
     to_pipe = is_pipe(out)
     target = destination(out)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from likely.cli.arguments import Force, Model, OutModel, Tables, Target
 from likely.cli.commands.train import sources_of
 from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
-from likely.cli.progress import progress_bar
-from likely.cli.reading import Reading
-from likely.cli.talking import Manner, write_json
+from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
+from likely.cli.output import OutputOptions, progress_bar, write_json
 from likely.errors import SettingsError
 
 
 def forget(
-    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: OutModel = None,
+    model: Model,
+    tables: Tables,
+    reading: InputOptions,
+    manner: OutputOptions,
+    target: Target = None,
+    out: OutModel = None,
     force: Force = False,
 ) -> None:  # fmt: skip
     """Take rows out of a model again.
@@ -24,7 +27,7 @@ def forget(
     The result is the model that the other rows would have given. Rows that were never learned are refused, as far as
     counts can tell. Evidence takes them out of its counts; its corrections are stale then, see likely refresh.
     """
-    from likely.files.forgetting import forget_file
+    from likely.streaming.update import forget_file
 
     if out is None:
         raise SettingsError("Say where to write the model: -o FILE (it may be the same file).")

@@ -8,20 +8,20 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.arguments import OUT, Force
 from likely.cli.commands.train import sources_of
 from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
+from likely.cli.options import OUT, Force
+from likely.cli.output import OutputOptions, write_json
 from likely.cli.outputs import Reads, Writes
-from likely.cli.talking import Manner, write_json
 from likely.errors import NotMergeable, SettingsError
-from likely.outputs import MODEL
+from likely.io.outputs import MODEL
 
 
 def merge(
     models: Annotated[
         list[str], typer.Argument(help="Models of the same columns.", metavar="MODEL", show_default=False), Reads()
     ],
-    manner: Manner,
+    manner: OutputOptions,
     out: Annotated[str | None, OUT, Writes(MODEL)] = None,
     force: Force = False,
 ) -> None:

@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Model, OutTable, Tables
-from likely.cli.losses import Costs
 from likely.cli.models import load_model
-from likely.cli.pairs import listed_in
-from likely.cli.progress import progress_bar
-from likely.cli.reading import Reading
-from likely.cli.talking import Manner, destination, is_pipe, written_as
+from likely.cli.options import Costs, InputOptions, Model, OutTable, Tables, listed_in
+from likely.cli.output import OutputOptions, destination, is_pipe, progress_bar, written_as
 from likely.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -22,9 +18,9 @@ if TYPE_CHECKING:
 def predict(
     model: Model,
     tables: Tables,
-    reading: Reading,
+    reading: InputOptions,
     costs: Costs,
-    manner: Manner,
+    manner: OutputOptions,
     out: OutTable = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities/--no-probabilities", help="Columns with P(class).")
@@ -61,7 +57,7 @@ def predict(
     loss = costs.read(classifier.classes_.tolist(), manner)
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
-    from likely.files.predicting import predict_file
+    from likely.streaming.predict import predict_file
 
     with progress_bar("predicting", quiet=manner.quiet or to_pipe) as progress:
         rows = predict_file(
@@ -87,7 +83,7 @@ def _more(loss: Loss | None, most: int) -> Any:
         return None
 
     def columns(classifier: Any, rows: Any) -> dict[str, list[Any]]:
-        from likely.explain.reasons import reasons
+        from likely.explain.explanation import reasons
         from likely.table import as_table
 
         found: dict[str, list[Any]] = {}

@@ -7,15 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Target, Weight
-from likely.cli.choosing import chosen
 from likely.cli.commands.train import wanted_target
+from likely.cli.model_options import ModelOptions, chosen
 from likely.cli.models import is_model, load_model
+from likely.cli.options import InputOptions, Target, Weight
+from likely.cli.output import OutputOptions, columns_that_fit, progress_bar, records, write_json, write_table
 from likely.cli.outputs import Reads
-from likely.cli.progress import progress_bar
-from likely.cli.reading import Reading
-from likely.cli.settings import Beliefs
-from likely.cli.talking import Manner, columns_that_fit, records, write_json, write_table
 from likely.errors import SettingsError
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
@@ -29,9 +26,9 @@ def rank(
     inputs: Annotated[
         list[str], typer.Argument(help="A model, or a table.", metavar="MODEL|TABLE", show_default=False), Reads()
     ],
-    beliefs: Beliefs,
-    reading: Reading,
-    manner: Manner,
+    beliefs: ModelOptions,
+    reading: InputOptions,
+    manner: OutputOptions,
     target: Target = None,
     weight: Weight = None,
     by: Annotated[
@@ -58,7 +55,7 @@ def rank(
     if len(inputs) == 1 and is_model(inputs[0]):
         classifier = load_model(inputs[0])
     else:
-        from likely.files.training import fit_file
+        from likely.streaming.train import fit_file
 
         table = reading.open(inputs)
         manner.tell_notes(table.notes)
@@ -92,7 +89,7 @@ def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[s
 
 def _ranked(classifier: Any, by: str) -> Any:
     from likely.errors import did_you_mean, listed
-    from likely.explain.measured import rank_by
+    from likely.explain.rank import rank_by
 
     if not hasattr(classifier, "rank"):
         raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train one with --model naive.")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from likely.cli.arguments import Force, Model, OutModel, Tables, Target
 from likely.cli.commands.train import sources_of
 from likely.cli.models import PIPE, load_model, refuse_other_target, save_model
-from likely.cli.progress import progress_bar
-from likely.cli.reading import Reading
-from likely.cli.talking import Manner, many, write_json
+from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
+from likely.cli.output import OutputOptions, many, progress_bar, write_json
 from likely.errors import SettingsError
 
 
 def refresh(
-    model: Model, tables: Tables, reading: Reading, manner: Manner, target: Target = None, out: OutModel = None,
+    model: Model,
+    tables: Tables,
+    reading: InputOptions,
+    manner: OutputOptions,
+    target: Target = None,
+    out: OutModel = None,
     force: Force = False,
 ) -> None:  # fmt: skip
     """Correct a model anew by rows that it has counted.
@@ -27,7 +30,7 @@ def refresh(
     that were counted, or a fair sample with every class; of more than fit into memory (512 MiB), some are drawn by
     chance. Without --out the model is written where it was.
     """
-    from likely.files.refreshing import refresh_file
+    from likely.streaming.update import refresh_file
 
     path = out or (model if model != PIPE else None)
     if path is None:

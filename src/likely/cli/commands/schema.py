@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from likely.cli.arguments import Tables, Target
-from likely.cli.reading import Reading
-from likely.cli.talking import Manner, many, write, write_json, write_table
-from likely.cli.wording import in_options
+from likely.cli.options import InputOptions, Tables, Target
+from likely.cli.output import OutputOptions, in_options, many, write, write_json, write_table
 from likely.errors import missing_columns
 
 
-def schema(tables: Tables, reading: Reading, manner: Manner, target: Target = None) -> None:
+def schema(tables: Tables, reading: InputOptions, manner: OutputOptions, target: Target = None) -> None:
     """Show how a table is read, and what each column would be taken for, and why.
 
     \b
@@ -22,7 +20,7 @@ def schema(tables: Tables, reading: Reading, manner: Manner, target: Target = No
 
     Nothing is learned. What you know better you say to likely train: --kind zip=nominal, --type id=text, --ignore name.
     """
-    from likely.schema import Schema
+    from likely.table.schema import Schema
 
     table = reading.open(tables)
     if target is not None and target not in table.names:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from likely.cli.arguments import Page
 from likely.cli.models import (
     is_stale,
     keeps_counts,
@@ -18,10 +17,10 @@ from likely.cli.models import (
     shares_of,
     stale_note,
 )
+from likely.cli.options import Page
+from likely.cli.output import OutputOptions, in_options, records, write, write_json, write_table
 from likely.cli.outputs import Reads
-from likely.cli.running import NEGATIVE
-from likely.cli.talking import Manner, records, write, write_json, write_table
-from likely.cli.wording import in_options
+from likely.cli.run import NEGATIVE
 from likely.errors import SettingsError
 
 SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60
@@ -32,7 +31,7 @@ def show(
     models: Annotated[
         list[str], typer.Argument(help="A model; two with --diff.", metavar="MODEL", show_default=False), Reads()
     ],
-    manner: Manner,
+    manner: OutputOptions,
     diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
     values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
     html: Page = None,
@@ -57,8 +56,8 @@ def show(
         _show_other(classifier, models[0], manner, html)
         return
     if html is not None:
-        from likely.atomic import write_text
-        from likely.estimators.pages import model_page
+        from likely.io.atomic import write_text
+        from likely.models.display import model_page
 
         write_text(html, model_page(classifier, per_class=values))
         manner.say(f"Wrote {html}")
@@ -69,13 +68,13 @@ def show(
     _write_text(classifier, models[0], values)
 
 
-def _show_other(classifier: Any, path: str, manner: Manner, html: str | None) -> None:
+def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | None) -> None:
     """A classifier that keeps what it learned in a form of its own: its classes and columns, and its own page."""
     columns = [[column.name, column.kind, _JUDGED.sub("", in_options(column.why))] for column in classifier.schema_]
     labels = [str(label) for label in classifier.classes_.tolist()]
     if html is not None:
-        from likely.atomic import write_text
-        from likely.explain.page import whole_page
+        from likely.io.atomic import write_text
+        from likely.render.explanation_page import whole_page
 
         write_text(html, whole_page(path, classifier._repr_html_()))
         manner.say(f"Wrote {html}")
@@ -109,8 +108,8 @@ def _drawing(text: str) -> str:
     return "\n".join([*lines[:SHOWN_LINES], *rest])
 
 
-def _show_diff(models: list[str], manner: Manner) -> None:
-    from likely.explain.diff import differences, to_frame
+def _show_diff(models: list[str], manner: OutputOptions) -> None:
+    from likely.models.difference import differences, to_frame
 
     found = differences(*(load_counts(path, "be compared", corrected=True) for path in models))
     if manner.json:
@@ -125,8 +124,8 @@ def _show_diff(models: list[str], manner: Manner) -> None:
 
 
 def _write_json(classifier: Any, path: str, values: int) -> None:
-    from likely.explain.telling import telling_values
-    from likely.files.exporting import document
+    from likely.explain.rank import telling_values
+    from likely.models.export import document
 
     content = document(classifier, provenance_of(path), with_parameters=False)
     content["information"] = records(classifier.rank())
@@ -164,7 +163,7 @@ def _write_columns(classifier: Any) -> None:
 
 
 def _write_telling(classifier: Any, values: int) -> None:
-    from likely.explain.telling import telling_values
+    from likely.explain.rank import telling_values
 
     frame = telling_values(classifier.summary_, values)
     if frame.empty:

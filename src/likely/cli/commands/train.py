@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.arguments import OUT, Force, Tables, Target, Weight
-from likely.cli.choosing import chosen
+from likely.cli.model_options import ModelOptions, chosen
 from likely.cli.models import (
     PIPE,
     is_stale,
@@ -19,25 +18,23 @@ from likely.cli.models import (
     shares_learned,
     stale_note,
 )
+from likely.cli.options import OUT, Force, InputOptions, Tables, Target, Weight, name_of
+from likely.cli.output import OutputOptions, many, progress_bar, write_json
 from likely.cli.outputs import Reads, Writes
-from likely.cli.progress import progress_bar
-from likely.cli.reading import Reading, name_of
-from likely.cli.settings import Beliefs
-from likely.cli.talking import Manner, many, write_json
 from likely.errors import SettingsError, listed, missing_columns
-from likely.outputs import CHECKPOINT, MODEL
+from likely.io.outputs import CHECKPOINT, MODEL
 
 if TYPE_CHECKING:
-    from likely.files import FileTable
+    from likely.io.table import FileTable
 
 SHOWN_CLASSES = 6
 
 
 def train(
     tables: Tables,
-    beliefs: Beliefs,
-    reading: Reading,
-    manner: Manner,
+    beliefs: ModelOptions,
+    reading: InputOptions,
+    manner: OutputOptions,
     target: Target = None,
     out: Annotated[str | None, OUT, Writes(MODEL, onto="onto", usual=lambda given: usual_path(**given))] = None,
     weight: Weight = None,
@@ -88,9 +85,9 @@ def train(
 
 
 def _learn(
-    beliefs: Beliefs, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
+    beliefs: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
 ) -> tuple[Any, tuple[str, ...]]:
-    from likely.files.training import fit_file
+    from likely.streaming.train import fit_file
 
     settings = beliefs.settings(table.types, label)
     counts = checkpoint is not None
@@ -124,7 +121,7 @@ def wanted_target(table: FileTable, target: str | None) -> str:
 def _learn_on(
     classifier: Any, onto: str, table: FileTable, target: str | None, weight: str | None, said: list[str], progress: Any
 ) -> Any:
-    from likely.files.forgetting import learn_file
+    from likely.streaming.update import learn_file
 
     changed = [*said, *(["--weight"] if weight not in (None, classifier.schema_.weight) else [])]
     if changed:
@@ -132,7 +129,7 @@ def _learn_on(
     return learn_file(classifier, table, target, progress=progress)
 
 
-def _tell(manner: Manner, classifier: Any, table: FileTable, path: str) -> None:
+def _tell(manner: OutputOptions, classifier: Any, table: FileTable, path: str) -> None:
     schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
     columns = getattr(classifier, "families_", None) or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]

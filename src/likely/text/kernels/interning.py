@@ -11,10 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
-Cells = NDArray[np.uint64]
-Starts = NDArray[np.int64]
-Ids = NDArray[np.int32]
+from likely.arrays import Int32, Int64, UInt8, UInt64
 
 SHORT = 8
 """A string of so many bytes fits into its key."""
@@ -44,7 +41,7 @@ def first_slot(key: np.uint64, seed: np.uint64, mask: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def key_of(data: Bytes, start: int, stop: int) -> np.uint64:
+def key_of(data: UInt8, start: int, stop: int) -> np.uint64:
     """The key of `data[start:stop]`."""
     hashed = _FREE
     word = _FREE
@@ -59,11 +56,11 @@ def key_of(data: Bytes, start: int, stop: int) -> np.uint64:
 
 @numba.njit(nogil=True, cache=True)
 def seek(
-    cells: Cells,
-    arena: Bytes,
-    starts: Starts,
+    cells: UInt64,
+    arena: UInt8,
+    starts: Int64,
     key: np.uint64,
-    data: Bytes,
+    data: UInt8,
     start: int,
     length: int,
     seed: np.uint64,
@@ -90,14 +87,14 @@ def seek(
 
 
 @numba.njit(nogil=True, cache=True)
-def occupy(cells: Cells, slot: int, key: np.uint64, length: int, number: int) -> None:
+def occupy(cells: UInt64, slot: int, key: np.uint64, length: int, number: int) -> None:
     """Fill a free cell."""
     cells[2 * slot] = key
     cells[2 * slot + 1] = (np.uint64(length) << _32) | np.uint64(number + 1)
 
 
 @numba.njit(nogil=True, cache=True)
-def move(cells: Cells, wide: Cells, seed: np.uint64) -> None:
+def move(cells: UInt64, wide: UInt64, seed: np.uint64) -> None:
     """Put what one table holds into another, empty one."""
     mask = wide.shape[0] // 2 - 1
     for old in range(cells.shape[0] // 2):
@@ -109,7 +106,7 @@ def move(cells: Cells, wide: Cells, seed: np.uint64) -> None:
             wide[2 * slot + 1] = cells[2 * old + 1]
 
 
-def roomier(cells: Cells, seed: np.uint64) -> Cells:
+def roomier(cells: UInt64, seed: np.uint64) -> UInt64:
     """The same table with twice as many cells. NumPy's own memory comes in large pages, which saves many misses."""
     wide = np.zeros(2 * len(cells), dtype=np.uint64)
     move(cells, wide, seed)
@@ -117,7 +114,7 @@ def roomier(cells: Cells, seed: np.uint64) -> Cells:
 
 
 @numba.njit(nogil=True, cache=True)
-def index_words(arena: Bytes, starts: Starts, seed: np.uint64) -> Cells:
+def index_words(arena: UInt8, starts: Int64, seed: np.uint64) -> UInt64:
     """A table of strings that are known to be distinct."""
     n_words = starts.shape[0] - 1
     capacity = 16
@@ -136,13 +133,13 @@ def index_words(arena: Bytes, starts: Starts, seed: np.uint64) -> Cells:
 
 @numba.njit(nogil=True, cache=True)
 def find_words(
-    cells: Cells,
-    arena: Bytes,
-    starts: Starts,
+    cells: UInt64,
+    arena: UInt8,
+    starts: Int64,
     seed: np.uint64,
-    other: Bytes,
-    other_starts: Starts,
-    found: Ids,
+    other: UInt8,
+    other_starts: Int64,
+    found: Int32,
 ) -> int:
     """Number of each other string in the table, −1 for a stranger; returns how many strangers there are."""
     strangers = 0
@@ -153,3 +150,63 @@ def find_words(
         found[i] = number
         strangers += number < 0
     return strangers
+
+
+# Words in an arena: their first bytes as numbers, chosen ones end to end, n-grams written out.
+
+_8 = np.uint64(8)
+
+
+@numba.njit(nogil=True, cache=True)
+def prefixes(arena: UInt8, starts: Int64, words: Int64, depth: int) -> NDArray[np.uint64]:
+    """Eight bytes of each word from `depth` on, as a number that sorts as they do; zeros behind its end."""
+    out = np.empty(words.shape[0], dtype=np.uint64)
+    for k in range(words.shape[0]):
+        begin, stop = starts[words[k]] + depth, starts[words[k] + 1]
+        prefix = np.uint64(0)
+        for i in range(begin, begin + 8):
+            prefix <<= _8
+            if i < stop:
+                prefix |= np.uint64(arena[i])
+        out[k] = prefix
+    return out
+
+
+@numba.njit(nogil=True, cache=True)
+def copy_words(arena: UInt8, starts: Int64, words: Int64) -> tuple[UInt8, Int64]:
+    """Arena and starts of the chosen words."""
+    new_starts = np.zeros(words.shape[0] + 1, dtype=np.int64)
+    for k in range(words.shape[0]):
+        new_starts[k + 1] = new_starts[k] + starts[words[k] + 1] - starts[words[k]]
+    copied = np.empty(new_starts[words.shape[0]], dtype=np.uint8)
+    for k in range(words.shape[0]):
+        begin = starts[words[k]]
+        for i in range(new_starts[k], new_starts[k + 1]):
+            copied[i] = arena[begin + i - new_starts[k]]
+    return copied, new_starts
+
+
+@numba.njit(nogil=True, cache=True)
+def spell_grams(arena: UInt8, starts: Int64, parents: Int32, lasts: Int32, gap: UInt8) -> tuple[UInt8, Int64]:
+    """The words, and behind them each n-gram: its beginning (an n-gram or a word), the gap, its last word."""
+    n_words, n_grams = starts.shape[0] - 1, parents.shape[0]
+    new_starts = np.empty(n_words + n_grams + 1, dtype=np.int64)
+    new_starts[: n_words + 1] = starts
+    for k in range(n_grams):
+        parent, last = parents[k], lasts[k]
+        length = new_starts[parent + 1] - new_starts[parent] + len(gap) + starts[last + 1] - starts[last]
+        new_starts[n_words + k + 1] = new_starts[n_words + k] + length
+    spelled = np.empty(new_starts[n_words + n_grams], dtype=np.uint8)
+    spelled[: starts[n_words]] = arena[: starts[n_words]]
+    for k in range(n_grams):
+        at = new_starts[n_words + k]
+        for i in range(new_starts[parents[k]], new_starts[parents[k] + 1]):
+            spelled[at] = spelled[i]
+            at += 1
+        for i in range(len(gap)):
+            spelled[at] = gap[i]
+            at += 1
+        for i in range(starts[lasts[k]], starts[lasts[k] + 1]):
+            spelled[at] = arena[i]
+            at += 1
+    return spelled, new_starts

@@ -10,10 +10,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Int32, Int64, UInt8, UInt64
 from likely.text.characters import ASCII, CJK, EMOJI, EXTENDER, FLAG, KIND_BITS, SPACE, SUSPECT, WORD, ZWJ
-from likely.text.kernels.bits import word_bytes
-from likely.text.kernels.decoding import decode, utf8
-from likely.text.kernels.interning import SHORT, Bytes, Cells, Ids, Starts, first_slot, occupy, stir
+from likely.text.kernels.bytes import decode, utf8, word_bytes
+from likely.text.kernels.interning import SHORT, first_slot, occupy, stir
 
 DONE, TABLE_FULL, ARENA_FULL, FOUND_SUSPECT = range(4)
 AT_DOC, AT_BYTE, IN_RUN, N_IDS, N_WORDS = range(5)
@@ -32,7 +32,7 @@ _H, _W = ord("h"), ord("w")
 
 
 @numba.njit(nogil=True, cache=True)
-def _kind_at(data: Bytes, i: int, stop: int, pages: Ids, cells: NDArray[np.int32]) -> tuple[int, int]:
+def _kind_at(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.int32]) -> tuple[int, int]:
     """Kind of the character at `i`, and its size; −1 at the end."""
     if i >= stop:
         return -1, 0
@@ -41,7 +41,7 @@ def _kind_at(data: Bytes, i: int, stop: int, pages: Ids, cells: NDArray[np.int32
 
 
 @numba.njit(nogil=True, cache=True)
-def _spells(data: Bytes, i: int, stop: int, letters: bytes) -> bool:
+def _spells(data: UInt8, i: int, stop: int, letters: bytes) -> bool:
     """Whether the bytes from `i` on spell this, in upper or lower case."""
     if i + len(letters) > stop:
         return False
@@ -53,7 +53,7 @@ def _spells(data: Bytes, i: int, stop: int, letters: bytes) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _url_end(data: Bytes, i: int, stop: int, pages: Ids, cells: NDArray[np.int32]) -> int:
+def _url_end(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.int32]) -> int:
     """Where the address that begins at `i` ends (at white space), or `i` if none begins here."""
     known = _spells(data, i, stop, b"http://") or _spells(data, i, stop, b"https://") or _spells(data, i, stop, b"www.")
     end = i
@@ -66,7 +66,7 @@ def _url_end(data: Bytes, i: int, stop: int, pages: Ids, cells: NDArray[np.int32
 
 
 @numba.njit(nogil=True, cache=True)
-def _emoji_end(data: Bytes, i: int, stop: int, pages: Ids, cells: NDArray[np.int32]) -> int:
+def _emoji_end(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.int32]) -> int:
     """Where the emoji that begins at `i` ends: with its skin tone, all joined figures, or the second flag letter."""
     kind, size = _kind_at(data, i, stop, pages, cells)
     end = i + size
@@ -87,7 +87,7 @@ def _emoji_end(data: Bytes, i: int, stop: int, pages: Ids, cells: NDArray[np.int
 
 
 @numba.njit(nogil=True, cache=True)
-def _span_end(data: Bytes, i: int, stop: int, kind: int, bigrams: bool, pages: Ids, cells: NDArray[np.int32]) -> int:
+def _span_end(data: UInt8, i: int, stop: int, kind: int, bigrams: bool, pages: Int32, cells: NDArray[np.int32]) -> int:
     """Where the token ends that begins with the picture or CJK character at `i`."""
     if kind != CJK:
         return _emoji_end(data, i, stop, pages, cells)
@@ -97,7 +97,7 @@ def _span_end(data: Bytes, i: int, stop: int, kind: int, bigrams: bool, pages: I
 
 
 @numba.njit(nogil=True, cache=True)
-def _pack(packed: Cells, tail: int, source: Bytes, start: int, stop: int) -> tuple[np.uint64, np.uint64]:
+def _pack(packed: UInt64, tail: int, source: UInt8, start: int, stop: int) -> tuple[np.uint64, np.uint64]:
     """A whole token behind the last word: its last number, which stays in a register, and the hash of those before."""
     word, hashed = _ZERO, _ZERO
     for i in range(start, stop):
@@ -111,7 +111,7 @@ def _pack(packed: Cells, tail: int, source: Bytes, start: int, stop: int) -> tup
 
 
 @numba.njit(nogil=True, cache=True)
-def _same(packed: Cells, start: int, tail: int, last: int, word: np.uint64) -> bool:
+def _same(packed: UInt64, start: int, tail: int, last: int, word: np.uint64) -> bool:
     """Whether the word at `start` is the token at `tail`, whose last number is still in a register."""
     for k in range(last):
         if packed[start + k] != packed[tail + k]:
@@ -121,23 +121,23 @@ def _same(packed: Cells, start: int, tail: int, last: int, word: np.uint64) -> b
 
 @numba.njit(nogil=True, cache=True)
 def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array handed on would cost more than the work
-    data: Bytes,
-    ends: Starts,
-    first: Bytes,
-    pages: Ids,
+    data: UInt8,
+    ends: Int64,
+    first: UInt8,
+    pages: Int32,
     kinds: NDArray[np.int32],
     lowercase: bool,
     min_chars: int,
     bigrams: bool,
     urls: bool,
-    cells: Cells,
-    packed: Cells,
-    starts: Starts,
-    sizes: Ids,
+    cells: UInt64,
+    packed: UInt64,
+    starts: Int64,
+    sizes: Int32,
     seed: np.uint64,
-    ids: Ids,
-    id_ends: Starts,
-    cursor: Starts,
+    ids: Int32,
+    id_ends: Int64,
+    cursor: Int64,
 ) -> int:
     """The number of every word, and the end of every document among the numbers; new words enter the table.
 
@@ -281,7 +281,7 @@ def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array 
 
 
 @numba.njit(nogil=True, cache=True)
-def unpack(packed: Cells, starts: Starts, sizes: Ids, n_words: int) -> tuple[Bytes, Starts]:
+def unpack(packed: UInt64, starts: Int64, sizes: Int32, n_words: int) -> tuple[UInt8, Int64]:
     """The words as bytes end to end, and where each begins."""
     byte_starts = np.zeros(n_words + 1, dtype=np.int64)
     for k in range(n_words):

@@ -1,0 +1,318 @@
+"""What is believed: the options of every command that makes a classifier, under the names that they have in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likely.cli.options import complete_columns, label_of_type, listed_in, number_in, pairs_in
+from likely.cli.outputs import Reads
+from likely.errors import SettingsError, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from likely.io.table import FileTable
+    from likely.streaming.read_all import Gathered
+    from likely.text.tokenizer import Tokenizer
+
+PANEL = "What is believed"
+WORDS = {"priors": ("smoothed", "uniform")}
+
+Text = str | None
+Texts = list[str] | None
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The parameters of the classifiers."""
+
+    model: Annotated[
+        Text,
+        typer.Option(
+            help="Else evidence if the table fits into memory, and naive Bayes if it does not, or if an option is "
+            "given that only naive Bayes knows.",
+            rich_help_panel=PANEL, metavar="evidence|naive|full|aode|tree|svm",
+        ),
+    ] = None  # fmt: skip
+    smoothing: Annotated[
+        Texts,
+        typer.Option(
+            help="Added to every count: 1 is Laplace's rule; for one column: town=0.5; may be repeated; auto: by "
+            "leave-one-out.",
+            rich_help_panel=PANEL, metavar="[COLUMN=]NUMBER",
+        ),
+    ] = None  # fmt: skip
+    priors: Annotated[
+        Text,
+        typer.Option(
+            help="smoothed, uniform, or shares by class: yes=0.3,no=0.7 (else as counted).",
+            rich_help_panel=PANEL, metavar="SHARES",
+        ),
+    ] = None  # fmt: skip
+    family: Annotated[
+        Texts,
+        typer.Option(
+            help="Of a column, or of all: visits=poisson; gaussian, lognormal, poisson, bins, categorical, bernoulli, "
+            "multinomial, complement; may be repeated.",
+            rich_help_panel=PANEL, metavar="[COLUMN=]FAMILY", autocompletion=complete_columns,
+        ),
+    ] = None  # fmt: skip
+    kind: Annotated[
+        Texts,
+        typer.Option(
+            help="Of a column: zip=nominal, body=text, age=numeric; may be repeated.",
+            rich_help_panel=PANEL, metavar="COLUMN=KIND", autocompletion=complete_columns,
+        ),
+    ] = None  # fmt: skip
+    ignore: Annotated[
+        Texts,
+        typer.Option(
+            help="Columns to leave out: id,name; may be repeated.", rich_help_panel=PANEL, metavar="NAMES",
+            autocompletion=complete_columns,
+        ),
+    ] = None  # fmt: skip
+    missing: Annotated[
+        Text, typer.Option(help="A gap says nothing, or is a value.", rich_help_panel=PANEL, metavar="ignore|value")
+    ] = None
+    unseen: Annotated[
+        Text,
+        typer.Option(
+            help="A new category says nothing, or is smoothed.", rich_help_panel=PANEL, metavar="ignore|smooth"
+        ),
+    ] = None
+    variance: Annotated[
+        Text, typer.Option(help="Divide by n − 1, or by n.", rich_help_panel=PANEL, metavar="unbiased|ml")
+    ] = None
+    variance_floor: Annotated[
+        float | None,
+        typer.Option(help="Least variance, relative to the column's.", rich_help_panel=PANEL, metavar="NUMBER"),
+    ] = None
+    text: Annotated[
+        Texts,
+        typer.Option(
+            help="How texts become words: ngram_range=1,2 or analyzer=char or stop_words=FILE or language=en or "
+            "reduce=stem …; may be repeated.",
+            rich_help_panel=PANEL, metavar="NAME=VALUE",
+        ),
+        Reads(after="stop_words="),
+    ] = None  # fmt: skip
+    weighting: Annotated[
+        Text, typer.Option(help="Of words: counts or tf-idf.", rich_help_panel=PANEL, metavar="counts|tf-idf")
+    ] = None
+    normalise: Annotated[
+        bool, typer.Option("--normalise", help="With complement: classes weigh alike.", rich_help_panel=PANEL)
+    ] = False
+    bins: Annotated[
+        int | None, typer.Option(help="With the family bins: at most so many.", rich_help_panel=PANEL, metavar="N")
+    ] = None
+    covariance: Annotated[
+        Text,
+        typer.Option(help="For --model full.", rich_help_panel=PANEL, metavar="full|pooled|diagonal|shrunk"),
+    ] = None
+    shrinkage: Annotated[
+        Text, typer.Option(help="For --covariance shrunk: auto, or 0 to 1.", rich_help_panel=PANEL, metavar="NUMBER")
+    ] = None
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(help="Threads (all cores); results do not depend on it.", rich_help_panel=PANEL, metavar="N"),
+    ] = None
+
+    def settings(self, types: Mapping[str, str], target: str) -> dict[str, Any]:
+        """What was said, under the names of Python's parameters; `types` are those of the table's columns."""
+        given = {
+            "smoothing": "auto" if self.smoothing == ["auto"] else _number_or_pairs("--smoothing", self.smoothing),
+            "priors": _priors(self.priors, types.get(target, "text")),
+            "families": _word_or_pairs("--family", self.family),
+            "schema": self._kinds() or None,
+            "missing": self.missing,
+            "unseen": self.unseen,
+            "variance": self.variance,
+            "variance_floor": self.variance_floor,
+            "text": _recipe(self.text),
+            "weighting": self.weighting,
+            "normalise": self.normalise or None,
+            "bins": self.bins,
+            "covariance": self.covariance,
+            "shrinkage": _share(self.shrinkage),
+            "n_jobs": self.n_jobs,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def said(self) -> list[str]:
+        """The options that were given, but for the number of threads, which changes nothing."""
+        given = [entry.name for entry in fields(self) if getattr(self, entry.name) not in (None, False)]
+        return [f"--{name.replace('_', '-')}" for name in given if name != "n_jobs"]
+
+    def _kinds(self) -> dict[str, str]:
+        ignored = dict.fromkeys(listed_in(self.ignore) or [], "ignored")
+        return {**ignored, **pairs_in("--kind", self.kind or (), "zip=nominal")}
+
+
+def _number_or_pairs(option: str, given: Texts) -> float | dict[str, float] | None:
+    if not given:
+        return None
+    if len(given) == 1 and "=" not in given[0]:
+        return number_in(option, given[0])
+    return {name: number_in(option, value) for name, value in pairs_in(option, given, "town=0.5").items()}
+
+
+def _word_or_pairs(option: str, given: Texts) -> str | dict[str, str] | None:
+    if not given:
+        return None
+    return given[0] if len(given) == 1 and "=" not in given[0] else dict(pairs_in(option, given, "visits=poisson"))
+
+
+def _priors(given: Text, kind: str) -> str | dict[Any, float] | None:
+    if given is None or given in WORDS["priors"]:
+        return given
+    if "=" not in given:
+        hint = did_you_mean(given, WORDS["priors"])
+        raise SettingsError(
+            f"--priors is {given!r}, but it is smoothed, uniform, or shares such as yes=0.3,no=0.7.{hint}"
+        )
+    shares = pairs_in("--priors", listed_in([given]) or [], "yes=0.3,no=0.7")
+    return {label_of_type(label, kind): number_in("--priors", share) for label, share in shares.items()}
+
+
+def _share(given: Text) -> float | str | None:
+    return given if given is None or given == "auto" else number_in("--shrinkage", given)
+
+
+def _recipe(given: Texts) -> Tokenizer | None:
+    if not given:
+        return None
+    from likely.text.tokenizer import Tokenizer
+
+    pairs = pairs_in("--text", given, "ngram_range=1,2")
+    known = {entry.name: entry for entry in fields(Tokenizer)}
+    settings: dict[str, Any] = {"normalize": "NFC"}
+    for name, value in pairs.items():
+        if name not in known:
+            raise SettingsError(
+                f"--text has no {name!r}; there are {listed(list(known))}.{did_you_mean(name, list(known))}"
+            )
+        settings[name] = _recipe_value(name, value, known[name].default)
+    return Tokenizer(**settings)
+
+
+def _recipe_value(name: str, value: str, usual: Any) -> Any:
+    if name == "ngram_range":
+        ends = [int(number_in("--text ngram_range", part)) for part in value.replace("-", ",").split(",")]
+        return (ends[0], ends[-1])
+    if name == "stop_words":
+        return frozenset(Path(value).read_text(encoding="utf-8").split())
+    if isinstance(usual, bool):
+        if value.lower() not in ("true", "false", "yes", "no"):
+            raise SettingsError(f"--text {name} is {value!r}, but it is true or false.")
+        return value.lower() in ("true", "yes")
+    if isinstance(usual, int):
+        return int(number_in(f"--text {name}", value))
+    return None if value.lower() == "none" else value
+
+
+# Which classifier a command makes: the one that is named or that an option asks for, else the best one that fits.
+
+MODELS = {
+    "evidence": ("likely.models.evidence.classifier", "EvidenceClassifier"),
+    "naive": ("likely.models.bayes.classifier", "BayesClassifier"),
+    "full": ("likely.models.bayes.full", "FullBayesClassifier"),
+    "aode": ("likely.models.bayes.aode", "AODEClassifier"),
+    "tree": ("likely.models.tree.classifier", "TreeClassifier"),
+    "svm": ("likely.models.svm.classifier", "SVMClassifier"),
+}
+COUNTING = ("naive", "full", "aode")
+"""These count, so they learn files of any length; the others read the whole table."""
+
+USUAL: dict[str, dict[str, Any]] = {"tree": {"text_tokens": 100}}
+"""Settings that a classifier gets here, since no option gives them: a tree asks for words where there are texts."""
+
+SHARED = ("priors", "schema", "text", "n_jobs")
+"""What evidence knows, too: any other setting asks for naive Bayes."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A classifier that is not fitted yet; the rows, if they were read; and why it was chosen, if nobody named it."""
+
+    classifier: Any
+    rows: Gathered | None = None
+    why: tuple[str, ...] = ()
+
+
+def chosen(
+    model: str | None,
+    settings: Mapping[str, Any],
+    table: FileTable,
+    target: str,
+    *,
+    counts: bool = False,
+    weight: str | None = None,
+    groups: str | None = None,
+    spills: bool = False,
+    progress: Any = None,
+) -> Choice:
+    """The classifier for a table. `counts`: something is wanted that only one which counts can do.
+
+    `spills`: evidence may learn a large table from codes on disk, if it is named.
+    """
+    from likely.streaming.read_all import BUDGET, read_all
+
+    named = model or ("naive" if counts or any(name not in SHARED for name in settings) else None)
+    how: dict[str, Any] = {
+        "weight": weight,
+        "groups": groups,
+        "schema": settings.get("schema"),
+        "n_jobs": settings.get("n_jobs"),
+    }
+    if named is not None:
+        made = new_classifier(named, settings)
+        if named in COUNTING:
+            return Choice(made)
+        on_disk = spills and named == "evidence"
+        rows = read_all(table, target, most=BUDGET if on_disk else None, progress=progress, **how)
+        return Choice(made, rows, () if rows is not None else (_spilled(BUDGET),))
+    made = new_classifier("evidence", settings)
+    rows = read_all(table, target, most=BUDGET, progress=progress, **how)
+    if rows is not None and not rows.X.num_columns:
+        return Choice(new_classifier("naive", settings), None, ("model: naive Bayes, since no column tells anything.",))
+    if rows is not None:
+        return Choice(
+            made, rows, (_fits(rows.need, BUDGET), "--model naive is the textbook model: merged, it needs no rows.")
+        )
+    large = (
+        f"model: naive Bayes with learned weights, since the table needs more than {_mib(BUDGET)} MiB of memory.",
+        "--model evidence learns it nevertheless, from codes on disk; --model naive is the textbook model.",
+    )
+    return Choice(new_classifier("naive", {**settings, "weights": "learned"}), None, large)
+
+
+def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
+    """The one place that knows which classifier a name stands for."""
+    if model not in MODELS:
+        raise SettingsError(f"--model is {model!r}, but it is one of {listed(list(MODELS))}.")
+    module, name = MODELS[model]
+    kind = getattr(import_module(module), name)
+    strange = [name for name in settings if name not in kind().get_params(deep=False)]
+    if strange:
+        raise SettingsError(f"--{strange[0].replace('_', '-')} is nothing that --model {model} knows.")
+    return kind(**{**USUAL.get(model, {}), **settings})
+
+
+def _fits(need: int, budget: int) -> str:
+    return f"model: evidence, since the table fits into memory ({_mib(need)} of at most {_mib(budget)} MiB)."
+
+
+def _spilled(budget: int) -> str:
+    return (
+        f"model: evidence; the table needs more than {_mib(budget)} MiB of memory, so it is read twice, and codes that "
+        f"do not fit are kept in temporary files in {gettempdir()}."
+    )
+
+
+def _mib(n_bytes: int) -> str:
+    return f"{max(n_bytes / (1 << 20), 1.0):,.0f}"

@@ -1,0 +1,294 @@
+"""Names of columns for the shell's completion, where a table has been named already."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from likely.cli.output import OutputOptions
+from likely.cli.outputs import Reads, Writes
+from likely.errors import NoSuchFile, SettingsError, did_you_mean, listed
+from likely.io.outputs import LEFT_OUT, MODEL, PAGE
+
+if TYPE_CHECKING:
+    from likely.decide import Loss
+    from likely.decide.loss_tables import Axis
+    from likely.io.table import FileTable
+
+
+def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The columns of the table on the command line; nothing if it cannot be read, and never an error."""
+    named = [value for value in ctx.params.values() if value] + list(ctx.args)
+    paths = [path for value in named for path in (value if isinstance(value, (list, tuple)) else [value])]
+    for path in [path for path in paths if isinstance(path, str) and os.path.isfile(path)]:
+        from likely.errors import LikelyError
+        from likely.io.table import open_table
+
+        try:
+            return [name for name in open_table(path).names if name.startswith(incomplete)]
+        except (LikelyError, OSError):
+            continue
+    return []
+
+
+# Arguments that several commands share.
+
+Tables = Annotated[
+    list[str],
+    typer.Argument(help="Files, globs, folders, or - for standard input.", metavar="TABLE", show_default=False),
+    Reads(),
+]
+Model = Annotated[
+    str, typer.Argument(help="A model file, or - for standard input.", metavar="MODEL", show_default=False), Reads()
+]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-t", help="The column to predict.", metavar="COLUMN", autocompletion=complete_columns),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        help="A column that says what each row counts for.", metavar="COLUMN", autocompletion=complete_columns
+    ),
+]
+OUT = typer.Option("--out", "-o", help="Where to write; - is standard output.", metavar="FILE")
+OutTable = Annotated[str | None, OUT, Writes()]
+OutModel = Annotated[str | None, OUT, Writes(MODEL, onto="model", usual=lambda given: given.get("model"))]
+"""A model that may be written where it was read."""
+Page = Annotated[
+    str | None, typer.Option("--html", help="Write a page that opens offline.", metavar="FILE"), Writes(PAGE)
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace even a model that predicts another column.")]
+
+
+# Values as they are written on a command line: lists, pairs of a name and a value, labels, numbers.
+
+
+def listed_in(given: Sequence[str] | None) -> list[str] | None:
+    """Names in an option that may be repeated, each time with several names between commas (quoted if need be)."""
+    if not given:
+        return None
+    return [name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line]
+
+
+def pairs_in(option: str, given: Iterable[str], example: str) -> dict[str, str]:
+    """`name=value` of an option that may be repeated; the last `=` divides, since names may hold one."""
+    found = {}
+    for pair in given:
+        name, mark, value = pair.rpartition("=")
+        if not mark or not name:
+            raise SettingsError(f"{option} is {pair!r}, but it has the form NAME=VALUE, as in {option} {example}.")
+        found[name] = value
+    return found
+
+
+def number_in(option: str, text: str) -> float:
+    """A number, or an error that names the option."""
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingsError(f"{option} is {text!r}, but it takes a number.") from None
+
+
+def label_among(text: str, classes: Sequence[Any]) -> Any:
+    """The class that is written like this."""
+    for label in classes:
+        if str(label) == text:
+            return label
+    names = [str(label) for label in classes]
+    raise SettingsError(f"There is no class {text!r}; the classes are {listed(names)}.{did_you_mean(text, names)}")
+
+
+def label_of_type(text: str, kind: str) -> Any:
+    """A label as a table in files has it, by what the column of labels seems to hold."""
+    try:
+        if "int" in kind:
+            return int(text)
+        if kind == "number" or kind in ("float", "double"):
+            return float(text)
+    except ValueError:
+        return text
+    if kind in ("truth", "bool") and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return text
+
+
+# How a table is read: the options of every command that reads one.
+
+PANEL = "How the table is read (found out, unless you say)"
+MARKS = {"\\t": "\t", "tab": "\t", "space": " ", "none": ""}
+
+Text = str | None
+Texts = list[str] | None
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """The parameters of `open_table`, under the same names."""
+
+    format: Annotated[
+        Text, typer.Option(help="delimited, json, parquet or arrow.", rich_help_panel=PANEL, metavar="NAME")
+    ] = None
+    delimiter: Annotated[
+        Text, typer.Option(help="Between cells: , ; tab space | or any other.", rich_help_panel=PANEL, metavar="MARK")
+    ] = None
+    encoding: Annotated[
+        Text, typer.Option(help="Such as utf-8, cp1252, utf-16.", rich_help_panel=PANEL, metavar="NAME")
+    ] = None
+    decimal: Annotated[Text, typer.Option(help="Decimal mark: . or ,", rich_help_panel=PANEL, metavar="MARK")] = None
+    quote: Annotated[
+        Text, typer.Option(help="Quote around cells; none if there is none.", rich_help_panel=PANEL, metavar="MARK")
+    ] = None
+    escape: Annotated[
+        Text, typer.Option(help="Mark before a quote inside of a cell.", rich_help_panel=PANEL, metavar="MARK")
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line has names.", rich_help_panel=PANEL),
+    ] = None
+    names: Annotated[
+        Texts,
+        typer.Option(help="Names for the columns, in place of a header: a,b,c", rich_help_panel=PANEL, metavar="NAMES"),
+    ] = None
+    skip: Annotated[
+        int | None, typer.Option(help="Lines before the header.", rich_help_panel=PANEL, metavar="N", min=0)
+    ] = None
+    na: Annotated[
+        Texts, typer.Option(help="A cell that is a gap; may be repeated.", rich_help_panel=PANEL, metavar="CELL")
+    ] = None
+    type: Annotated[
+        Texts,
+        typer.Option(
+            "--type", help="What a column of text holds: zip=text, n=number; may be repeated.", rich_help_panel=PANEL,
+            metavar="COLUMN=TYPE",
+        ),
+    ] = None  # fmt: skip
+    columns: Annotated[
+        Texts, typer.Option(help="Read only these columns: a,b,c", rich_help_panel=PANEL, metavar="NAMES")
+    ] = None
+    rejects: Annotated[
+        Text,
+        typer.Option(
+            help="Leave out lines that cannot be read, and write them to this file (skip: only count them).",
+            rich_help_panel=PANEL, metavar="FILE",
+        ),
+        Writes(LEFT_OUT, words=("skip",)),
+    ] = None  # fmt: skip
+    multiline: Annotated[
+        bool, typer.Option("--multiline", help="A quoted cell may go over many lines.", rich_help_panel=PANEL)
+    ] = False
+
+    def open(self, sources: Sequence[str]) -> FileTable:
+        """The table in these files."""
+        from likely.io.table import open_table
+
+        return open_table(
+            _source(sources),
+            format=self.format,
+            delimiter=_mark(self.delimiter),
+            encoding=self.encoding,
+            decimal=self.decimal,
+            quote=_mark(self.quote),
+            escape=_mark(self.escape),
+            header=self.header,
+            names=listed_in(self.names),
+            skip=self.skip,
+            na=self.na or None,
+            types=pairs_in("--type", self.type or (), "zip=text"),
+            columns=listed_in(self.columns),
+            rejects=self.rejects,
+            multiline=self.multiline,
+        )
+
+
+def _source(sources: Sequence[str]) -> str | list[str]:
+    if len(sources) == 1:
+        return sources[0]
+    if "-" in sources:
+        raise SettingsError("Standard input (-) is a table by itself; name it alone, or name files.")
+    return list(sources)
+
+
+def _mark(given: str | None) -> str | None:
+    return given if given is None else MARKS.get(given.lower(), given)
+
+
+def name_of(sources: Sequence[str]) -> str:
+    """What a table is called where it is made into something: the first file, without its folder and suffixes."""
+    first = os.path.basename(os.path.normpath(sources[0])) if sources[0] != "-" else "model"
+    stem = first.split(".")[0] if not first.startswith(".") else first
+    return stem if stem and not set(stem) & set("*?[") else "model"
+
+
+# What mistakes cost, from a file and a price for refusing.
+
+LOSS_PANEL = "What mistakes cost"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A loss: costs by decision and truth, and the price of refusing."""
+
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help="CSV of costs; its first cell says what rows and columns are: truth\\decision or decision\\truth.",
+            rich_help_panel=LOSS_PANEL,
+            metavar="FILE",
+        ),
+        Reads(),
+    ] = None
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the file has the true classes, if its first cell does not say.",
+            rich_help_panel=LOSS_PANEL,
+            metavar="rows|columns",
+        ),
+    ] = None
+    refuse: Annotated[
+        float | None,
+        typer.Option(
+            help="Price of refusing to decide; without --loss every mistake costs 1.", rich_help_panel=LOSS_PANEL,
+            metavar="PRICE",
+        ),
+    ] = None  # fmt: skip
+
+    def read(self, classes: Sequence[Any], manner: OutputOptions) -> Loss | None:
+        """The loss for these classes, told as it is understood; None if no option speaks of costs."""
+        if self.loss is None and self.refuse is None:
+            return None
+        from likely.decide import Loss
+
+        if self.truth not in (None, "columns", "rows"):
+            raise SettingsError(f"--truth is {self.truth!r}, but the true classes are in 'columns' or in 'rows'.")
+        if self.loss is None:
+            return Loss.zero_one(list(classes), refuse=self.refuse)
+        try:
+            loss = Loss.from_csv(self.loss, truth=cast("Axis | None", self.truth))
+        except FileNotFoundError:
+            raise NoSuchFile(f"There is no file {self.loss!r}.") from None
+        spelled = {str(label): label for label in classes}
+        named = [[spelled.get(str(name), name) for name in names] for names in (loss.decisions, loss.truths)]
+        price = loss.refuse if self.refuse is None else self.refuse
+        loss = Loss(loss.costs, decisions=named[0], truths=named[1], refuse=price)
+        self._refuse_lacking(loss, classes)
+        manner.show(f"Costs by {self.loss}:\n{loss}")
+        return loss
+
+    def _refuse_lacking(self, loss: Loss, classes: Sequence[Any]) -> None:
+        from likely.table import index_levels
+
+        lacking = [label for label, place in zip(classes, index_levels(classes, loss.truths), strict=True) if place < 0]
+        if lacking:
+            turned = (index_levels(classes, loss.decisions) >= 0).all()
+            hint = " If its rows are the true classes, say --truth rows." if turned and self.truth is None else ""
+            raise SettingsError(
+                f"{self.loss} gives no cost for the class {listed(lacking)}; "
+                f"its truths are {listed(loss.truths)}.{hint}"
+            )

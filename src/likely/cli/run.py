@@ -1,0 +1,141 @@
+"""Running a command: what goes wrong becomes one sentence and an exit code, in one place."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
+from typing import NoReturn
+
+import typer
+from typer.main import get_command
+
+from likely.cli.output import in_options
+from likely.errors import LikelyError
+
+GOOD, NEGATIVE, REFUSED = 0, 1, 2
+BROKEN = 70
+INTERRUPTED, TERMINATED, PIPE_CLOSED = 128 + 2, 128 + 15, 128 + 13
+
+USAGE: type[Exception] = typer.BadParameter.__mro__[2]
+"""Whatever Typer complains about: the class has another home in every second version."""
+
+
+def main() -> NoReturn:
+    """Run the command line of this process."""
+    if hasattr(signal, "SIGTERM"):
+        signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter gets its number
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if not os.environ.get("LIKELY_TRACEBACK"):
+        sys.excepthook = _broken
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = PIPE_CLOSED
+    if code == PIPE_CLOSED:  # what is left in the buffer has nowhere to go, and nobody wants to hear of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command with these arguments; its exit code."""
+    try:
+        from likely.cli.app import app
+
+        with _notes():
+            result = get_command(app).main(args=list(arguments), prog_name="likely", standalone_mode=False)
+    except KeyboardInterrupt:
+        return _stopped()
+    except SystemExit as end:  # help, version and completion end so
+        return end.code if isinstance(end.code, int) else GOOD
+    except (typer.Abort, EOFError):
+        return _refused("It was broken off.")
+    except USAGE as error:
+        return _refused(_usage(error))
+    code = result if isinstance(result, int) else GOOD
+    return _stopped() if code == INTERRUPTED else code
+
+
+@contextmanager
+def told_in_words() -> Iterator[None]:
+    """What a command refuses to do, in one sentence on standard error, and exit code 2."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise typer.Exit(PIPE_CLOSED) from None
+    except LikelyError as error:
+        raise typer.Exit(_refused(in_options(str(error)))) from None
+    except MemoryError:
+        raise typer.Exit(_refused("There is not enough memory for this; read fewer columns or classes.")) from None
+    except UnicodeError as error:
+        raise typer.Exit(_refused(f"This is no text that can be read: {error}.")) from None
+    except OSError as error:
+        raise typer.Exit(_refused(_of_system(error))) from None
+
+
+def _refused(sentence: str) -> int:
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"likely: {sentence}\n")
+    return REFUSED
+
+
+def _stopped() -> int:
+    with suppress(BrokenPipeError):
+        sys.stderr.write("likely: stopped; nothing half-written is left.\n")
+    return INTERRUPTED
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    """End as if by Ctrl-C: unfinished files are removed on the way out."""
+    sys.exit(TERMINATED)
+
+
+def _broken(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A fault of ours: one sentence all the same, and an exit code that means nothing else."""
+    sys.stderr.write(
+        f"likely: This should not have happened ({kind.__name__}: {' '.join(str(error).split())}); please report it "
+        "with what LIKELY_TRACEBACK=1 shows.\n"
+    )
+    sys.stderr.flush()
+    os._exit(BROKEN)
+
+
+def _of_system(error: OSError) -> str:
+    """What the system refused, and where."""
+    what = (error.strerror or str(error)).rstrip(".")
+    return f"{error.filename!r}: {what}." if error.filename else f"{what}."
+
+
+def _usage(error: Exception) -> str:
+    """A complaint of Typer in our words, on one line."""
+    option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "likely"
+    said = " ".join(error.format_message().split()) if hasattr(error, "format_message") else str(error)
+    if option and said.startswith("No such option"):
+        said = f"There is no option {option!r}."
+        said += f" Did you mean {sorted(near)[0]!r}?" if near else ""
+    said = said if said.endswith((".", "?")) else f"{said}."
+    return said if "Did you mean" in said else f"{said} See {command} --help"
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Warnings of the library as notes; those of other libraries are no matter for a user."""
+
+    def show(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
+        if category.__module__.startswith("likely"):
+            sys.stderr.write(f"note: {in_options(str(message))}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield

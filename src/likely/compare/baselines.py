@@ -1,0 +1,167 @@
+"""Two classifiers of scikit-learn for raw tables: what others would take without thinking long."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import cache
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely.arrays import Array
+from likely.engines.plan import recipes_for
+from likely.models.svm.features import Preparation
+from likely.models.svm.inner_products import narrow
+from likely.table import Codes, Table, as_table, index_levels, labels_of
+from likely.table.schema import Schema, schema_for
+from likely.table.weights import row_weights
+
+MOST_CATEGORIES = 250
+"""Values of a column that gradient boosting takes as categories; the rarer ones beyond are one value."""
+
+TOPICS = 50
+"""Directions into which texts are pressed for gradient boosting, which has no use for thousands of words."""
+
+PASSES = 1000
+MANY_CELLS = 1 << 20
+
+
+class Outsider(ClassifierMixin, BaseEstimator):
+    """A classifier of scikit-learn behind the door of this package: it reads raw tables."""
+
+    schema: Any
+    random_state: int
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn these rows. `y` may also name a column of the table."""
+        table = as_table(X, allow_empty=False)
+        self.schema_ = schema_for(table, y if isinstance(y, str) and y in table else None, self.schema)
+        labels = labels_of(y, table)
+        weight = row_weights(sample_weight, table, self.schema_.weight)
+        self.classes_, self.n_features_in_ = labels.classes, len(self.schema_)
+        # Theirs want two classes at least; of one there is nothing to learn.
+        self.model_: Any = self._learned(table, labels.codes, weight) if len(labels.classes) > 1 else None
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | row), one column per class in the order of `classes_`."""
+        check_is_fitted(self)
+        table = self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        if self.model_ is None:
+            return np.ones((table.n_rows, 1))
+        return np.asarray(self._shares(self._rows(table)), dtype=np.float64)
+
+    def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+        raise NotImplementedError("An outsider fits a model of scikit-learn.")
+
+    def _rows(self, table: Table) -> Any:
+        raise NotImplementedError("An outsider makes rows ready.")
+
+    def _shares(self, rows: Any) -> Any:
+        return self.model_.predict_proba(rows)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = cast(Tags, super().__sklearn_tags__())
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+
+class LogisticYardstick(Outsider):
+    """scikit-learn's logistic regression on standardised numbers, one-hot categories, marked gaps and tf-idf."""
+
+    def __init__(self, *, C: float = 1.0, schema: Any = None) -> None:
+        self.C = C
+        self.schema = schema
+
+    def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        recipes = recipes_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        self.preparation_ = Preparation.of(table, self.schema_, True, recipes, weight)
+        return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
+
+    def _rows(self, table: Table) -> Any:
+        return narrow(self.preparation_.rows(table))
+
+
+class BoostingYardstick(Outsider):
+    """scikit-learn's histogram gradient boosting: gaps and categories as they are, texts pressed into 50 directions."""
+
+    texts_: Preparation | None
+
+    def __init__(self, *, schema: Any = None, random_state: int = 0) -> None:
+        self.schema = schema
+        self.random_state = random_state
+
+    def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        schema = self.schema_
+        self.levels_ = {name: _commonest(table.codes(name)) for name in schema.nominal}
+        self.texts_ = None
+        if schema.text:
+            self._press(table)
+        numeric = len(schema.features) if table.sparse is not None else len(schema.numeric)
+        rows = self._rows(table)
+        place = np.arange(rows.shape[1])
+        is_category = (place >= numeric) & (place < numeric + len(self.levels_))
+        model = HistGradientBoostingClassifier(categorical_features=is_category, random_state=self.random_state)
+        with _few_threads(rows):
+            return model.fit(rows, y, sample_weight=weight)
+
+    def _press(self, table: Table) -> None:
+        from sklearn.decomposition import TruncatedSVD
+
+        recipes = recipes_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        only = Schema(tuple(column for column in self.schema_ if column.kind == "text"))
+        texts = Preparation.of(table, only, True, recipes)
+        words, self.texts_ = texts.rows(table), texts
+        n_topics = min(TOPICS, words.shape[1] - 1, words.shape[0] - 1)
+        self.topics_ = TruncatedSVD(max(n_topics, 1), random_state=self.random_state).fit(sparse.csr_matrix(words))
+
+    def _rows(self, table: Table) -> Array:
+        if table.sparse is not None:
+            return np.asarray(table.sparse.toarray(), dtype=np.float64)
+        columns = [table.numbers(name) for name in self.schema_.numeric]
+        for name, levels in self.levels_.items():
+            found = table.codes(name)
+            places = index_levels(found.levels, levels).astype(np.float64)
+            places[places < 0.0] = len(levels)
+            columns.append(np.append(places, np.nan)[found.codes])
+        parts = [np.column_stack(columns)] if columns else []
+        if self.texts_ is not None:
+            parts.append(self.topics_.transform(sparse.csr_matrix(self.texts_.rows(table))))
+        return np.hstack(parts)
+
+    def _shares(self, rows: Any) -> Any:
+        with _few_threads(rows):
+            return self.model_.predict_proba(rows)
+
+
+def _few_threads(rows: Array) -> Any:
+    """Small tables are left to one thread: several would wait for each other, and folds go side by side already."""
+    return _libraries().limit(limits=1, user_api="openmp") if rows.size < MANY_CELLS else nullcontext()
+
+
+@cache
+def _libraries() -> Any:
+    """Looked up once: that takes longer than a small table."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _commonest(found: Codes) -> tuple[Any, ...]:
+    counts = np.bincount(found.codes[found.codes >= 0], minlength=len(found.levels))
+    order = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
+    return tuple(found.levels[place] for place in order)

@@ -1,0 +1,233 @@
+r"""Where a table of costs has the truth: read from its first cell, as in true\predicted."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SettingsError, listed
+from likely.table import as_table
+from likely.table.levels import is_gap, plain
+
+Axis = Literal["columns", "rows"]
+
+_TRUTH = {"true", "truth", "truths", "actual", "actually", "real", "reality", "gold", "reference", "observed", "target"}
+_DECISION = {
+    "predicted", "prediction", "predictions", "predict", "predicts", "pred", "decision", "decisions", "decide",
+    "decided", "decides", "action", "actions", "act", "choice", "chosen", "classified", "assigned", "answer",
+}  # fmt: skip
+_BETWEEN = re.compile(r"[\\/|,;╲∖⧵⟍×]|\bvs\b\.?|\bversus\b|\bagainst\b")
+_DOWN = re.compile(r"↓|\brows?\b|\blines?\b")
+_ACROSS = re.compile(r"→|\bcol(?:umn)?s?\b")
+
+
+def truth_in(corner: object) -> Axis | None:
+    r"""Where the truth stands by the words of a first cell; None if they do not tell.
+
+    The first word is that of the rows and the second that of the columns, unless arrows or words say otherwise.
+
+    >>> truth_in("true\\predicted"), truth_in("Decision / truth"), truth_in("predicted → actual ↓"), truth_in("cost")
+    ('rows', 'columns', 'rows', None)
+    """
+    text = str(corner).casefold().replace("_", " ")
+    sides = [side for side in _BETWEEN.split(text) if side.strip()]
+    if len(sides) == 1:
+        sides = _by_arrows(text) or sides
+    axes: list[Axis] = ["rows", "columns"]
+    found: set[Axis] = set()
+    for side, usual in zip(sides, axes, strict=False):
+        axis = "rows" if _DOWN.search(side) else "columns" if _ACROSS.search(side) else usual
+        words = set(re.findall(r"\w+", side))
+        if bool(words & _TRUTH) != bool(words & _DECISION):
+            other: Axis = "columns" if axis == "rows" else "rows"
+            found.add(axis if words & _TRUTH else other)
+    return found.pop() if len(found) == 1 and len(sides) <= 2 else None
+
+
+def _by_arrows(text: str) -> list[str]:
+    """predicted → actual ↓ without anything between them: an arrow ends a side."""
+    sides = re.findall(r"[^→↓]+[→↓]", text)
+    return sides if len(sides) == 2 else []
+
+
+# Costs as people write them down: nested mappings, frames, files, arrays.
+
+CHECKED_CELLS = 1 << 22
+
+
+class Costs(NamedTuple):
+    """Decisions, truths, and what each decision costs under each truth."""
+
+    decisions: tuple[Hashable, ...]
+    truths: tuple[Hashable, ...]
+    cells: NDArray[Any]
+
+
+def from_mapping(given: Mapping[Hashable, Any]) -> Costs:
+    """{decision: {truth: cost}}; all decisions know the same truths."""
+    for decision, line in given.items():
+        if not isinstance(line, Mapping):
+            raise SettingsError(
+                f"The decision {decision!r} has {line!r} in place of its costs: "
+                "give a mapping of truths to costs, as in {'grant': {'good': 0, 'bad': 5}}."
+            )
+    truths = tuple(dict.fromkeys(truth for line in given.values() for truth in line))
+    for decision, line in given.items():
+        lacking = [truth for truth in truths if truth not in line]
+        if lacking:
+            raise SettingsError(f"The decision {decision!r} has no cost for the truth {listed(lacking)}.")
+    cells = [[line[truth] for truth in truths] for line in given.values()]
+    return from_lines(tuple(given), truths, cells)
+
+
+def from_frame(frame: Any, truth: Axis | None = None) -> Costs:
+    """A pandas frame labelled by its index, or any table whose first column holds the labels.
+
+    The names of its axes, or of its first column, may tell where the truth stands.
+    """
+    if hasattr(frame, "iloc") and not _labels_first(frame):
+        corner = _axes_named(frame)
+        lines, columns = frame.index.tolist(), frame.columns.tolist()
+        cells = frame.to_numpy().tolist()
+    else:
+        table = as_table(frame)
+        corner = table.names[0]
+        first = table.codes(table.names[0])
+        lines = [first.levels[code] if code >= 0 else None for code in first.codes]
+        columns = list(table.names[1:])
+        cells = np.column_stack([table.numbers(name) for name in columns]).tolist() if columns else []
+    return _turned(lines, columns, cells, truth, "The table of costs", corner)
+
+
+def from_csv(path: str | Path, truth: Axis | None = None, separator: str = ",") -> Costs:
+    """A text file with labels in the first line and first column; its first cell may tell where the truth stands."""
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file, delimiter=separator) if any(cell.strip() for cell in line)]
+    if len(lines) < 2 or len(lines[0]) < 2:
+        raise SettingsError(f"{path} holds no table of costs: labels belong in its first line and first column.")
+    for number, line in enumerate(lines[1:], 2):
+        if len(line) != len(lines[0]):
+            raise SettingsError(f"Line {number} of {path} has {len(line)} cells, but the first has {len(lines[0])}.")
+    columns = [cell.strip() for cell in lines[0][1:]]
+    labels, cells = [line[0].strip() for line in lines[1:]], [line[1:] for line in lines[1:]]
+    return _turned(labels, columns, cells, truth, str(path), lines[0][0].strip())
+
+
+def from_lines(decisions: Sequence[Any], truths: Sequence[Any], cells: Sequence[Sequence[Any]]) -> Costs:
+    """Cells of any type, one line per decision; what is no number is an error naming its place."""
+    costs = np.empty((len(decisions), len(truths)))
+    for d, line in enumerate(cells):
+        for k, cell in enumerate(line):
+            try:
+                costs[d, k] = np.nan if is_gap(cell) else float(cell)
+            except (TypeError, ValueError):
+                raise SettingsError(
+                    f"The cost of the decision {decisions[d]!r} under the truth {truths[k]!r} is {cell!r}, "
+                    "which is no number."
+                ) from None
+    return checked(decisions, truths, costs)
+
+
+def checked(decisions: Sequence[Any], truths: Sequence[Any], cells: NDArray[Any]) -> Costs:
+    """Labels that are distinct and costs that are finite, of the right shape."""
+    costs = Costs(_labels("decision", decisions), _labels("truth", truths), np.asarray(cells))
+    shape = len(costs.decisions), len(costs.truths)
+    if costs.cells.ndim not in (2, 3) or costs.cells.shape[-2:] != shape:
+        raise SettingsError(
+            f"Costs of the shape {costs.cells.shape} do not fit {shape[0]} decisions × {shape[1]} truths "
+            "(or rows × decisions × truths)."
+        )
+    if costs.cells.dtype.kind not in "biuf":
+        raise SettingsError(f"Costs are numbers, not {costs.cells.dtype}.")
+    _refuse_unknown_costs(costs)
+    # Few costs are copied, so that they stay; those of a million rows are only looked at.
+    return costs if costs.cells.ndim == 3 else costs._replace(cells=costs.cells.astype(np.float64))
+
+
+def _labels(role: str, given: Sequence[Any]) -> tuple[Hashable, ...]:
+    labels = tuple(plain(label) for label in given)
+    if not labels:
+        raise SettingsError(f"A loss needs at least one {role}.")
+    if any(label is None for label in labels):
+        raise SettingsError(f"The {role} number {labels.index(None) + 1} of a loss has no name.")
+    twice = [label for label in dict.fromkeys(labels) if labels.count(label) > 1] if _repeated(labels) else []
+    if twice:
+        raise SettingsError(f"A loss names the {role} {listed(twice)} twice.")
+    return labels
+
+
+def _repeated(labels: tuple[Hashable, ...]) -> bool:
+    return len(set(labels)) < len(labels)
+
+
+def _refuse_unknown_costs(costs: Costs) -> None:
+    """A piece at a time: the costs of a million rows need no second array beside them."""
+    size = max(CHECKED_CELLS // max(costs.cells[:1].size, 1), 1)
+    for start in range(0, len(costs.cells), size):
+        piece = costs.cells[start : start + size]
+        bad = np.argwhere(~np.isfinite(piece))
+        if len(bad):
+            *row, d, k = (int(place) for place in bad[0])
+            decision = d if row else d + start
+            where = f" in row {row[0] + start}" if row else ""
+            raise SettingsError(
+                f"The cost of the decision {costs.decisions[decision]!r} under the truth {costs.truths[k]!r}{where} "
+                f"is {piece[tuple(bad[0])]}: every cost is a finite number (less than 0 for a gain)."
+            )
+
+
+def _turned(
+    lines: Sequence[Any],
+    columns: Sequence[Any],
+    cells: Sequence[Sequence[Any]],
+    truth: Axis | None,
+    source: str,
+    corner: str,
+) -> Costs:
+    """Decisions in lines, whichever way the table was written; what could be read both ways is refused."""
+    if truth not in (None, "columns", "rows"):
+        raise SettingsError(f"truth is {truth!r}, but it is 'columns' or 'rows': where the true classes stand.")
+    told = truth_in(corner)
+    if truth is not None and told not in (None, truth):
+        raise SettingsError(
+            f"{source} has its truth in its {told}, by its first cell {corner!r}, but truth={truth!r}: "
+            "leave that out, or mend the cell."
+        )
+    if (truth or told) == "rows":
+        return from_lines(columns, lines, list(zip(*cells, strict=True)))
+    costs = from_lines(lines, columns, cells)
+    if truth is None and told is None and not _reads_one_way(costs):
+        raise SettingsError(
+            f"{source} does not tell whether its rows or its columns are the truth: write truth\\decision or "
+            "decision\\truth into its first cell (what its rows are stands first), or give truth='rows' or "
+            "truth='columns'."
+        )
+    return costs
+
+
+def _reads_one_way(costs: Costs) -> bool:
+    """Whether labels tell rows from columns, or the costs are the same in both readings."""
+    decisions, truths = set(costs.decisions), set(costs.truths)
+    if decisions != truths:
+        return not decisions & truths
+    square = costs.cells[[costs.decisions.index(truth) for truth in costs.truths]]
+    return np.array_equal(square, square.T)
+
+
+def _axes_named(frame: Any) -> str:
+    """What the axes of a pandas frame are called, as a first cell would have it."""
+    names = ["" if name is None else str(name) for name in (frame.index.name, frame.columns.name)]
+    return f"{names[0] or '-'} \\ {names[1]}" if names[1] else names[0]
+
+
+def _labels_first(frame: Any) -> bool:
+    """Whether the labels of a pandas frame stand in its first column: its index only counts the lines."""
+    counted = frame.index.tolist() == list(range(len(frame)))
+    first = frame.iloc[:, 0] if frame.shape[1] else None
+    return counted and first is not None and first.dtype.kind not in "biuf"

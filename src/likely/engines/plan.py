@@ -1,0 +1,198 @@
+"""Which family each column gets, and which statistics must be kept for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from likely.engines.memory import USUAL_RECIPE, Rows
+from likely.errors import BadCell, SchemaError, SettingsError, did_you_mean, listed
+from likely.families import TEXT_FAMILIES, family_named
+from likely.stats import Cuts, PairCounts, Part, Summary, TokenCounts
+from likely.stats.summary import BY_COLUMN
+from likely.table import Table
+from likely.table.levels import read_number
+from likely.table.schema import Schema
+from likely.text.documents import as_blocks
+from likely.text.linguistics import with_language
+from likely.text.tokenizer import Tokenizer
+
+SPARSE_FAMILIES = ("multinomial", "complement", "bernoulli")
+
+Families = str | Mapping[str, str] | None
+
+
+def kinds_for(families: Families, names: tuple[str, ...], texts: frozenset[str] = frozenset()) -> dict[str, str]:
+    """How columns must be read because their family was given; `texts` are columns of strings."""
+    if families is None:
+        return {}
+    if isinstance(families, str):
+        return _read_as({name: _kind_for(families, name in texts) for name in names})
+    if not isinstance(families, Mapping):
+        raise SettingsError(f"families is {families!r}, but it is a name or a mapping of column names to names.")
+    known = set(names)
+    strange = [name for name in families if name not in known]
+    if strange:
+        hint = did_you_mean(str(strange[0]), names)
+        raise SettingsError(f"families names {listed(strange)}, which is no column of the table.{hint}")
+    return _read_as({name: _kind_for(family, name in texts) for name, family in families.items()})
+
+
+def _read_as(kinds: dict[str, str]) -> dict[str, str]:
+    return {name: kind for name, kind in kinds.items() if kind != "any"}
+
+
+def _kind_for(family: str, is_text: bool) -> str:
+    return "text" if is_text and family in TEXT_FAMILIES else family_named(family).reads
+
+
+def assign(schema: Schema, families: Families, usual: Mapping[str, str], *, is_sparse: bool) -> dict[str, str]:
+    """The family of every column that is learned from."""
+    if is_sparse:
+        family = families if families is not None else usual.get("sparse", SPARSE_FAMILIES[0])
+        if family not in SPARSE_FAMILIES:
+            raise SettingsError(
+                f"families is {family!r}, but a sparse matrix takes one family for all columns: "
+                f"{listed(SPARSE_FAMILIES)}. Pass a dense array for any other."
+            )
+        return dict.fromkeys(schema.features, str(family))
+    given = families if isinstance(families, Mapping) else {}
+    named = families if isinstance(families, str) else None
+    assigned = {}
+    for name in schema.features:
+        kind = schema.kinds[name]
+        if kind in usual:
+            assigned[name] = _named_for(kind, given.get(name) or named or usual[kind])
+    return assigned
+
+
+def refuse_strings(table: Table, families: Families, assigned: Mapping[str, str]) -> None:
+    """A family of numbers that somebody named for a column of words."""
+    if families is None or table.matrix is not None or table.sparse is not None:
+        return
+    named = assigned if isinstance(families, str) else families
+    for name in [name for name in assigned if name in named and family_named(assigned[name]).reads == "numeric"]:
+        if table.storage(name) not in ("string", "category", "mixed"):
+            continue
+        codes = table.codes(name)
+        words = [isinstance(level, str) and read_number(level) is None for level in codes.levels]
+        rows = np.flatnonzero(np.array([*words, False])[codes.codes])
+        if len(rows):
+            raise SchemaError(
+                f"Column {name!r}, row {rows[0]}: {codes.levels[codes.codes[rows[0]]]!r} is no number, but its family "
+                f"{assigned[name]!r} is for numbers; let families be a mapping that names it for columns of numbers "
+                f"only and leaves {name!r} out, or mend the cell."
+            )
+
+
+def _named_for(kind: str, family: str) -> str:
+    """The name of a family as it is registered: a family of counts has another one where it counts words."""
+    return TEXT_FAMILIES[family].name if kind == "text" and family in TEXT_FAMILIES else family
+
+
+def reassign(assigned: Mapping[str, str], families: Families, usual: Mapping[str, str]) -> dict[str, str]:
+    """Other families for columns that have been counted already."""
+    names = tuple(assigned)
+    kinds_for(families, names)
+    kept = {name: family_named(family).reads for name, family in assigned.items()}
+    if families is None:
+        return {name: usual[kept[name]] for name in names}
+    wanted = dict.fromkeys(names, families) if isinstance(families, str) else families
+    given = {name: _named_for(kept[name], family) for name, family in wanted.items()}
+    differing = [name for name, family in given.items() if family_named(family).reads != kept[name]]
+    if differing:
+        raise SettingsError(f"The family of {listed(differing)} reads its values in another way: fit again for that.")
+    return {**assigned, **given}
+
+
+def plan(assigned: Mapping[str, str]) -> tuple[Part, ...]:
+    """The statistics that these families are settled from: value counts by column, the others by group."""
+    groups: dict[str, list[str]] = {}
+    for name, family in assigned.items():
+        groups.setdefault(family_named(family).statistic, []).append(name)
+    parts = []
+    for kind, columns in groups.items():
+        if kind in BY_COLUMN:
+            parts += [Part(kind, (name,)) for name in columns]
+        else:
+            parts.append(Part(kind, tuple(columns)))
+    return tuple(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """Rows that are to be learned: what their columns are, which family each has, whether they have weights."""
+
+    rows: Rows
+    schema: Schema
+    assigned: Mapping[str, str]
+    weighted: bool
+
+    def count(self) -> Summary:
+        """One pass over the rows."""
+        return self.rows.summarise(plan(self.assigned))
+
+
+def refuse_negative_counts(table: Table, assigned: Mapping[str, str]) -> None:
+    """A Poisson column must not hold anything below zero when it is learned."""
+    for name, family in assigned.items():
+        if family == "poisson":
+            cells = table.numbers(name)
+            below = np.flatnonzero(cells < 0.0)
+            if len(below):
+                wanted = "a Poisson column holds counts from zero up: choose another family, such as 'gaussian'"
+                raise BadCell(int(below[0]), 0, float(cells[below[0]]), wanted).named((name,))
+
+
+# How each text column is cut into words: as the user said when it was first learned, and the same ever after.
+
+
+def recipes_for(table: Table, assigned: Mapping[str, str], given: Any) -> dict[str, Tokenizer]:
+    """The recipe of every text column; a language that is to be guessed is guessed here, once."""
+    columns = [name for name, family in assigned.items() if family_named(family).reads == "text"]
+    wanted = _by_column(given, columns)
+    return {
+        name: with_language(recipe, as_blocks(table.strings(name), "strict")) if recipe.language == "auto" else recipe
+        for name, recipe in wanted.items()
+    }
+
+
+def recipes_in(summary: Summary) -> dict[str, Tokenizer | Cuts]:
+    """The recipes by which the texts of a summary were counted, and the cuts of numbers that were counted in pairs."""
+    found: dict[str, Tokenizer | Cuts] = {}
+    for part, seen in summary.parts.items():
+        if isinstance(seen, TokenCounts):
+            found[part.columns[0]] = seen.recipe
+        elif isinstance(seen, PairCounts):
+            axes = zip(part.columns, seen.axes, strict=True)
+            found |= {name: axis for name, axis in axes if isinstance(axis, Cuts)}
+    return found
+
+
+def strings_in(table: Table, families: Any) -> frozenset[str]:
+    """Columns of strings that a family of counts was named for: their words are meant."""
+    if families is None or table.matrix is not None or table.sparse is not None:
+        return frozenset()
+    given = dict.fromkeys(table.names, families) if isinstance(families, str) else families
+    if not isinstance(given, Mapping):
+        return frozenset()
+    return frozenset(
+        name
+        for name, family in given.items()
+        if family in TEXT_FAMILIES and name in table and table.storage(name) == "string"
+    )
+
+
+def _by_column(given: Any, columns: list[str]) -> dict[str, Tokenizer]:
+    if given is None or isinstance(given, Tokenizer):
+        return dict.fromkeys(columns, given or USUAL_RECIPE)
+    if not isinstance(given, Mapping) or not all(isinstance(recipe, Tokenizer) for recipe in given.values()):
+        raise SettingsError(f"text is {given!r}, but it is a Recipe or a mapping of text columns to recipes.")
+    strange = [name for name in given if name not in columns]
+    if strange:
+        hint = did_you_mean(str(strange[0]), columns)
+        raise SettingsError(f"text names {listed(strange)}, which is no text column of the table.{hint}")
+    return {name: given.get(name, USUAL_RECIPE) for name in columns}

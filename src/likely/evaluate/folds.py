@@ -1,0 +1,114 @@
+"""Which rows are held out together: dealt out class by class, group by group, or split once."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Int32
+from likely.errors import SettingsError
+
+FEW_FOLDS = 64
+"""Up to so many it is faster to draw from the cards that are left than to shuffle all rows."""
+
+
+def stratified(y: Int32, n_folds: int, seed: int) -> Int32:
+    """The fold of each row: every class is dealt out like cards, and the next class goes on where it stopped.
+
+    So folds differ by one row at most, in all and in each class.
+
+    >>> stratified(np.array([0, 0, 0, 0, 1, 1], dtype=np.int32), 2, seed=0).tolist()
+    [1, 0, 0, 1, 1, 0]
+    """
+    _check(n_folds, len(y), "rows")
+    fold, rng, sizes = np.empty(len(y), dtype=np.int32), np.random.default_rng(seed), np.bincount(y)
+    start = np.cumsum(sizes) - sizes
+    if n_folds > FEW_FOLDS:
+        _deal(rng.permutation(len(y)), y, start, n_folds, fold)
+        return fold
+    last = n_folds - 1 - np.arange(n_folds)
+    cards = (start[:, None] + sizes[:, None] + last) // n_folds - (start[:, None] + last) // n_folds
+    _draw(rng.random(len(y)), y, cards, sizes.copy(), fold)
+    return fold
+
+
+def grouped(y: Int32, groups: Int32, n_folds: int, seed: int) -> Int32:
+    """The same with whole groups: the largest first, each to the fold that has least of its classes so far."""
+    n_groups, n_classes = int(groups.max(initial=-1)) + 1, int(y.max(initial=0)) + 1
+    _check(n_folds, n_groups, "groups")
+    sizes = np.bincount(groups, minlength=n_groups)
+    shuffled = np.random.default_rng(seed).permutation(n_groups)
+    by_size = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    rows = np.argsort(groups, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    per_row = 1.0 / np.bincount(y, minlength=n_classes).astype(np.float64).clip(1.0) ** 2
+    held, size, fold_of = np.zeros((n_folds, n_classes)), np.zeros(n_folds), np.empty(n_groups, dtype=np.int32)
+    for group in by_size:
+        labels, counts = np.unique(y[rows[starts[group] : starts[group + 1]]], return_counts=True)
+        burden = held[:, labels] @ (counts * per_row[labels])
+        best = np.lexsort((size, burden))[0]
+        fold_of[group] = best
+        held[best, labels] += counts
+        size[best] += sizes[group]
+    return np.asarray(fold_of[groups], dtype=np.int32)
+
+
+def split(y: Int32, groups: Int32 | None, share: float, seed: int) -> NDArray[np.bool_]:
+    """Which rows are held out for the test: about `share` of each class, or of the rows in whole groups."""
+    if not 0.0 < share < 1.0:
+        raise SettingsError(f"cv is {share!r}, but the share of rows to test on lies between 0 and 1.")
+    if groups is not None:
+        sizes = np.bincount(groups)
+        order = np.random.default_rng(seed).permutation(len(sizes))
+        _check(2, len(sizes), "groups")
+        before = np.cumsum(sizes[order]) - sizes[order]
+        chosen = order[(before + 0.5 * sizes[order]) < share * len(y)]
+        chosen = chosen[: len(sizes) - 1] if len(chosen) else order[:1]
+        return np.isin(groups, chosen)
+    _check(2, len(y), "rows")
+    # A class of any size gives up its share of rows: place · share passes a whole number that often.
+    place = np.empty(len(y), dtype=np.int32)
+    sizes = np.bincount(y)
+    _deal(np.random.default_rng(seed).permutation(len(y)), y, np.cumsum(sizes) - sizes, len(y), place)
+    test = np.floor((place + 1) * share + 0.5) > np.floor(place * share + 0.5)
+    if test.all() or not test.any():
+        raise SettingsError(f"cv is {share!r}, which leaves no row of {len(y)} on one side of the split.")
+    return np.asarray(test)
+
+
+def by_fold(fold: Int32, n_folds: int) -> list[NDArray[np.intp]]:
+    """Numbers of the rows of each fold, in ascending order."""
+    small = fold.astype(np.uint8) if n_folds <= 256 else fold  # NumPy sorts small integers in one pass
+    order = np.argsort(small, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(fold, minlength=n_folds))[:-1])
+
+
+@numba.njit(nogil=True, cache=True)
+def _draw(chance: NDArray[np.float64], y: Int32, cards: NDArray[np.int64], left: NDArray[np.int64], out: Int32) -> None:
+    """The same as shuffling and dealing, without a shuffle: each row draws one of the cards that its class has left."""
+    for i in range(y.shape[0]):
+        own, k = cards[y[i]], 0
+        place = np.int64(chance[i] * left[y[i]])
+        while place >= own[k]:
+            place -= own[k]
+            k += 1
+        out[i] = k
+        own[k] -= 1
+        left[y[i]] -= 1
+
+
+@numba.njit(nogil=True, cache=True)
+def _deal(order: NDArray[np.int64], y: Int32, start: NDArray[np.int64], n_folds: int, out: Int32) -> None:
+    """Deal rows to folds in the given order; class `c` begins with the card numbered `start[c]`."""
+    card = start.copy()
+    for row in order:
+        out[row] = card[y[row]] % n_folds
+        card[y[row]] += 1
+
+
+def _check(n_folds: int, available: int, what: str) -> None:
+    if n_folds < 2:
+        raise SettingsError(f"cv is {n_folds}, but at least two folds are needed: one to learn from, one to test on.")
+    if n_folds > available:
+        raise SettingsError(f"cv asks for {n_folds} folds, but there are only {available} {what}.")

@@ -1,0 +1,99 @@
+"""How far a figure may be off by chance: Wilson's formula for shares of rows, the bootstrap for all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from likely.arrays import Array
+from likely.evaluate.metrics import RATES, UNBOUNDED, figures
+from likely.evaluate.predictions import Outcomes
+from likely.parallel import side_by_side
+
+LEVEL = 0.95
+RESAMPLES = 200
+MOST_DRAWN = 5000
+"""Rows (or groups) drawn for a resample; where there are more, the spread is scaled to all of them."""
+
+MOST_CURVED = 20
+"""Classes up to which areas under curves are resampled, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Ends of an interval and the method it comes from."""
+
+    low: float
+    high: float
+    method: str
+
+
+def wilson(share: float, n: float, level: float = LEVEL) -> Interval:
+    """Where the true share lies if `share` of n rows was seen.
+
+    >>> interval = wilson(0.5, 10)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (0.2366, 0.7634)
+    """
+    if n <= 0.0:
+        return Interval(0.0, 1.0, "Wilson")
+    z = float(ndtri(0.5 + 0.5 * level))
+    centre = share + z * z / (2.0 * n)
+    half = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
+    below = 1.0 + z * z / n
+    low = 0.0 if share <= 0.0 else float(centre - half) / below
+    high = 1.0 if share >= 1.0 else float(centre + half) / below
+    return Interval(low, high, "Wilson")
+
+
+def rows_worth(weight: Array, repeats: int) -> float:
+    """How many rows of equal weight say as much: (Σ w)² / Σ w², each row counted once however often it was judged."""
+    return float(weight.sum()) ** 2 / max(float(weight @ weight), np.finfo(float).tiny) / repeats
+
+
+def intervals(outcomes: Outcomes, found: dict[str, float], beta: float, repeats: int, seed: int) -> dict[str, Interval]:
+    """An interval for every figure."""
+    total = float(outcomes.weight.sum())
+    n = rows_worth(outcomes.weight, repeats)
+    decided = n * found["coverage"]
+    known = {"accuracy": decided, "error_rate": decided, "coverage": n if total > 0.0 else 0.0}
+    result = {name: wilson(found[name], known[name]) for name in RATES}
+    spread, method = _spread(outcomes, beta, seed)
+    for name, value in found.items():
+        if name in spread:
+            low, high = (value + float(end) for end in spread[name])
+            most = np.inf if name in UNBOUNDED else 1.0
+            least = -np.inf if name == "expected_cost" else 0.0
+            result[name] = Interval(max(low, least), min(high, most), method)
+    return {name: result[name] for name in found if name in result}
+
+
+def _spread(outcomes: Outcomes, beta: float, seed: int) -> tuple[dict[str, Array], str]:
+    """Quantiles of the deviations of resampled figures from their mean.
+
+    Whole units (rows, or groups of rows) are drawn with replacement, so that all judgements of one row stay together.
+    """
+    order = np.argsort(outcomes.unit, kind="stable")
+    units, starts = np.unique(outcomes.unit[order], return_index=True)
+    ends = np.append(starts[1:], len(order))
+    drawn = min(len(units), MOST_DRAWN)
+    curved = len(outcomes.classes) <= MOST_CURVED
+
+    def resample(child: np.random.SeedSequence) -> dict[str, float]:
+        chosen = np.random.default_rng(child).integers(0, len(units), drawn)
+        sizes = ends[chosen] - starts[chosen]
+        steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        rows = order[np.repeat(starts[chosen], sizes) + steps]
+        return figures(outcomes.take(rows), beta, with_curves=curved)
+
+    draws = list(side_by_side(resample, np.random.SeedSequence(seed).spawn(RESAMPLES), None))
+    names = [name for name in draws[0] if name not in RATES and all(name in draw for draw in draws)]
+    tails = [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL]
+    scale = np.sqrt(drawn / len(units))
+    spread = {}
+    for name in names:
+        values = np.array([draw[name] for draw in draws])
+        spread[name] = scale * np.quantile(values - values.mean(), tails)
+    return spread, "bootstrap" if drawn == len(units) else f"bootstrap of {drawn:,}"

@@ -1,0 +1,288 @@
+"""From a table of truths × decisions to error rates, precision, recall and F."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array
+from likely.evaluate.predictions import Outcomes
+
+
+def crossed(truth: NDArray[np.int32], chosen: NDArray[np.int32], weight: Array, n_truths: int, n_chosen: int) -> Array:
+    """Weight of every pair of truth and choice; a choice of −1 (a refusal) gets a further, last column."""
+    width = n_chosen + 1
+    cell = truth.astype(np.int64) * width + np.where(chosen < 0, n_chosen, chosen)
+    table = np.bincount(cell, weight, n_truths * width).reshape(n_truths, width)
+    return np.asarray(table, dtype=np.float64)
+
+
+def ratio(above: Array, below: Array) -> Array:
+    """Division in which nothing out of nothing is 0."""
+    return np.divide(above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below > 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """Right and wrong decisions of each class: `table` is truths × classes, with a last column for refusals.
+
+    Precision tp / (tp + fp), recall tp / (tp + fn), F = (1 + β²)·P·R / (β²·P + R); β > 1 favours recall. A refused
+    row is a miss for recall, and neither right nor wrong for accuracy. Where nothing is divided by nothing the
+    result is 0. Averages are over the classes that occur among truths or decisions.
+    """
+
+    table: Array
+    beta: float
+
+    @classmethod
+    def of(cls, outcomes: Outcomes, beta: float) -> Rates:
+        """Rates of the decisions, if these are classes; else of the most probable classes. A refusal stays one."""
+        n_classes = len(outcomes.classes)
+        place = own_places(outcomes)
+        if place is None:
+            chosen = np.where(outcomes.decided < 0, np.int32(-1), outcomes.top)
+        else:
+            chosen = np.append(place, -1).astype(np.int32)[outcomes.decided]
+        return cls(crossed(outcomes.truth, chosen, outcomes.weight, n_classes, n_classes), beta)
+
+    @property
+    def support(self) -> Array:
+        return np.asarray(self.table.sum(axis=1))
+
+    @property
+    def hits(self) -> Array:
+        return np.diagonal(self.table)
+
+    @property
+    def decided(self) -> Array:
+        """How often each class was decided for."""
+        return np.asarray(self.table[:, :-1].sum(axis=0))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right ones among the rows that were decided."""
+        return _share(self.hits.sum(), self.decided.sum())
+
+    @property
+    def coverage(self) -> float:
+        """Share of rows that were decided."""
+        return _share(self.decided.sum(), self.table.sum())
+
+    @property
+    def precision(self) -> Array:
+        return ratio(self.hits, self.decided)
+
+    @property
+    def recall(self) -> Array:
+        return ratio(self.hits, self.support)
+
+    @property
+    def f(self) -> Array:
+        return f_measure(self.hits, self.decided, self.support, self.beta)
+
+    def average(self, kind: str) -> tuple[float, float, float]:
+        """Precision, recall and F: the mean over classes ("macro", "weighted"), or of the pooled table ("micro")."""
+        if kind == "micro":
+            hits, decided, support = (np.array([x.sum()]) for x in (self.hits, self.decided, self.support))
+            pooled = ratio(hits, decided), ratio(hits, support), f_measure(hits, decided, support, self.beta)
+            return float(pooled[0][0]), float(pooled[1][0]), float(pooled[2][0])
+        occurs = (self.decided > 0.0) | (self.support > 0.0)
+        weight = self.support if kind == "weighted" else occurs.astype(np.float64)
+        total = max(float(weight.sum()), np.finfo(float).tiny)
+        precision, recall, f = (float(weight @ x / total) for x in (self.precision, self.recall, self.f))
+        return precision, recall, f
+
+
+def f_measure(hits: Array, decided: Array, support: Array, beta: float) -> Array:
+    """(1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp), which is (1 + β²)·P·R / (β²·P + R)."""
+    square = beta * beta
+    if np.isinf(square):
+        return ratio(hits, support)
+    return ratio((1.0 + square) * hits, square * support + decided)
+
+
+def own_places(outcomes: Outcomes) -> NDArray[np.int32] | None:
+    """The class that each decision stands for; None if some are no classes."""
+    if outcomes.decisions is outcomes.classes:
+        return np.arange(len(outcomes.classes), dtype=np.int32)
+    place = {label: k for k, label in enumerate(outcomes.classes.tolist())}
+    places = [place.get(decision, -1) for decision in outcomes.decisions.tolist()]
+    return None if -1 in places else np.array(places, dtype=np.int32)
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0.0 else 0.0
+
+
+# How good the probabilities are: log loss, Brier score, calibration.
+
+N_BINS = 10
+EPSILON = float(np.finfo(np.float64).eps)
+"""A share of zero for the true class would cost infinitely much; as in scikit-learn it counts as this much."""
+
+
+def mean(values: Array, weight: Array) -> float:
+    """Weighted mean; 0 if there is no weight."""
+    total = float(weight.sum())
+    return float(weight @ values / total) if total > 0.0 else 0.0
+
+
+def log_losses(likelihood: Array) -> Array:
+    """−log P(true class) of each row, in nats."""
+    return -np.log(np.clip(likelihood, EPSILON, 1.0 - EPSILON))
+
+
+def brier_scores(likelihood: Array, squares: Array, n_classes: int) -> Array:
+    """Squared distance of the shares from the truth, Σ (p − o)², of each row; half of it for two classes."""
+    scores = np.maximum(squares - 2.0 * likelihood + 1.0, 0.0)
+    return 0.5 * scores if n_classes < 3 else scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibration:
+    """Rows in bins of equal width by the share that was given: how large it was on average, how often it came true."""
+
+    weight: Array
+    predicted: Array
+    observed: Array
+
+    @classmethod
+    def of(cls, given: Array, came_true: NDArray[np.bool_], weight: Array, n_bins: int = N_BINS) -> Calibration:
+        edges = np.linspace(0.0, 1.0, n_bins + 1)
+        place = np.searchsorted(edges[1:-1], given)
+        cells = weight, weight * given, weight * came_true
+        total, shares, hits = (np.bincount(place, each, n_bins).astype(np.float64) for each in cells)
+        return cls(total, ratio(shares, total), ratio(hits, total))
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: the mean gap between what was said and what came true."""
+        return mean(np.abs(self.predicted - self.observed), self.weight)
+
+
+# One class against the rest, threshold by threshold: ROC and precision–recall.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Weight of the true and of the false rows at or above each distinct score, from the highest score down."""
+
+    thresholds: Array
+    true: Array
+    false: Array
+
+    @classmethod
+    def of(cls, is_class: NDArray[np.bool_], score: Array, weight: Array) -> Curve:
+        order = np.argsort(score, kind="stable")[::-1]
+        ranked, weights = score[order], weight[order]
+        last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
+        of_class = is_class[order]
+        return cls(ranked[last], np.cumsum(weights * of_class)[last], np.cumsum(weights * ~of_class)[last])
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there are rows of the class and rows of others."""
+        return bool(len(self.true) and self.true[-1] > 0.0 and self.false[-1] > 0.0)
+
+    def roc(self) -> tuple[Array, Array, Array]:
+        """False positive rate, true positive rate and threshold; the first point accepts nothing."""
+        return (
+            np.append(0.0, self.false / self.false[-1]),
+            np.append(0.0, self.true / self.true[-1]),
+            np.append(np.inf, self.thresholds),
+        )
+
+    def precision_recall(self) -> tuple[Array, Array, Array]:
+        """Precision, recall and threshold, from the highest threshold down; the first point accepts nothing."""
+        accepted = self.true + self.false
+        precision = np.divide(self.true, accepted, out=np.zeros_like(accepted), where=accepted > 0.0)
+        return (
+            np.append(1.0, precision),
+            np.append(0.0, self.true / self.true[-1]),
+            np.append(np.inf, self.thresholds),
+        )
+
+    def roc_auc(self) -> float:
+        """Area under the ROC curve: how often a row of the class scores above one of the others."""
+        false, true, _ = self.roc()
+        return float(np.sum(np.diff(false) * (true[1:] + true[:-1])) / 2.0)
+
+    def average_precision(self) -> float:
+        """Area under the precision–recall curve, by steps: the mean precision over the rows of the class."""
+        precision, recall, _ = self.precision_recall()
+        return float(np.sum(np.diff(recall) * precision[1:]))
+
+
+def thinned(n_points: int, most: int) -> NDArray[np.intp]:
+    """Which points of a long curve to show: the ends, and others evenly between."""
+    return np.unique(np.linspace(0, n_points - 1, min(n_points, most)).round().astype(np.intp))
+
+
+# The figures of a report, each one number.
+
+AVERAGES = ("macro", "micro", "weighted")
+MOST_CURVES = 100
+"""Beyond so many classes no curve is drawn for each of them."""
+
+RATES = ("accuracy", "error_rate", "coverage")
+"""Shares of rows: their intervals have a formula."""
+
+UNBOUNDED = ("log_loss", "expected_cost")
+"""Figures that may be above one; all others are shares."""
+
+
+def figures(outcomes: Outcomes, beta: float, *, with_curves: bool = True) -> dict[str, float]:
+    """All figures that the outcomes allow, in the order in which a report shows them."""
+    rates = Rates.of(outcomes, beta)
+    found = {"accuracy": rates.accuracy, "error_rate": 1.0 - rates.accuracy, "coverage": rates.coverage}
+    for kind in AVERAGES:
+        names = (f"precision_{kind}", f"recall_{kind}", f"f_{kind}")
+        found |= zip(names, rates.average(kind), strict=True)
+    weight = outcomes.weight
+    if outcomes.shares is not None:
+        likelihood, squares, _ = outcomes.shares
+        found["log_loss"] = mean(log_losses(likelihood), weight)
+        scores = brier_scores(likelihood, squares, len(outcomes.classes))
+        found["brier_score"] = mean(scores, weight)
+        found["calibration_error"] = calibration(outcomes).error
+    if with_curves and has_curves(outcomes):
+        found |= areas(outcomes)
+    if outcomes.cost is not None:
+        found["expected_cost"] = mean(outcomes.cost, weight)
+    return found
+
+
+def calibration(outcomes: Outcomes, label: int | None = None) -> Calibration:
+    """Shares of the most probable class, or of a given one, beside how often that was the truth."""
+    if label is None:
+        assert outcomes.shares is not None
+        return Calibration.of(outcomes.shares.confidence, outcomes.top == outcomes.truth, outcomes.weight)
+    assert outcomes.posterior is not None
+    given = np.ascontiguousarray(outcomes.posterior[:, label])
+    return Calibration.of(given, outcomes.truth == label, outcomes.weight)
+
+
+def has_curves(outcomes: Outcomes) -> bool:
+    """Whether there are posteriors of few enough classes."""
+    return outcomes.posterior is not None and len(outcomes.classes) <= MOST_CURVES
+
+
+def curve(outcomes: Outcomes, label: int) -> Curve:
+    """One class against the rest."""
+    assert outcomes.posterior is not None
+    score = np.ascontiguousarray(outcomes.posterior[:, label])
+    return Curve.of(outcomes.truth == label, score, outcomes.weight)
+
+
+def areas(outcomes: Outcomes) -> dict[str, float]:
+    """Macro averages of the areas, over the classes that have both rows of their own and rows of others."""
+    curves = [curve(outcomes, label) for label in range(len(outcomes.classes))]
+    drawn = [each for each in curves if each.is_defined]
+    if not drawn:
+        return {}
+    return {
+        "roc_auc": float(np.mean([each.roc_auc() for each in drawn])),
+        "average_precision": float(np.mean([each.average_precision() for each in drawn])),
+    }

@@ -1,0 +1,167 @@
+"""Which missing value to measure next: what it is expected to tell, and what it is expected to save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array
+from likely.decide.loss import as_loss
+from likely.errors import SettingsError, listed
+from likely.explain.explanation import Explanation
+from likely.explain.outcomes import COARSE, Outcomes, outcomes_of
+from likely.families.gaussian import Gaussian
+from likely.families.multivariate import MultivariateGaussian
+from likely.families.tempered import Tempered
+from likely.measures import information_gains
+from likely.numerics import log_of, normalise
+from likely.scorer import Model
+from likely.table import Table, index_levels
+from likely.table.table import Numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CELLS_AT_ONCE = 1 << 21
+
+ROUNDING = 1e-12
+"""Of the largest cost: a saving below this is none."""
+
+
+def next_measurement(model: Model, table: Table, loss: Any = None) -> pd.DataFrame:
+    """One line per gap: row, column, expected information in bits, and with a loss the expected saving.
+
+    Best first within each row. Given what is known of the row, a measurement is expected to lower the entropy
+    of the class by *information*; it is exact for categories and integrated for numbers. *saving* is the least
+    risk now less the expected least risk afterwards, in the units of the loss: what a measurement may cost. Where
+    columns have weights, values are expected as they were counted, and move the class as far as their weights say.
+    """
+    import pandas as pd
+
+    why = Explanation.of(model, table)
+    costs = None if loss is None else costs_of(loss, model.classes, len(why))
+    lines = []
+    for place, name in enumerate(why.columns):
+        rows = np.array([row for row in range(len(why)) if why.status(row, place) == "gap"], dtype=np.intp)
+        now = _without(why, rows, place)
+        for some, outcomes, weight in _expected(model, table, name, rows):
+            gains = _by_block(rows[some], now[some], outcomes, costs, weight)
+            lines += [(int(row), place, name, *gain) for row, gain in zip(rows[some], gains, strict=True)]
+    wanted = "information" if costs is None else "saving"
+    told = ["row", "place", "column", "information", *(["saving"] if costs is not None else [])]
+    order = ["row", wanted, "information", "place"] if costs is not None else ["row", wanted, "place"]
+    ascending = [name in ("row", "place") for name in order]
+    frame = pd.DataFrame(lines, columns=told).sort_values(order, ascending=ascending, kind="stable")
+    return frame.drop(columns="place").reset_index(drop=True)
+
+
+def costs_of(loss: Any, classes: NDArray[Any], n_rows: int) -> Array:
+    """Costs of every option under every class, perhaps for each row: a `Loss`, or an array in the classes' order."""
+    if isinstance(loss, (np.ndarray, list, tuple)):
+        costs = np.asarray(loss, dtype=np.float64)
+        if costs.ndim != 2 or costs.shape[1] != len(classes) or not np.isfinite(costs).all():
+            raise SettingsError(
+                f"The loss has the shape {costs.shape}, but it has a line for each decision and a finite cost "
+                f"for each of the {len(classes)} classes in it."
+            )
+        return costs
+    given = as_loss(loss).named(classes.tolist())
+    places = index_levels(classes.tolist(), given.truths)
+    lacking = [label for label, found in zip(classes.tolist(), places, strict=True) if found < 0]
+    if lacking:
+        raise SettingsError(f"The loss gives no cost for the class {listed(lacking)}.")
+    if given.n_rows not in (None, n_rows):
+        raise SettingsError(f"The loss has costs for {given.n_rows} rows, but the table has {n_rows}.")
+    costs = np.asarray(given.costs, dtype=np.float64)[..., places]
+    if given.refuse is None:
+        return costs
+    return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), given.refuse)], axis=-2)
+
+
+def _expected(
+    model: Model, table: Table, column: str, rows: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], Outcomes, float]]:
+    """Places among some rows, what the column may turn out to be in them, and how much it counts."""
+    n_classes, everywhere = len(model.classes), np.arange(len(rows))
+    for belief in model.beliefs:
+        if not len(rows) or column not in belief.columns:
+            continue
+        if isinstance(belief, MultivariateGaussian) and belief.chained:
+            for place, bell in zip(everywhere, bells_given(belief, table, column, rows), strict=True):
+                told = outcomes_of(bell, column, n_classes, COARSE)
+                if told is not None:
+                    yield everywhere[place : place + 1], told, 1.0
+            return
+        told = outcomes_of(belief, column, n_classes, COARSE)
+        if told is not None:
+            yield everywhere, told, belief.weight if isinstance(belief, Tempered) else 1.0
+            return
+
+
+def _without(why: Explanation, rows: NDArray[np.intp], place: int) -> Array:
+    """P(class | the other cells): an empty cell that counts as evidence will not be empty any more."""
+    others = np.delete(why.contributions[rows], place, axis=1)
+    joint = np.asarray(log_of(why.prior) + others.sum(axis=1))
+    out = np.empty_like(joint)
+    normalise(joint, why.prior, False, out)
+    return out
+
+
+def _by_block(
+    rows: NDArray[np.intp], now: Array, outcomes: Outcomes, costs: Array | None, weight: float
+) -> Iterator[tuple[float, ...]]:
+    step = max(CELLS_AT_ONCE // max(outcomes.shares.size, 1), 1)
+    for start in range(0, len(rows), step):
+        some = slice(start, start + step)
+        tables = _classes_and_values(now[some], outcomes.shares, weight)
+        bits = information_gains(tables)
+        if costs is None:
+            yield from ((float(gain),) for gain in bits)
+            continue
+        each = costs if costs.ndim == 2 else costs[rows[some]]
+        before = (each @ tables.sum(axis=2, keepdims=True)).min(axis=(1, 2))
+        after = (each @ tables).min(axis=1).sum(axis=1)
+        saving = np.where(before - after > ROUNDING * np.abs(each).max(), before - after, 0.0)
+        yield from zip(bits.tolist(), saving.tolist(), strict=True)
+
+
+def _classes_and_values(now: Array, shares: Array, weight: float) -> Array:
+    """P(class, value | row), as rows × classes × values.
+
+    With a weight, the class after a value is as probable as the classifier will say then.
+    """
+    tables = now[:, :, None] * shares.T[None]
+    if weight == 1.0:
+        return tables
+    after = now[:, :, None] * (shares.T**weight)[None]
+    total = after.sum(axis=1, keepdims=True)
+    seen = tables.sum(axis=1, keepdims=True)
+    return np.asarray(seen * np.divide(after, total, out=np.zeros_like(after), where=total > 0.0))
+
+
+# What a numeric column may turn out to be, given the row's other cells: for columns that depend on each other.
+
+LEAST_SHARE = 1e-9
+"""Of its variance, what stays of a column that the others determine."""
+
+
+def bells_given(belief: MultivariateGaussian, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[Gaussian]:
+    """For each row a bell curve per class: the column's own, narrowed and moved by what is known of the others."""
+    cells = Numbers.of(table, belief.columns).rows(slice(0, table.n_rows))[rows]
+    margins, place = belief.margins, belief.columns.index(column)
+    varying = np.asarray(np.isfinite(margins.deviation).all(axis=0))
+    correlation = np.broadcast_to(belief.correlation, (len(margins.mean), *belief.correlation.shape[1:]))
+    for row in cells:
+        known = np.flatnonzero(~np.isnan(row) & varying & (np.arange(len(row)) != place))
+        mean, deviation = margins.mean[:, place].copy(), margins.deviation[:, place].copy()
+        if len(known) and varying[place]:
+            for k, matrix in enumerate(correlation):
+                gap = (row[known] - margins.mean[k, known]) / margins.deviation[k, known]
+                pull = np.linalg.lstsq(matrix[np.ix_(known, known)], matrix[known, place], rcond=None)[0]
+                left = max(1.0 - float(pull @ matrix[known, place]), LEAST_SHARE)
+                mean[k] += deviation[k] * float(pull @ gap)
+                deviation[k] *= np.sqrt(left)
+        yield Gaussian((column,), mean[:, None], deviation[:, None])

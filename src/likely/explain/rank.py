@@ -1,0 +1,298 @@
+"""Which columns tell most about the class: in general, and on given rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.arrays import Array
+from likely.errors import SettingsError, listed
+from likely.explain.contrast import Contrast, sides_of
+from likely.explain.explanation import Explanation
+from likely.explain.outcomes import outcomes_of
+from likely.measures import MEASURES, entropy, information_gain, information_gains, measure_named
+from likely.scorer import Model
+from likely.stats import (
+    FeatureCounts,
+    Histogram,
+    Moments,
+    PairCounts,
+    Part,
+    Presence,
+    Scatter,
+    Statistic,
+    Summary,
+    TokenCounts,
+    ValueCounts,
+)
+from likely.stats.token_counts import blocks_of_words, information_by_word
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ORDERS = ("information", "contribution")
+CELLS_AT_ONCE = 1 << 22
+
+
+def rank(model: Model, summary: Summary, why: Explanation | None = None, by: str | None = None) -> pd.DataFrame:
+    """One line per column, best first: bits about the class, their share of all there are, mean contribution.
+
+    *information* is the mutual information of column and class, in bits, times the share of rows in which the
+    column is known: from the counts for categories, for presence and for what is counted in pairs, by integrating the
+    settled densities for other numbers. Counts that compete are asked occurrence by occurrence: is it this word or
+    another? A text column tells at least as much as the presence of its most telling word, and that is its figure;
+    `rank_words` lists them all.
+
+    *contribution*, if rows are given, is the mean size of the log-odds, in nats, by which the column moves each
+    row's most probable class against the rest.
+    """
+    import pandas as pd
+
+    if by is not None and by not in (ORDERS if why is not None else ORDERS[:1]):
+        extra = " Give rows to rank by contribution." if by in ORDERS else ""
+        raise SettingsError(f"by is {by!r}, but it is one of {listed(ORDERS)}.{extra}")
+    bits = information_by_column(model, summary)
+    total = entropy(_shares(summary.classes.weights))
+    lines = {
+        "column": list(bits),
+        "information": list(bits.values()),
+        "share": [value / total if total > 0.0 else 0.0 for value in bits.values()],
+    }
+    frame = pd.DataFrame(lines)
+    if why is not None:
+        frame["contribution"] = frame["column"].map(contribution_by_column(why)).fillna(0.0)
+    return frame.sort_values(by or "information", ascending=False, kind="stable", ignore_index=True)
+
+
+def information_by_column(model: Model, summary: Summary) -> dict[str, float]:
+    """Mutual information of each column with the class, in bits."""
+    weights = summary.classes.weights
+    found: dict[str, float] = {}
+    for part, seen in summary.parts.items():
+        found |= _of_part(part, seen, weights, model)
+    return {name: found[name] for name in model.columns if name in found}
+
+
+def contribution_by_column(why: Explanation) -> dict[str, float]:
+    """Mean size of each column's log-odds for the most probable class of every row against the rest."""
+    if len(why.classes) < 2 or not len(why):
+        return dict.fromkeys(why.columns, 0.0)
+    best = why.posterior.argmax(axis=1)
+    sizes = np.zeros(len(why.columns))
+    for place in np.unique(best):
+        rows = np.flatnonzero(best == place)
+        some = Explanation(why.classes, why.columns, (), why.prior, why.contributions[rows])
+        sizes += np.abs(Contrast.of(some, *sides_of(why.classes[place], why.classes)).contributions).sum(axis=0)
+    return dict(zip(why.columns, (sizes / len(why)).tolist(), strict=True))
+
+
+def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mapping[str, float]:
+    if isinstance(seen, ValueCounts):
+        return {part.columns[0]: information_gain(seen.counts) * _known(seen.counts.sum(), weights)}
+    if isinstance(seen, PairCounts):
+        tables = [(name, seen.single(place)) for place, name in enumerate(part.columns)]
+        return {name: information_gain(table) * _known(table.sum(), weights) for name, table in tables}
+    if isinstance(seen, TokenCounts):
+        best = float(information_by_word(seen).max(initial=0.0))
+        return {part.columns[0]: best * _known(seen.texts.sum(), weights)}
+    if isinstance(seen, Presence):
+        return _named(part, _of_presence(seen, weights))
+    if isinstance(seen, FeatureCounts):
+        return _named(part, _of_occurrences(seen))
+    found = {}
+    for belief in model.beliefs:
+        for name in set(belief.columns) & set(part.columns):
+            outcomes = outcomes_of(belief, name, len(model.classes))
+            if outcomes is not None:
+                known = _known_weights(seen, part.columns.index(name), weights)
+                table = _shares(known)[:, None] * outcomes.shares.T
+                found[name] = information_gain(table) * _known(known.sum(), weights)
+    return found
+
+
+def _known_weights(seen: Statistic, place: int, weights: Array) -> Array:
+    """Weight of each class's rows in which a numeric column is known."""
+    if isinstance(seen, Histogram):
+        return seen.known
+    moments = seen.moments if isinstance(seen, Scatter) else seen
+    return moments.n[:, place] if isinstance(moments, Moments) else weights
+
+
+def _of_presence(seen: Presence, weights: Array) -> Array:
+    present = seen.present.dense()
+    known = np.maximum(weights[:, None] - seen.gaps.dense(), 0.0)
+    tables = np.stack([present, np.maximum(known - present, 0.0)], axis=-1).swapaxes(0, 1)
+    return np.asarray(information_gains(tables) * known.sum(axis=0) / max(weights.sum(), np.finfo(float).tiny))
+
+
+def _of_occurrences(seen: FeatureCounts) -> Array:
+    """Bits per occurrence, block by block of columns: the table of counts may be sparse and wide."""
+    totals, n_columns = seen.class_sums(), seen.shape[1]
+    step = max(CELLS_AT_ONCE // max(2 * len(totals), 1), 1)
+    parts = []
+    for start in range(0, n_columns, step):
+        counts = seen.select(np.arange(start, min(start + step, n_columns))).dense()
+        tables = np.stack([counts, np.maximum(totals[:, None] - counts, 0.0)], axis=-1).swapaxes(0, 1)
+        parts.append(information_gains(tables))
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _named(part: Part, values: Array) -> dict[str, float]:
+    return dict(zip(part.columns, values.tolist(), strict=True))
+
+
+def _known(known: float, weights: Array) -> float:
+    total = float(weights.sum())
+    return min(float(known) / total, 1.0) if total > 0.0 else 0.0
+
+
+def _shares(weights: Array) -> Array:
+    total = weights.sum()
+    return np.asarray(weights / total if total > 0.0 else np.full(len(weights), 1.0 / max(len(weights), 1)))
+
+
+# Which words of a text column tell most about the class.
+
+
+def rank_words(summary: Summary, column: str | None = None) -> pd.DataFrame:
+    """One line per word of a text column, best first; the column need not be named where there is only one.
+
+    *information* is what it tells about the class, in bits, whether a text holds the word; *texts* is how many do,
+    and *speaks_for* the class in whose texts it is most common.
+    """
+    import pandas as pd
+
+    seen = _texts_of(summary, column)
+    per_text = np.divide(1.0, seen.texts, out=np.zeros_like(seen.texts), where=seen.texts > 0.0)
+    common = [(held * per_text[:, None]).argmax(axis=0) for held in blocks_of_words(seen)]
+    lines = {
+        "word": seen.words.to_list(),
+        "information": information_by_word(seen),
+        "texts": seen.documents.column_sums(),
+        "speaks_for": [summary.classes.labels[place] for places in common for place in places],
+    }
+    return pd.DataFrame(lines).sort_values("information", ascending=False, kind="stable", ignore_index=True)
+
+
+def _texts_of(summary: Summary, column: str | None) -> TokenCounts:
+    there = {part.columns[0]: seen for part, seen in summary.parts.items() if isinstance(seen, TokenCounts)}
+    if not there:
+        raise SettingsError("No text column was learned, so there are no words to rank.")
+    if column is None and len(there) == 1:
+        return next(iter(there.values()))
+    if column is None or column not in there:
+        raise SettingsError(f"column is {column!r}, but the text columns are {listed([*there])}.")
+    return there[column]
+
+
+# Columns by any measure of a class × value table, not by mutual information alone.
+
+N_BINS = 10
+"""A column of numbers is cut into so many intervals of equal weight."""
+
+
+def rank_by(model: Model, summary: Summary, by: str | None = None) -> pd.DataFrame:
+    """One line per column and one column per measure, the best first by one of them.
+
+    Categories are measured by their counts. Numbers are cut into ten intervals of equal weight, whose counts
+    are those of bins or follow from the settled densities; words and counts of words have no such table and are left
+    out. A column with gaps counts for the share of rows in which it is known.
+    """
+    import pandas as pd
+
+    order = measure_named(by or "information_gain").name
+    rows = float(summary.classes.weights.sum())
+    lines = [
+        {"column": name, **{what: measure(table, total=max(rows, table.sum())) for what, measure in MEASURES.items()}}
+        for name, table in class_value_tables(model, summary).items()
+    ]
+    frame = pd.DataFrame(lines, columns=["column", *MEASURES])
+    return frame.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+
+def class_value_tables(model: Model, summary: Summary) -> dict[str, Array]:
+    """Classes × values of every column that has such a table."""
+    found: dict[str, Array] = {}
+    for part, seen in summary.parts.items():
+        if isinstance(seen, ValueCounts):
+            found[part.columns[0]] = seen.counts
+            continue
+        if isinstance(seen, Histogram):
+            found[part.columns[0]] = _binned(seen.counts)
+            continue
+        if isinstance(seen, PairCounts):
+            found |= {name: seen.single(place) for place, name in enumerate(part.columns)}
+            continue
+        moments = seen.moments if isinstance(seen, Scatter) else seen
+        if not isinstance(moments, Moments):
+            continue
+        for belief in model.beliefs:
+            for name in [name for name in part.columns if name in belief.columns]:
+                outcomes = outcomes_of(belief, name, len(model.classes))
+                if outcomes is not None:
+                    weights = moments.n[:, part.columns.index(name)]
+                    found[name] = _binned(weights[:, None] * outcomes.shares.T)
+    return {name: found[name] for name in model.columns if name in found}
+
+
+def _binned(fine: Array) -> Array:
+    """Neighbouring values taken together, so that each group has about the same weight in all."""
+    weight = fine.sum(axis=0)
+    total = float(weight.sum())
+    if fine.shape[1] <= N_BINS or total <= 0.0:
+        return fine
+    place = np.minimum(((np.cumsum(weight) - 0.5 * weight) / total * N_BINS).astype(np.intp), N_BINS - 1)
+    return np.stack([np.bincount(place, line, N_BINS) for line in fine])
+
+
+# The most telling values: which categories and words speak most for each class.
+
+MOST_CELLS = 1 << 22
+"""Classes × words that are looked at at once."""
+
+
+def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
+    """For each class the values and words that tell most about it: class, column, value, weight, share, elsewhere.
+
+    Ordered by P(value, class) · log (P(value | class) / P(value | others)): a value tells much if it is common in
+    the class and rare elsewhere. `share` and `elsewhere` are the two shares, without smoothing; a word's share
+    is that of the texts that hold it.
+    """
+    import pandas as pd
+
+    found: list[list[tuple[float, tuple[Any, ...]]]] = [[] for _ in range(len(summary.classes))]
+    labels = summary.classes.labels.tolist()
+    for name, values, counts, totals in _tables(summary):
+        score, here, elsewhere = _weighed(counts, totals, float(summary.classes.weights.sum()))
+        for c, label in enumerate(labels):
+            order = np.argsort(-score[c], kind="stable")[:per_class]
+            for v in order[score[c, order] > 0.0]:
+                line = (label, name, values[v], float(counts[c, v]), float(here[c, v]), float(elsewhere[c, v]))
+                found[c].append((float(score[c, v]), line))
+    lines = [line for own in found for _, line in sorted(own, key=lambda entry: -entry[0])[:per_class]]
+    return pd.DataFrame(lines, columns=["class", "column", "value", "weight", "share", "elsewhere"])
+
+
+def _tables(summary: Summary) -> Iterator[tuple[str, Sequence[Any], Array, Array]]:
+    """Column, values, classes × values, and the weight of each class in which the column is known."""
+    for part, seen in summary.parts.items():
+        if isinstance(seen, ValueCounts) and len(seen.values):
+            yield part.columns[0], seen.values, seen.counts, seen.counts.sum(axis=1)
+        elif isinstance(seen, TokenCounts) and len(seen.words):
+            step = max(MOST_CELLS // max(len(summary.classes), 1), 1)
+            for start in range(0, len(seen.words), step):
+                places = np.arange(start, min(start + step, len(seen.words)))
+                words = seen.words.take(places).to_list()
+                yield part.columns[0], words, seen.documents.select(places).dense(), seen.texts
+
+
+def _weighed(counts: Array, totals: Array, rows: float) -> tuple[Array, Array, Array]:
+    """How much each value tells about each class, its share there, and its share in all other classes."""
+    others, rest = counts.sum(axis=0) - counts, totals.sum() - totals
+    here = np.divide(counts, totals[:, None], out=np.zeros_like(counts), where=totals[:, None] > 0.0)
+    elsewhere = np.divide(others, rest[:, None], out=np.zeros_like(counts), where=rest[:, None] > 0.0)
+    # Half a row more on both sides: what was never seen elsewhere is rare, not impossible.
+    ratio = np.log((counts + 0.5) / (totals[:, None] + 1.0)) - np.log((others + 0.5) / (rest[:, None] + 1.0))
+    return counts / max(rows, 1.0) * ratio, here, np.maximum(elsewhere, 0.0)

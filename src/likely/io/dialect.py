@@ -1,0 +1,76 @@
+"""How a file of delimited text is written: nothing is left to a reader's guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from likely.errors import SettingsError
+
+GAPS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "\\N")
+"""Cells that are gaps in every column, unless they stand in quotes; an empty cell is one in quotes, too."""
+
+NUMBER_GAPS = ("None", "none", "n/a", "na", "?", "-", ".")
+"""Cells that are gaps in columns of numbers only: elsewhere they may be categories, and stay as they are written."""
+
+TRUE = ("true", "True", "TRUE")
+FALSE = ("false", "False", "FALSE")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """Every option of a delimited text, settled.
+
+    `quote` and `escape` are empty where there is none; `skip` counts lines before the header or the first record;
+    `multiline` accepts cells in quotes that look like whole records; `trim` drops spaces before cells.
+    """
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    quote: str = '"'
+    escape: str = ""
+    decimal: str = "."
+    header: bool = True
+    skip: int = 0
+    gaps: tuple[str, ...] = GAPS
+    multiline: bool = False
+    trim: bool = False
+
+    @property
+    def codes(self) -> tuple[int, int, int]:
+        """Delimiter, quote and escape as bytes, −1 for none."""
+        return ord(self.delimiter), ord(self.quote) if self.quote else -1, ord(self.escape) if self.escape else -1
+
+    def describe(self) -> str:
+        """In a few words."""
+        name = {"\t": "tab", " ": "space"}.get(self.delimiter, self.delimiter)
+        return f"delimiter {name}, {self.encoding}, decimal {self.decimal}, {'a' if self.header else 'no'} header"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What the user says about a file; None where it is to be found out."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    quote: str | None = None
+    escape: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    names: tuple[str, ...] | None = None
+    skip: int | None = None
+    gaps: tuple[str, ...] | None = None
+    multiline: bool = False
+
+    def __post_init__(self) -> None:
+        for name, given in (("delimiter", self.delimiter), ("quote", self.quote), ("escape", self.escape)):
+            if given is None or (given == "" and name != "delimiter"):
+                continue
+            if len(given) != 1 or not given.isascii() or given in "\r\n\0" or given.isalnum():
+                raise SettingsError(f"{name} is {given!r}, but it is one character, such as ';' or '\\t'.")
+        marks = [mark for mark in (self.delimiter, self.quote, self.escape) if mark]
+        if len(set(marks)) < len(marks):
+            raise SettingsError("delimiter, quote and escape must be different characters.")
+        if self.decimal not in (None, ".", ","):
+            raise SettingsError(f"decimal is {self.decimal!r}, but it is '.' or ','.")
+        if self.skip is not None and self.skip < 0:
+            raise SettingsError(f"skip is {self.skip}, but it is a number of lines from 0 up.")

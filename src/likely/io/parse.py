@@ -1,0 +1,277 @@
+"""A checked block of delimited text as an Arrow table of the types that are wanted."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pcsv
+
+from likely.errors import FileError
+from likely.io import scan
+from likely.io.blocks import Block, count_lines, locate
+from likely.io.dialect import FALSE, NUMBER_GAPS, TRUE, Dialect
+from likely.io.faults import Fault, Rejects, shown
+from likely.io.types import CellType
+
+Wanted = Mapping[str, "CellType | Category"]
+Category = str
+CATEGORY = "category"
+"""Text as codes into its distinct values: what nominal columns are read as."""
+
+ARROW: dict[str, pa.DataType] = {
+    "integer": pa.int64(), "number": pa.float64(), "truth": pa.bool_(), "date": pa.date32(), "time": pa.timestamp("us"),
+    "text": pa.string(), CATEGORY: pa.dictionary(pa.int32(), pa.string()),
+}  # fmt: skip
+NUMERIC = ("integer", "number")
+MOST_BAD = 10_000
+"""More bad cells in one block are no slips: the column is something else."""
+SPELT = {
+    "integer": "a whole number",
+    "number": "a number",
+    "truth": "true or false",
+    "date": "a date",
+    "time": "a time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Names of all columns of the file in their order, and how its text is written."""
+
+    names: tuple[str, ...]
+    dialect: Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRows:
+    """The rows of a block, and those among them that hold a cell which cannot be read (null there)."""
+
+    table: pa.Table
+    bad: Mapping[int, Fault]
+
+
+def read_block(block: Block, layout: Layout, wanted: Wanted) -> ReadRows:
+    """The wanted columns of a block: quickly, or cell by cell where something is unusual."""
+    refuse_bad_text(block)
+    data = _text(block, layout.dialect)
+    types = {name: ARROW[kind] for name, kind in wanted.items()}
+    # Arrow reads 0x1F as a whole number; one byte is sought first because that is many times as quick.
+    risky = "integer" in wanted.values() and any(x in data and b"0" + x in data for x in (b"x", b"X"))
+    try:
+        table = None if risky else _parse(data, layout, types, layout.dialect.gaps)
+    except pa.ArrowInvalid:
+        table = None
+    bad: dict[int, Fault] = {}
+    if table is None or _holds_infinity(table, wanted):
+        table, bad = _read_with_care(block, data, layout, wanted)
+    elif table.num_rows != block.records:
+        raise _miscounted(block, table.num_rows)
+    return ReadRows(_without_empty(table, data, wanted, layout.dialect), bad)
+
+
+def without_bad(rows: pa.Table, bad: Mapping[int, Fault], rejects: Rejects | None) -> pa.Table:
+    """The rows without the bad ones, if these may be left out."""
+    if not bad:
+        return rows
+    if rejects is None:
+        raise bad[min(bad)].error()
+    return rows.filter(pa.array(~np.isin(np.arange(rows.num_rows), list(bad))))
+
+
+def read_text(block: Block, layout: Layout, names: Sequence[str], *, gaps: bool) -> pa.Table:
+    """Columns as they are written; with `gaps`, what spells a gap is null."""
+    refuse_bad_text(block)
+    data = _text(block, layout.dialect)
+    table = _parse(data, layout, dict.fromkeys(names, pa.string()), layout.dialect.gaps if gaps else None)
+    if table.num_rows != block.records:
+        raise _miscounted(block, table.num_rows)
+    return _without_empty(table, data, dict.fromkeys(names, "text"), layout.dialect) if gaps else table
+
+
+def _parse(data: bytes, layout: Layout, types: Mapping[str, pa.DataType], gaps: Sequence[str] | None) -> pa.Table:
+    dialect = layout.dialect
+    return pcsv.read_csv(
+        pa.BufferReader(data),
+        read_options=pcsv.ReadOptions(use_threads=False, column_names=layout.names, block_size=len(data) + 1),
+        parse_options=pcsv.ParseOptions(
+            delimiter=dialect.delimiter,
+            quote_char=dialect.quote or False,
+            double_quote=bool(dialect.quote),
+            escape_char=dialect.escape or False,
+            newlines_in_values=True,
+            ignore_empty_lines=True,
+        ),
+        convert_options=pcsv.ConvertOptions(
+            check_utf8=False,  # done for the whole block
+            column_types=types,
+            include_columns=list(types),
+            null_values=list(gaps or ()),
+            strings_can_be_null=gaps is not None,
+            quoted_strings_can_be_null=False,
+            true_values=list(TRUE),
+            false_values=list(FALSE),
+            decimal_point=dialect.decimal,
+        ),
+    )
+
+
+def _read_with_care(block: Block, data: bytes, layout: Layout, wanted: Wanted) -> tuple[pa.Table, dict[int, Fault]]:
+    """Every cell that is no text looked at on its own, so that bad ones can be named."""
+    plain = {name: ARROW[kind] for name, kind in wanted.items() if kind in ("text", CATEGORY)}
+    table = _parse(data, layout, dict.fromkeys(wanted, pa.string()) | plain, layout.dialect.gaps)
+    if table.num_rows != block.records:
+        raise _miscounted(block, table.num_rows)
+    bad: dict[int, tuple[str, str, str]] = {}
+    columns = []
+    for name, kind in wanted.items():
+        column = table.column(name)
+        if name not in plain:
+            column, faults = _cells(column, kind, layout.dialect)
+            for row, text in faults.items():
+                bad.setdefault(row, (name, kind, text))
+        columns.append(column)
+    found = {row: _bad_cell(block, row, bad[row], layout.dialect) for row in sorted(bad)[:MOST_BAD]}
+    if len(bad) > MOST_BAD:
+        raise found[min(found)].error()
+    return pa.table(columns, names=list(wanted)), found
+
+
+def _cells(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> tuple[pa.ChunkedArray, dict[int, str]]:
+    """A column of strings as another type, and the cells that spell nothing of it."""
+    encoded = pc.dictionary_encode(column.combine_chunks())
+    read: list[Any] = []
+    wrong: set[int] = set()
+    for place, text in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            read.append(read_cell(text, kind, dialect))
+        except ValueError:
+            read.append(None)
+            wrong.add(place)
+    faults: dict[int, str] = {}
+    if wrong:
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        for row in np.flatnonzero(np.isin(codes, list(wrong))).tolist():
+            faults[row] = encoded.dictionary[int(codes[row])].as_py()
+    values = pa.array(read, ARROW[kind])
+    return pa.chunked_array([values.take(encoded.indices)], ARROW[kind]), faults
+
+
+_FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_LARGEST = 2**63
+
+
+def read_cell(text: str, kind: str, dialect: Dialect) -> Any:
+    """One cell as a value, None for a gap; ValueError if it spells no value of that kind."""
+    bare = text.strip()
+    if not bare or bare in dialect.gaps or (kind in NUMERIC and bare in NUMBER_GAPS):
+        return None
+    if kind == "truth":
+        if bare not in TRUE + FALSE:
+            raise ValueError(text)
+        return bare in TRUE
+    if kind in ("date", "time"):
+        return pa.scalar(bare).cast(ARROW[kind]).as_py()
+    if kind == "integer":
+        if not _INTEGER.fullmatch(bare) or not -_LARGEST <= int(bare) < _LARGEST:
+            raise ValueError(text)
+        return int(bare)
+    return _read_number(bare, dialect.decimal)
+
+
+def _read_number(bare: str, decimal: str) -> float:
+    if bare.lower().lstrip("+-") in ("inf", "infinity"):
+        return float(bare)
+    if decimal == ",":
+        if "." in bare:
+            raise ValueError(bare)
+        bare = bare.replace(",", ".", 1)
+    number = float(bare) if _FLOAT.fullmatch(bare) else math.inf
+    if math.isinf(number):
+        raise ValueError(bare)
+    return number
+
+
+def _bad_cell(block: Block, row: int, cell: tuple[str, str, str], dialect: Dialect) -> Fault:
+    name, kind, text = cell
+    line, record = locate(block, row, dialect)
+    remedy = f"mend the cell, or read the column as text: types={{{name!r}: 'text'}}"
+    if kind in NUMERIC:
+        remedy = (
+            f"mend the cell, name it in na= if it is a gap, or call the column nominal: schema={{{name!r}: 'nominal'}} "
+        )
+        remedy += f"(types={{{name!r}: 'text'}} in open_table)"
+    spelt = f"not {SPELT[kind]}, unlike the cells looked at before"
+    if _FLOAT.fullmatch(text.strip().replace(dialect.decimal, ".")):
+        if kind == "number":
+            spelt = "too large for a number"
+        elif kind == "integer":
+            remedy = f"read the column as numbers: types={{{name!r}: 'number'}}"
+    reason = f"column {name!r} holds {shown(text)}, which is {spelt}"
+    return Fault(block.source.name, line, reason, record, remedy)
+
+
+def _holds_infinity(table: pa.Table, wanted: Wanted) -> bool:
+    """Whether a number is infinite: so spelt, or too large for a float and perhaps a slip."""
+    numbers = (table.column(name) for name, kind in wanted.items() if kind == "number")
+    return any(bool(pc.any(pc.is_inf(column)).as_py()) for column in numbers)
+
+
+def _without_empty(table: pa.Table, data: bytes, wanted: Wanted, dialect: Dialect) -> pa.Table:
+    """An empty cell in quotes is a gap, too."""
+    quote = dialect.quote.encode()
+    if not quote or quote not in data or quote * 2 not in data:
+        return table
+    for place, (name, kind) in enumerate(wanted.items()):
+        if kind == "text":
+            column = table.column(place)
+            table = table.set_column(
+                place, name, pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+            )
+        elif kind == CATEGORY:
+            column = table.column(place).cast(pa.string())
+            column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+            table = table.set_column(place, name, column.dictionary_encode())
+    return table
+
+
+def _text(block: Block, dialect: Dialect) -> bytes:
+    if not dialect.trim:
+        return block.data
+    data = np.frombuffer(block.data, dtype=np.uint8)
+    out = np.empty_like(data)
+    delimiter, quote, _ = dialect.codes
+    return out[: scan.without_leading_spaces(data, delimiter, quote, out)].tobytes()
+
+
+def refuse_bad_text(block: Block) -> None:
+    """All bytes must be UTF-8, also those of columns that are not read."""
+    if not block.high:
+        return
+    try:
+        offsets = pa.py_buffer(np.array([0, len(block.data)], dtype=np.int32))
+        pa.Array.from_buffers(pa.binary(), 1, [None, offsets, pa.py_buffer(block.data)]).cast(pa.string())
+    except pa.ArrowInvalid:
+        try:
+            block.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = block.line + count_lines(block.data[: error.start]) + sum(n for _, n in block.left_out) + 1
+            byte = block.data[error.start]
+            raise FileError(
+                f"{block.source.name}, line {line}: the byte {byte:#x} is no UTF-8, unlike all before it; "
+                "name the encoding of the file, as in encoding='cp1252', or mend the line."
+            ) from None
+
+
+def _miscounted(block: Block, rows: int) -> FileError:
+    return FileError(
+        f"{block.source.name}, lines {block.line + 1} to {block.last_line}: {block.records} records were counted, but "
+        f"{rows} were read; please report this file, and say delimiter= and quote= to go on."
+    )

@@ -1,0 +1,329 @@
+"""Which format a file has, and the reader for it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from likely.errors import FileError, SchemaError, SettingsError, listed, missing_columns
+from likely.io.dialect import ReadOptions
+from likely.io.faults import Rejects
+from likely.io.outputs import Output, refuse
+from likely.io.protocol import Piece, Place, TableFile, Wanted
+from likely.io.sources import SUFFIXES, Format, Source, Spool, empty, find_sources
+from likely.io.streams import RawBytes, packing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely.io.dialect import Dialect
+    from likely.io.types import CellType
+
+START = 512
+MARKS: tuple[tuple[bytes, Format], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"))
+STRANGERS = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook", "export the sheet as CSV, or unpack the archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "export the sheet as CSV"),
+    (b"BZh", "packed with bzip2", "unpack it, or pack it with gzip or zstd"),
+    (b"\xfd7zXZ", "packed with xz", "unpack it, or pack it with gzip or zstd"),
+    (b"SQLite format 3", "an SQLite database", "export the table as CSV or Parquet"),
+    (b"%PDF", "a PDF document", "export the table as CSV"),
+    (b"\x80\x04\x95", "a pickle", "write the table as CSV or Parquet; pickles are never opened"),
+    (b"\x80\x05\x95", "a pickle", "write the table as CSV or Parquet; pickles are never opened"),
+    (b"FEA1", "an old Feather file", "write it again with a recent pyarrow"),
+)
+
+
+def open_file(
+    source: Source,
+    wishes: ReadOptions,
+    types: Mapping[str, CellType],
+    columns: tuple[str, ...] | None,
+    rejects: Rejects | None,
+    given: str | None,
+    n_files: int,
+) -> TableFile:
+    """The reader of a file, by the format that was named, its first bytes, or its suffix; one of so many."""
+    kind = _format(source, given)
+    if kind in ("parquet", "arrow"):
+        from likely.io.columnar import ArrowFile, ParquetFile
+
+        return ParquetFile(source) if kind == "parquet" else ArrowFile(source)
+    if kind == "json":
+        from likely.io.json_lines import JsonFile
+
+        return JsonFile(source, wishes.encoding, rejects, columns)
+    from likely.io.delimited import DelimitedFile
+
+    return DelimitedFile(source, wishes, types, rejects, n_files)
+
+
+def _format(source: Source, given: str | None) -> Format:
+    formats = tuple(dict.fromkeys(SUFFIXES.values()))
+    if given is not None and given not in formats:
+        raise SettingsError(f"format is {given!r}, but it is one of {listed(formats)}.")
+    named = next((known for known in formats if known == given), None)
+    if named is not None:
+        return named
+    packed = packing(source)
+    with RawBytes(source) as raw:
+        start = raw.read(START)
+    if not start:
+        raise empty(source)
+    for mark, kind in MARKS:
+        if start.startswith(mark):
+            return kind if not packed else _refuse_packed(source)
+    _refuse_strangers(start, source)
+    by_suffix = SUFFIXES.get(source.suffix)
+    if by_suffix == "parquet":
+        raise FileError(f"{source.name} does not begin like a Parquet file; it is damaged or misnamed.")
+    if by_suffix is not None:
+        return by_suffix
+    return "json" if start.lstrip().startswith(b'{"') else "delimited"
+
+
+def _refuse_strangers(start: bytes, source: Source) -> None:
+    for mark, what, remedy in STRANGERS:
+        if start.startswith(mark):
+            raise FileError(f"{source.name} is {what}; {remedy}.")
+    if start.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html", b"<?xml")):
+        raise FileError(f"{source.name} is a web page or XML and no table; fetch the table itself.")
+
+
+def _refuse_packed(source: Source) -> Format:
+    raise FileError(f"{source.name} is packed twice: Parquet and Arrow files pack their columns themselves; unpack it.")
+
+
+# A table in files: its columns and what they seem to hold, and its rows in batches of bounded size.
+
+BATCH_ROWS = 65_536
+SKIP = "skip"
+SHOWN_NOTES = 20
+SAMPLED_FILES = 50
+
+
+class FileWarning(UserWarning):
+    """Something about a file was supposed, and the user should know."""
+
+
+class FileTable:
+    """A table in one or several files. `open_table` makes it; it can be read as often as wanted."""
+
+    def __init__(
+        self, files: Sequence[TableFile], columns: tuple[str, ...] | None, rejects: Rejects | None, spool: Spool | None
+    ) -> None:
+        self.files = tuple(files)
+        self.rejected = rejects if rejects is not None else Rejects()
+        self._chosen, self._spool = columns, spool
+        self._refuse_other_columns()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of the first file or as chosen."""
+        return self.files[0].names if self._chosen is None else self._chosen
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files, in the order in which they are read."""
+        return tuple(file.source for file in self.files)
+
+    @cached_property
+    def types(self) -> Mapping[str, str]:
+        """What each column seems to hold; in text files "integer", "number", "truth", "date", "time" or "text"."""
+        found = [file.types for file in self.files]
+        return {name: _common([types[name] for types in found]) for name in self.names}
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The Arrow types of the batches."""
+        import pyarrow as pa
+
+        from likely.io.parse import ARROW
+
+        own = self.files[0].schema()
+        return pa.schema([(n, ARROW[t] if t in ARROW else own.field(n).type) for n, t in self.types.items()])
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How the (first) file is written, if it is delimited text."""
+        return getattr(self.files[0], "dialect", None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was supposed about the files."""
+        return tuple(dict.fromkeys(note for file in self.files for note in file.notes))
+
+    def refuse_losses(self, *outputs: Output) -> None:
+        """Refuse files to be written that are read here, that take what is left out, or that hold something else."""
+        refuse([*outputs, *self.rejected.outputs], [source.path for source in self.sources])
+
+    def late_changes(self) -> Mapping[str, str]:
+        """Columns that begin as numbers and go on as something else, as far as was looked."""
+        found: dict[str, str] = {}
+        for file in self.files:
+            for name, what in file.late_changes().items():
+                found.setdefault(name, f"{file.source.name}, {what}")
+        for name in self.names:
+            kinds = [file.types[name] for file in self.files]
+            if kinds[0] in ("integer", "number") and "text" in kinds:
+                other = self.files[kinds.index("text")].source.name
+                found.setdefault(name, f"{other} holds text")
+        return found
+
+    def sample(self) -> pa.Table:
+        """Rows from the head and from further on, with their types."""
+        import pyarrow as pa
+
+        some = self.files[:: -(-len(self.files) // SAMPLED_FILES)]
+        tables = [file.sample().select(list(self.names)) for file in some]
+        tables = [table.cast(self.schema) if table.schema.names == self.schema.names else table for table in tables]
+        return pa.concat_tables(tables)
+
+    def batches(self, rows: int = BATCH_ROWS, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows in Arrow batches of at most so many."""
+        import pyarrow as pa
+
+        names = tuple(columns) if columns is not None else self.names
+        promised = pa.schema([self.schema.field(name) for name in names])  # a file may say "not null", we do not
+        for piece in self.pieces({name: self._read_as(name) for name in names}):
+            for batch in piece.read().cast(promised).combine_chunks().to_batches(max_chunksize=rows):
+                if batch.num_rows:
+                    yield batch
+
+    def read(self) -> pa.Table:
+        """The whole table in memory."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(list(self.batches()), self.schema)
+
+    def pieces(self, wanted: Wanted, place: Place | None = None) -> Iterator[Piece]:
+        """All rows from a place on, piece by piece, in the order of the files."""
+        unknown = [name for name in wanted if name not in self.names]
+        if unknown:
+            raise missing_columns(unknown, self.names)
+        begin = place or Place()
+        if place is None:
+            self.rejected.restart()
+        for number, file in enumerate(self.files):
+            if number >= begin.file:
+                at = begin if number == begin.file else Place(number)
+                yield from file.pieces(wanted, replace(at, file=number))
+
+    def share_before(self, number: int) -> tuple[float, float]:
+        """The part of all bytes that lies before a file, and that of the file itself."""
+        sizes = [file.source.size for file in self.files]
+        total = max(sum(sizes), 1)
+        return sum(sizes[:number]) / total, sizes[number] / total
+
+    def close(self) -> None:
+        """Remove what was spooled."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        some = self.sources[0].name if len(self.files) == 1 else f"{len(self.files)} files"
+        return f"FileTable({some}, {len(self.names)} columns)"
+
+    def __str__(self) -> str:
+        lines = [f"  {name}: {kind}" for name, kind in self.types.items()]
+        return "\n".join([repr(self), *lines, *(f"note: {note}" for note in self.notes[:SHOWN_NOTES])])
+
+    def _read_as(self, name: str) -> str:
+        kinds = {file.types[name] for file in self.files}
+        return self.types[name] if len(kinds) > 1 else ""
+
+    def _refuse_other_columns(self) -> None:
+        first = self.files[0]
+        if self._chosen is not None:
+            absent = [name for name in self._chosen if name not in first.names]
+            if absent:
+                raise missing_columns(absent, first.names)
+        for file in self.files[1:]:
+            expected, found = set(self.names), set(file.names)
+            lacking = [name for name in self.names if name not in found]
+            strange = [name for name in file.names if name not in expected and self._chosen is None]
+            if lacking or strange:
+                what = f"lacks {listed(lacking)}" if lacking else f"also has {listed(strange)}"
+                raise SchemaError(
+                    f"{file.source.name} {what}, unlike {first.source.name}; give columns= that all files have, "
+                    "or read them apart."
+                )
+
+
+def open_table(
+    source: Any,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    quote: str | None = None,
+    escape: str | None = None,
+    header: bool | None = None,
+    names: Sequence[str] | None = None,
+    skip: int | None = None,
+    na: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
+    rejects: str | os.PathLike[str] | None = None,
+    multiline: bool = False,
+) -> FileTable:
+    """A table in files: a path, a glob, a folder, a list of paths, "-" for standard input, or a binary stream.
+
+    Delimited text (any delimiter), Parquet, Arrow IPC and JSON lines, the texts also packed with gzip or zstd. What
+    is not said is found out from the file; what cannot be told is refused, with the option that would tell it.
+    `na` are the cells that are gaps (of unquoted cells, in all columns), `types` says by name what a column of text
+    holds, `rejects` is a file for lines that cannot be read, or "skip" to leave them out and only count them.
+    """
+    from likely.io.types import checked_types
+
+    wishes = ReadOptions(
+        delimiter, encoding, quote, escape, decimal, header, None if names is None else tuple(names), skip,
+        None if na is None else tuple(dict.fromkeys(("", *na))), multiline,
+    )  # fmt: skip
+    chosen = None if columns is None else tuple(columns)
+    left_out = None if rejects is None else Rejects(None if rejects == SKIP else rejects)
+    kinds = checked_types(dict(types or {}))
+    found, spool = find_sources(source)
+    try:
+        if left_out is not None:
+            refuse(left_out.outputs, [entry.path for entry in found])
+        files = [open_file(entry, wishes, kinds, chosen, left_out, format, len(found)) for entry in found]
+        absent = [name for name in kinds if not any(name in file.names for file in files)]
+        if absent:
+            raise missing_columns(absent, files[0].names)
+        table = FileTable(files, chosen, left_out, spool)
+    except BaseException:
+        if spool is not None:
+            spool.close()
+        raise
+    for note in table.notes:
+        if "not UTF-8" in note or "byte order mark" in note:
+            warnings.warn(note, FileWarning, stacklevel=2)
+    return table
+
+
+def _common(kinds: list[str]) -> str:
+    """One type for what several files hold."""
+    distinct = list(dict.fromkeys(kinds))
+    if len(distinct) == 1:
+        return distinct[0]
+    if set(distinct) == {"integer", "number"}:
+        return "number"
+    text = ("integer", "number", "truth", "date", "time", "text")
+    if all(kind in text for kind in distinct):
+        return "text"
+    raise FileError(
+        f"The files give one column different types: {listed(distinct)}; write them alike, or read them apart."
+    )

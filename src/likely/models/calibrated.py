@@ -1,0 +1,190 @@
+"""Any classifier with probabilities that come true as often as they say."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely.arrays import Array
+from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
+from likely.errors import DataError, ModelFileError, SettingsError, listed
+from likely.evaluate.hold_out import Given, hold_out
+from likely.evaluate.refit import readable
+from likely.models.bayes.classifier import BayesClassifier
+from likely.models.classifier import Persistable
+from likely.models.decision import Decider
+from likely.numerics import log_of
+from likely.store import Reader, Writer, parsed
+from likely.table import as_table
+
+USUAL_FOLDS = 5
+
+
+class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator):
+    """A classifier of this package (or of scikit-learn) and a calibrator settled on rows that it had not seen.
+
+    The rows are judged in cross-validation, the calibrator is settled from these judgements, and the classifier learns
+    all rows. Classifiers that count are not fitted again for that: their folds are added up.
+
+    Parameters
+    ----------
+    classifier : any classifier with `predict_proba`; it is copied, not changed. None stands for `BayesClassifier()`.
+    method : "temperature" (posteriors to one power: the order of the classes stays), "isotonic" (a rising curve for
+        each class) or "venn-abers" (two rising curves, between which the truth lies; see `predict_bounds`).
+    folds : a number of folds, or "loo" to leave out one row at a time, which costs one pass for naive Bayes.
+    seed : the same seed gives the same folds.
+
+    >>> X, y = {"sky": ["grey", "grey", "blue", "blue"] * 9}, ["wet", "wet", "dry", "wet"] * 9
+    >>> clf = CalibratedClassifier(folds="loo").fit(X, y)
+    >>> clf.predict_proba({"sky": ["grey"]}).round(2).tolist()
+    [[0.02, 0.98]]
+    """
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        method: Literal["temperature", "isotonic", "venn-abers"] = "temperature",
+        folds: int | Literal["loo"] = USUAL_FOLDS,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.method = method
+        self.folds = folds
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
+        if self.method not in METHODS:
+            raise SettingsError(f"method is {self.method!r}, but it is one of {listed(list(METHODS))}.")
+        self._check_folds()
+        inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
+        given = Given.read(inner, X, y, sample_weight, None, getattr(inner, "n_jobs", None), False, True)
+        cv = self.folds if self.folds == "loo" else min(self.folds, len(given.y))
+        if cv == 1:
+            raise DataError("One row (n_samples = 1) cannot be held out and learned from: two are the least.")
+        told, _ = hold_out(given, cv, None, 1, self.seed)
+        if told.posterior is None:
+            raise DataError("There are too many rows × classes to keep what was believed: calibrate on a sample.")
+        self.calibrator_ = METHODS[self.method].settle(told.posterior, told.truth.astype(np.int32), told.weight)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._remember(inner.fit(readable(inner, X), y, **weights), as_table(X).n_rows)
+
+    def _check_folds(self) -> None:
+        folds: Any = self.folds
+        if folds != "loo" and (isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2):
+            raise SettingsError(f"folds is {folds!r}, but it is a whole number from 2 up, or 'loo'.")
+
+    def _remember(self, fitted: Any, n_rows: int) -> Self:
+        self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows
+        for name in ("n_features_in_", "feature_names_in_", "schema_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Calibrated P(class | row), one column per class in the order of `classes_`."""
+        believed = self._believed(X)
+        return self.calibrator_.apply(believed)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Its logarithm."""
+        return log_of(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class that is most probable after calibration; the first of equals."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def predict_bounds(self, X: Any) -> tuple[Array, Array]:
+        """Lower and upper bound of P(class | row), for Venn–Abers: one of them is calibrated."""
+        believed = self._believed(X)
+        if not isinstance(self.calibrator_, VennAbers):
+            raise SettingsError(f"Bounds come with method='venn-abers', but this classifier has {self.method!r}.")
+        return self.calibrator_.bounds(believed)
+
+    def explain(self, X: Any) -> Any:
+        """Why the classifier believed what it did *before* calibration: its own explanation."""
+        check_is_fitted(self)
+        return self.classifier_.explain(X)
+
+    def _believed(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return np.asarray(self.classifier_.predict_proba(readable(self.classifier_, X)), dtype=np.float64)
+
+    def _prior_shares(self) -> Array:
+        check_is_fitted(self)
+        return cast(Array, self.classifier_._prior_shares())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classifier_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = cast(Tags, super().__sklearn_tags__())
+        inner = get_tags(BayesClassifier() if self.classifier is None else self.classifier)
+        tags.input_tags = inner.input_tags
+        return tags
+
+    # Saving: the file of the classifier lies inside the file of the calibrated one.
+
+    def _settings_kept(self) -> dict[str, Any]:
+        from likely.models.learner import Learner
+
+        if not isinstance(self.classifier_, Learner | Persistable) or isinstance(
+            self.classifier_, CalibratedClassifier
+        ):
+            raise SettingsError(f"A {type(self.classifier_).__name__} cannot be saved in a model file.")
+        return {**self.get_params(deep=False), "classifier": None}
+
+    def _rows_learned(self) -> int:
+        return self.n_rows_
+
+    def _write_learned(self, writer: Writer) -> Any:
+        from likely.models.saving import packed
+
+        inside = writer.put(np.frombuffer(packed(self.classifier_), dtype=np.uint8))
+        if isinstance(self.calibrator_, Temperature):
+            return {"classifier": inside, "power": writer.put(np.array([self.calibrator_.power]))}
+        curves = [[writer.put(array) for array in curve] for curve in self.calibrator_.curves]
+        return {"classifier": inside, "curves": curves}
+
+    def _read_learned(self, data: Any, reader: Reader) -> None:
+        from likely.models.saving import restored
+
+        found = parsed(reader.get(data["classifier"], (None,), np.uint8).tobytes())
+        if found.saved.kind == type(self).__name__:
+            raise ModelFileError("it calibrates what is calibrated")
+        inner = restored(found)
+        if inner.classes_.tolist() != self.classes_.tolist():
+            raise ModelFileError("its classifier does not belong to its calibrator")
+        self.classifier = clone(cast(Any, inner))
+        self.calibrator_ = _read_calibrator(self.method, data, reader, len(self.classes_))
+        self._remember(
+            inner, cast(Any, inner)._rows_learned() if isinstance(inner, Persistable) else inner.summary_.n_rows
+        )
+
+
+def _read_calibrator(method: str, data: Any, reader: Reader, n_classes: int) -> Temperature | Isotonic | VennAbers:
+    if method == "temperature":
+        (power,) = reader.counts(data["power"], (1,))
+        return Temperature(float(power))
+    if method not in METHODS or len(data["curves"]) != (n_classes if n_classes > 2 else n_classes - 1):
+        raise ModelFileError("its calibrator does not fit its classes")
+    curves = []
+    for names in data["curves"]:
+        scores = reader.get(names[0], (None,))
+        if not len(scores) or not np.isfinite(scores).all() or (scores[1:] <= scores[:-1]).any():
+            raise ModelFileError("the scores of its calibrator are not in order")
+        size = len(scores) if method == "isotonic" else 2 * len(scores) + 1
+        shares = [reader.counts(name, (size,)) for name in names[1:]]
+        if len(shares) != (1 if method == "isotonic" else 2) or any((share > 1.0).any() for share in shares):
+            raise ModelFileError("its calibrator holds something that is no share")
+        curves.append((scores, *shares))
+    return Isotonic(tuple(curves)) if method == "isotonic" else VennAbers(tuple(curves))  # type: ignore[arg-type]

@@ -1,0 +1,276 @@
+"""A convolutional network for images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, logsumexp, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely.arrays import Array, Float32
+from likely.errors import DataError, ModelFileError, SettingsError
+from likely.evaluate.progress import Progress
+from likely.explain import Explanation
+from likely.models.classifier import Persistable
+from likely.models.convnet.layers import Layers, Pool
+from likely.models.convnet.network import Effort, Network, Passed, held_back_rows, train
+from likely.models.decision import Decider
+from likely.models.settings import between, whole
+from likely.store import Reader, Writer
+from likely.table import Table, as_table, labels_of
+from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
+from likely.table.schema import Schema
+from likely.table.weights import row_weights
+
+FEWEST_HELD_BACK = 20
+"""Images below which none are held back: what they say would be chance."""
+
+PIXEL_KINDS = {"numeric", "ignored", "weight"}
+"""What a column of a table of images can be."""
+
+
+class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
+    """Filters that are learned, slid over the image and pooled, twice by default.
+
+    28 × 28 pixels become 4 maps of 24 × 24, pooled to 12 × 12, then 12 maps of 8 × 8, pooled to 4 × 4, and these a
+    score for each class. Images are arrays (n, height, width) or (n, height, width, channels), lists of such images, or
+    the columns of a table, row by row of the image; `shape` says (height, width) then, and may be left out for
+    squares. Smaller images, and those that do not fit the layers, are padded with zeros. Needs Keras and JAX
+    (`pip install "likely[deep]"`); runs on a GPU where JAX finds one.
+
+    Parameters
+    ----------
+    maps : how many maps each layer has.
+    filter : pixels along a side of a filter.
+    pool : "mean" or "max" of each square of 2 × 2.
+    epochs : passes over the images, at most.
+    patience : passes without a gain on the images held back after which learning ends.
+    held_back : share of the images that are held back to see when to end; 0 for none.
+    batch_size, learning_rate : images per step, and the size of a step (Adam).
+    shape : (height, width) or (height, width, channels) of images that are columns of a table.
+    pad_to : pixels a side that images have at least, after zeros were put around them.
+    schema : a mapping of column names to "ignored" or "weight", for columns that are no pixels.
+    random_state : seed of the first weights, of the order of the images and of which are held back.
+    progress : count the passes on the error stream; None: only on a terminal.
+    """
+
+    def __init__(
+        self,
+        *,
+        maps: tuple[int, ...] | list[int] = (4, 12),
+        filter: int = 5,
+        pool: Pool = "mean",
+        epochs: int = 50,
+        patience: int = 8,
+        held_back: float = 0.1,
+        batch_size: int = 32,
+        learning_rate: float = 0.003,
+        shape: tuple[int, ...] | None = None,
+        pad_to: int = 28,
+        schema: Any = None,
+        random_state: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        self.maps = maps
+        self.filter = filter
+        self.pool = pool
+        self.epochs = epochs
+        self.patience = patience
+        self.held_back = held_back
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.shape = shape
+        self.pad_to = pad_to
+        self.schema = schema
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn images; `y` may also name a column of the table."""
+        effort, layers = self._effort(), self._layers()
+        images, shape = flattened(X, self.shape)
+        table = as_table(images, allow_empty=False)
+        self.schema_ = self._schema_of(table, y if isinstance(y, str) and y in table else None)
+        labels = labels_of(y, table)
+        weight = row_weights(sample_weight, table, self.schema_.weight)
+        if weight is not None and not weight.any():
+            raise DataError("All rows have weight zero, so there is nothing to learn.")
+        self.n_features_in_ = len(self.schema_)
+        if table.named:
+            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.classes_, self.n_rows_ = labels.classes, table.n_rows
+        self.shape_: Shape = shape_of(len(self.schema_.numeric), shape)
+        if self.shape is not None and shape_of(len(self.schema_.numeric), self.shape) != self.shape_:
+            raise SettingsError(f"shape is {self.shape!r}, but the images are {by(self.shape_)}: leave shape out.")
+        pixels = read_pixels(table, self.schema_.numeric)
+        self.range_ = float(pixels.min()), float(pixels.max())
+        height, width = layers.padded(self.shape_[:2], self.pad_to)
+        network = Network(layers, (height, width, self.shape_[2]), len(self.classes_), seed=effort.seed)
+        self._learn(network, self._prepared(pixels, network), labels.codes, weight, effort)
+        return self
+
+    def _learn(
+        self, network: Network, images: Float32, y: NDArray[np.int32], weight: Array | None, effort: Effort
+    ) -> None:
+        held = np.zeros(len(images), dtype=np.bool_)
+        if len(images) * self.held_back >= FEWEST_HELD_BACK:
+            held = held_back_rows(y, self.held_back, effort.seed)
+        shown = Progress(effort.epochs, "pass", self.progress)
+        self.history_: list[Passed] = []
+
+        def note(passed: Passed) -> None:
+            self.history_.append(passed)
+            shown.step()
+
+        weights = np.ones(len(images)) if weight is None else weight
+        try:
+            self.network_ = train(network, images, y, weights, held, effort, note)
+        finally:
+            shown.end()
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each image; the first of equals."""
+        scores = self._class_scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | image), one column per class in the order of `classes_`."""
+        return np.asarray(softmax(self._class_scores(X), axis=1))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | image)."""
+        return np.asarray(log_softmax(self._class_scores(X), axis=1))
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """The scores of the classes, up to a number that is the same for all images."""
+        return np.asarray(self._class_scores(X) - logsumexp(self._last_layer()[1]))
+
+    def explain(self, X: Any) -> Explanation:
+        """What each map of the last layer adds to the score of each class: these sums are exact.
+
+        Which part of an image a map looks at is seen in `feature_maps`.
+        """
+        maps = self.feature_maps(X)
+        weights, shifts = self._last_layer()
+        lines = weights.reshape(*maps.shape[1:], -1).astype(np.float64)
+        contributions = np.einsum("nijm,ijmc->nmc", maps, lines)
+        names = tuple(f"map {place + 1}" for place in range(maps.shape[3]))
+        seen = tuple(tuple(row) for row in maps.mean(axis=(1, 2)).tolist())
+        return Explanation(self.classes_, names, seen, softmax(shifts), contributions)
+
+    def feature_maps(self, X: Any, layer: int = -1) -> Array:
+        """Images × height × width × maps after a layer (1, 2, …; −1 is the last): what its filters saw, pooled."""
+        images = self._images(X)
+        return self.network_.maps(images, 2 * self._counted(layer))
+
+    def filters(self, layer: int = 1) -> Array:
+        """The learned filters of a layer: maps × maps before (channels, for the first) × height × width."""
+        check_is_fitted(self)
+        weights = self._weights()[2 * self._counted(layer) - 2]
+        return np.asarray(weights.transpose(3, 2, 0, 1), dtype=np.float64)
+
+    def _counted(self, layer: Any) -> int:
+        """A layer counted from 1; below zero, from the last one."""
+        n_layers = len(self.network_.layers.maps)
+        place = layer + (n_layers + 1 if layer < 0 else 0) if isinstance(layer, int) else 0
+        if not 1 <= place <= n_layers:
+            raise SettingsError(f"layer is {layer!r}, but there are {n_layers}, counted from 1.")
+        return place
+
+    def _class_scores(self, X: Any) -> Array:
+        images = self._images(X)
+        return self.network_.scores(images)
+
+    def _images(self, X: Any) -> Float32:
+        check_is_fitted(self)
+        images, shape = flattened(X, self.shape_)
+        if (*shape, 1)[:3] != self.shape_:
+            raise DataError(f"The images are {by(shape)}, but those learned were {by(self.shape_)}.")
+        table = self.schema_.align(as_table(images, allow_empty=False), type(self).__name__)
+        return self._prepared(read_pixels(table, self.schema_.numeric), self.network_)
+
+    def _prepared(self, pixels: Array, network: Network) -> Float32:
+        """From 0 (the least pixel learned) to 1 (the largest), with zeros around."""
+        images = scaled(pixels, self.schema_.numeric, *self.range_).reshape(-1, *self.shape_)
+        return padded(images, *network.shape[:2])
+
+    def _schema_of(self, table: Table, target: str | None) -> Schema:
+        """All columns are pixels, but for those that are said to be none."""
+        given = {} if self.schema is None else self.schema
+        if not isinstance(given, Mapping) or not set(given.values()) <= PIXEL_KINDS:
+            raise SettingsError(
+                f"schema is {given!r}, but for images it maps names of columns to {' or '.join(sorted(PIXEL_KINDS))}."
+            )
+        pixels = {name: "numeric" for name in table.names if name != target}
+        return Schema.infer(table, target, overrides={**pixels, **given})
+
+    def _weights(self) -> tuple[NDArray[np.float32], ...]:
+        assert self.network_.weights is not None
+        return self.network_.weights
+
+    def _last_layer(self) -> tuple[NDArray[np.float32], Array]:
+        check_is_fitted(self)
+        weights, shifts = self._weights()[-2:]
+        return weights, shifts.astype(np.float64)
+
+    def _layers(self) -> Layers:
+        return Layers(tuple(self.maps) if isinstance(self.maps, list) else self.maps, self.filter, self.pool)
+
+    def _effort(self) -> Effort:
+        whole("pad_to", self.pad_to, 1)
+        if self.held_back != 0:
+            between("held_back", self.held_back, 0.0, 1.0)
+        return Effort(
+            whole("epochs", self.epochs, 1),
+            whole("batch_size", self.batch_size, 1),
+            between("learning_rate", self.learning_rate, 0.0, np.inf),
+            whole("patience", self.patience, 0),
+            whole("random_state", self.random_state, 0),
+        )
+
+    def _rows_learned(self) -> int:
+        return self.n_rows_
+
+    def _write_learned(self, writer: Writer) -> Any:
+        return {
+            "shape": list(self.shape_),
+            "range": list(self.range_),
+            "weights": [writer.put(array) for array in self._weights()],
+        }
+
+    def _read_learned(self, data: Any, reader: Reader) -> None:
+        layers = self._layers()
+        self._effort()
+        shape = shape_of(len(self.schema_.numeric), tuple(data["shape"]))
+        low, high = (float(end) for end in data["range"])
+        if not (np.isfinite([low, high]).all() and low <= high):
+            raise ModelFileError("its range of pixels is none")
+        height, width = layers.padded(shape[:2], self.pad_to)
+        blank = Network(layers, (height, width, shape[2]), len(self.classes_))
+        names = data["weights"]
+        if len(names) != len(blank.shapes()):
+            raise ModelFileError("its layers are not those of its settings")
+        weights = tuple(reader.get(name, size, np.float32) for name, size in zip(names, blank.shapes(), strict=True))
+        if not all(np.isfinite(array).all() for array in weights):
+            raise ModelFileError("it holds a weight that is no number")
+        self.shape_, self.range_, self.history_ = shape, (low, high), []
+        self.network_ = Network(layers, blank.shape, blank.n_classes, weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(cast("dict[str, Any]", super().__getstate__()))
+        if "network_" in state:
+            kept = self.network_
+            state["network_"] = Network(kept.layers, kept.shape, kept.n_classes, kept.weights, kept.seed)
+        return state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = cast(Tags, super().__sklearn_tags__())
+        tags.non_deterministic = False
+        return tags

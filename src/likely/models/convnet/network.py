@@ -1,0 +1,203 @@
+"""The network itself, as Keras builds it. Keras is imported when a network is needed, and not before."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from likely.arrays import Array, Float32
+from likely.errors import MissingExtra, SettingsError
+from likely.models.convnet.layers import Layers
+
+Weights = tuple[NDArray[np.float32], ...]
+
+BLOCK = 1024
+"""Images that are looked at together."""
+
+
+def keras_library() -> Any:
+    """Keras, on JAX unless somebody has chosen otherwise."""
+    if "keras" not in sys.modules:
+        os.environ.setdefault("KERAS_BACKEND", "jax")
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    try:
+        import keras
+    except ImportError as error:
+        raise MissingExtra('A convolutional network needs Keras and JAX: pip install "likely[deep]".') from error
+    return keras
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Convolution and pooling for each of the layers, then one score per class from all that is left.
+
+    `weights` are the filters (height × width × maps before × maps) and shifts of each layer, and the weights
+    (pixels of the last maps × classes) and shifts of the scores.
+    """
+
+    layers: Layers
+    shape: tuple[int, int, int]
+    n_classes: int
+    weights: Weights | None = None
+    seed: int = 0
+
+    @cached_property
+    def _model(self) -> Any:
+        keras = keras_library()
+        pooling = keras.layers.AveragePooling2D if self.layers.pool == "mean" else keras.layers.MaxPooling2D
+        model = keras.Sequential([keras.Input(self.shape)])
+        for place, maps in enumerate(self.layers.maps):
+            start = keras.initializers.HeUniform(seed=self.seed + place)
+            model.add(keras.layers.Conv2D(maps, self.layers.filter, activation="relu", kernel_initializer=start))
+            model.add(pooling(self.layers.pool_size))
+        model.add(keras.layers.Flatten())
+        start = keras.initializers.GlorotUniform(seed=self.seed + len(self.layers.maps))
+        model.add(keras.layers.Dense(self.n_classes, kernel_initializer=start))
+        if self.weights is not None:
+            model.set_weights(list(self.weights))
+        return model
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shape of every array of weights."""
+        found: list[tuple[int, ...]] = []
+        before = self.shape[2]
+        for maps in self.layers.maps:
+            found += [(self.layers.filter, self.layers.filter, before, maps), (maps,)]
+            before = maps
+        height, width = self.layers.sizes(self.shape[:2])[-1]
+        return [*found, (height * width * before, self.n_classes), (self.n_classes,)]
+
+    def learned(self) -> Network:
+        """The network with the weights that it has now."""
+        return Network(self.layers, self.shape, self.n_classes, self._now(), self.seed)
+
+    def _now(self) -> Weights:
+        if self.weights is not None:
+            return self.weights
+        to_numpy = keras_library().ops.convert_to_numpy
+        return tuple(np.array(to_numpy(one.value), dtype=np.float32) for one in self._model.weights)
+
+    def prepare(self, learning_rate: float) -> None:
+        """Make ready to learn."""
+        keras = keras_library()
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        self._model.compile(optimizer=keras.optimizers.Adam(learning_rate), loss=loss)
+
+    def learn(self, images: Float32, y: NDArray[np.int32], weight: NDArray[np.float32], batch: int) -> None:
+        """One pass over the images, in the order in which they come."""
+        self._model.fit(images, y, sample_weight=weight, batch_size=batch, epochs=1, shuffle=False, verbose=0)
+
+    def scores(self, images: Float32) -> NDArray[np.float64]:
+        """Images × classes: softmax makes probabilities of them.
+
+        The last layer is a product of matrices; in double precision its terms add up to the last digits.
+        """
+        weights, shifts = self._now()[-2:]
+        last = self.maps(images, 2 * len(self.layers.maps))
+        return np.asarray(last.reshape(len(last), -1) @ weights.astype(np.float64) + shifts)
+
+    def maps(self, images: Float32, depth: int) -> NDArray[np.float64]:
+        """What the first `depth` layers (of convolution and of pooling) make of images."""
+        layers: Sequence[Any] = self._model.layers[:depth]
+
+        def look(some: Float32) -> Any:
+            seen: Any = some
+            for layer in layers:
+                seen = layer(seen)
+            return seen
+
+        return self._in_blocks(images, look)
+
+    def _in_blocks(self, images: Float32, look: Any) -> NDArray[np.float64]:
+        """Blocks of few different sizes: each size is compiled once."""
+        keras, parts = keras_library(), []
+        for start in range(0, len(images), BLOCK):
+            some = images[start : start + BLOCK]
+            size = 1 << max(len(some) - 1, 31).bit_length()
+            filled = np.concatenate([some, np.zeros((size - len(some), *some.shape[1:]), dtype=np.float32)])
+            parts.append(np.asarray(keras.ops.convert_to_numpy(look(filled)), dtype=np.float64)[: len(some)])
+        return np.concatenate(parts)
+
+
+# Learning a network: pass after pass over the images, until those held back are judged no better.
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What one pass came to: mean log loss (in nats) of the images learned, and of those held back."""
+
+    epoch: int
+    log_loss: float
+    held_back: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long and how fast to learn; `patience` passes without a gain on the images held back end it."""
+
+    epochs: int
+    batch: int
+    learning_rate: float
+    patience: int
+    seed: int
+
+
+def train(
+    network: Network,
+    images: Float32,
+    y: NDArray[np.int32],
+    weight: Array,
+    held_back: NDArray[np.bool_],
+    effort: Effort,
+    report: Callable[[Passed], None],
+) -> Network:
+    """The network as it was when it judged the images held back best; with none of them, as it is at the end."""
+    rng = np.random.default_rng(effort.seed)
+    learn, check = np.flatnonzero(~held_back), np.flatnonzero(held_back)
+    shares = (weight / weight[learn].mean()).astype(np.float32)
+    network.prepare(effort.learning_rate)
+    best, best_loss, waited = network, np.inf, 0
+    for epoch in range(1, effort.epochs + 1):
+        order = rng.permutation(learn)
+        network.learn(images[order], y[order], shares[order], effort.batch)
+        learned = log_loss(network, images[learn], y[learn], weight[learn])
+        if not np.isfinite(learned):
+            raise SettingsError(
+                f"Learning ran away in pass {epoch}, and the network gives no numbers any more: lower learning_rate, "
+                f"which is {effort.learning_rate:g}."
+            )
+        if not len(check):
+            report(Passed(epoch, learned, None))
+            continue
+        loss = log_loss(network, images[check], y[check], weight[check])
+        report(Passed(epoch, learned, loss))
+        waited = 0 if loss < best_loss else waited + 1
+        if loss < best_loss:
+            best, best_loss = network.learned(), loss
+        if waited > effort.patience:
+            break
+    return best if np.isfinite(best_loss) else network.learned()
+
+
+def log_loss(network: Network, images: Float32, y: NDArray[np.int32], weight: Array) -> float:
+    """Mean −log P(true class)."""
+    scores = network.scores(images)
+    losses = logsumexp(scores, axis=1) - scores[np.arange(len(y)), y]
+    return float(np.average(losses, weights=weight))
+
+
+def held_back_rows(y: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
+    """About the given share of every class; a class of few rows keeps them all to learn from."""
+    rng, out = np.random.default_rng(seed), np.zeros(len(y), dtype=np.bool_)
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        out[rng.permutation(rows)[: int(share * len(rows))]] = True
+    return out

@@ -1,0 +1,119 @@
+"""Columns as small whole numbers: 0 says nothing, then the bins or categories, last the gap if there were gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from likely.arrays import Array, UInt8
+from likely.errors import BadCell
+from likely.models.evidence.kernels import find_bins
+from likely.parallel import side_by_side
+from likely.table import Table, index_levels
+from likely.table.table import INFINITE
+
+MANY_ROWS = 3000
+WORTH_THREADS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fineness:
+    """How many bins a number gets: alone, in a pair, in a triple."""
+
+    bins: int
+    coarse: int
+    tiny: int = 6
+
+    @classmethod
+    def of(cls, n_rows: int) -> Fineness:
+        """More rows bear more bins."""
+        root = max(int(np.sqrt(n_rows)), 2)
+        if n_rows < MANY_ROWS:
+            return cls(min(root, 64), 8)
+        return cls(min(root, 200), 12 if n_rows < 10_000 else 20)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericColumn:
+    """Cuts between bins, the mean value of each, and a coarser grouping of the bins."""
+
+    name: str
+    cuts: Array
+    means: Array
+    mass: Array
+    coarse: UInt8
+    tiny: UInt8
+    gap: bool
+
+    @property
+    def size(self) -> int:
+        """Codes of the column, 0 included."""
+        return len(self.coarse)
+
+    def codes(self, table: Table) -> UInt8:
+        """The code of every row."""
+        return self.codes_of(finite(table, self.name))
+
+    def codes_of(self, numbers: Array) -> UInt8:
+        """The code of every number, NaN for a gap."""
+        values, out = np.ascontiguousarray(numbers), np.empty(len(numbers), dtype=np.uint8)
+        missing = self.size - 1 if self.gap else 0
+        find_bins(values, self.cuts, missing, out)
+        if not len(self.means):  # no number was ever seen here
+            out[~np.isnan(values)] = 0
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NominalColumn:
+    """The frequent categories by name; the rest of those that were seen share one code."""
+
+    name: str
+    levels: tuple[Hashable, ...]
+    rare: tuple[Hashable, ...]
+    mass: Array
+    coarse: UInt8
+    tiny: UInt8
+    gap: bool
+
+    @property
+    def size(self) -> int:
+        """Codes of the column, 0 included."""
+        return len(self.coarse)
+
+    def codes(self, table: Table) -> UInt8:
+        """The code of every row; a category never seen says nothing."""
+        column = table.codes(self.name)
+        lookup = np.append(self.codes_of(column.levels), np.uint8(self.size - 1 if self.gap else 0))
+        return np.asarray(lookup[column.codes], dtype=np.uint8)
+
+    def codes_of(self, levels: Sequence[Hashable]) -> UInt8:
+        """The code of every category."""
+        found = index_levels(levels, (*self.levels, *self.rare))
+        return np.minimum(found + 1, len(self.levels) + 1).astype(np.uint8)
+
+
+Column = NumericColumn | NominalColumn
+
+
+def finite(table: Table, name: str) -> Array:
+    """The numbers of a column, NaN for gaps; what is infinite is refused."""
+    values = table.numbers(name)
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise BadCell(int(infinite[0]), 0, float(values[infinite[0]]), INFINITE).named((name,))
+    return values
+
+
+def coded(columns: tuple[Column, ...], table: Table, n_jobs: int | None = 1) -> UInt8:
+    """Rows × columns of codes, one byte each."""
+    out = np.empty((table.n_rows, len(columns)), dtype=np.uint8)
+
+    def one(place: int) -> None:
+        out[:, place] = columns[place].codes(table)
+
+    for _ in side_by_side(one, range(len(columns)), n_jobs if out.size > WORTH_THREADS else 1):
+        pass
+    return out

@@ -1,0 +1,330 @@
+"""The support vector machine for raw tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely.arrays import Array
+from likely.engines.plan import recipes_for
+from likely.errors import DataError, SettingsError
+from likely.evaluate.progress import Progress
+from likely.models.classifier import Persistable
+from likely.models.decision import Decider
+from likely.models.settings import between, whole
+from likely.models.svm.calibration import Later, Task
+from likely.models.svm.codec import read_learned, write_learned
+from likely.models.svm.dual import Plan, Problem, class_costs, row_costs
+from likely.models.svm.explain import SVMLooks
+from likely.models.svm.features import Preparation
+from likely.models.svm.gram import warn_if_not_positive
+from likely.models.svm.inner_products import typical_square
+from likely.models.svm.kernels import as_kernel
+from likely.models.svm.machine import Machine, votes
+from likely.models.svm.search import Trial, n_trials, search
+from likely.models.svm.solver import METHODS, solve
+from likely.numerics import log_of
+from likely.parallel import n_threads
+from likely.scorer import class_prior
+from likely.stats import ClassWeights
+from likely.store import Reader, Writer
+from likely.table import Labels, Table, as_table, labels_of
+from likely.table.schema import schema_for
+from likely.table.weights import row_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAIR_CELLS = 1 << 24
+"""Values of rows and pairs of classes that are held at once (128 MiB)."""
+
+
+class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decider):
+    """A support vector machine for tables as they are: the widest margin between the classes, two at a time.
+
+    Numbers are standardised, categories become one feature each, gaps are filled and marked, texts become tf-idf; all
+    of it inside the model. Probabilities come from rows that were held out, and `predict` names the most probable
+    class. That is right more often than the side on which a row lies, because a border goes with the larger class where
+    rows are far from each other, as texts are, and held-out rows put it right. Both are worked out when first asked
+    for, because that takes `folds` fits more. With C="hard" the border stays where it is.
+
+    Parameters
+    ----------
+    C : the price of slack: a number above 0; "hard" for no slack at all (refused where classes overlap); or "search" to
+        try five prices and, where the kernel leaves its width open, five widths, on growing samples of the rows.
+    kernel : "gauss", "linear", "polynomial", "sigmoid", or kernels of `likely.models.svm`, which add and multiply.
+    scale : whether numbers are standardised.
+    schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
+    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    class_weight : None, "balanced", or a mapping of classes to weights that C is multiplied with; probabilities are as
+        if there were so many more rows of these classes.
+    priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes. Other
+        priors change the probabilities, and with them what `predict` says.
+    method : "auto", "exact" (refused above `max_rows`), or "landmarks" (an approximation by `landmarks` rows).
+    max_rows : with "auto", more rows than this are learned by landmarks; a linear machine of more than 10,000 rows is
+        solved for its plane alone.
+    landmarks : how many rows stand for all of them then.
+    folds : parts of the rows that are held out in turn for the probabilities.
+    tolerance : how exactly the problem is solved.
+    random_state : seed of folds, samples and landmarks.
+    progress : count the trials of a search on the error stream; None: only on a terminal.
+    n_jobs : number of threads for predicting; None for all cores. Results do not depend on it.
+
+    >>> rows = {"x": [0.0, 1.0, 2.0, 0.0], "y": [0.0, 0.0, 0.0, 2.0]}
+    >>> clf = SVMClassifier(C="hard", kernel="linear", scale=False).fit(rows, [1, 1, -1, -1])
+    >>> clf.w_.round(6).tolist(), round(clf.b_, 6), round(clf.margin_, 4)
+    ([-2.0, -2.0], 3.0, 0.7071)
+    """
+
+    machine_: Machine
+    preparation_: Preparation
+    later_: Later
+
+    def __init__(
+        self,
+        *,
+        C: Any = 1.0,
+        kernel: Any = "gauss",
+        scale: bool = True,
+        schema: Any = None,
+        text: Any = None,
+        class_weight: Any = None,
+        priors: Any = None,
+        method: str = "auto",
+        max_rows: int = 30_000,
+        landmarks: int = 500,
+        folds: int = 5,
+        tolerance: float = 1e-3,
+        random_state: int = 0,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.scale = scale
+        self.schema = schema
+        self.text = text
+        self.class_weight = class_weight
+        self.priors = priors
+        self.method = method
+        self.max_rows = max_rows
+        self.landmarks = landmarks
+        self.folds = folds
+        self.tolerance = tolerance
+        self.random_state = random_state
+        self.progress = progress
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn these rows. `y` may also name a column of the table."""
+        plan, n_folds = self._plan(), whole("folds", self.folds, 2)
+        table = as_table(X, allow_empty=False)
+        target = y if isinstance(y, str) and y in table else None
+        schema = schema_for(table, target, self.schema)
+        labels = labels_of(y, table)
+        used = _Used.of(table, labels, row_weights(sample_weight, table, schema.weight))
+        recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
+        seen = ClassWeights.observe(used.labels.classes, used.labels.codes, used.weight)
+        class_prior(self.priors, seen)  # refuses what are no priors before the work begins
+        preparation = Preparation.of(used.table, schema, bool(self.scale), recipes, used.weight, self.n_jobs)
+        cost = row_costs(self.class_weight, used.labels.classes, used.labels.codes, used.weight)
+        rows = preparation.rows(used.table, self.n_jobs)
+        problem = Problem(rows, used.labels.codes, len(used.labels.classes), cost)
+        self.search_trials_: list[Trial] = []
+        plan = self._settled(plan, problem, used.weight)
+        warn_if_not_positive(plan.kernel, rows)
+        machine, self.method_ = solve(problem, plan)
+        self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), table.n_rows
+        if table.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.classes_, self.counts_ = used.labels.classes, seen.weights
+        self.preparation_, self.kernel_, self.C_ = preparation, plan.kernel, plan.C
+        self.machine_, self.support_ = machine, used.rows[machine.rows]
+        self.later_ = Later(task=Task(problem, plan, n_folds))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class, the first of equals; the first call works out the calibration."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def decision_function(self, X: Any) -> Array:
+        """Two classes: f(x), above 0 for the later one. More: the votes of each class, ties broken by the values.
+
+        What the machine itself says; `predict` follows the probabilities.
+        """
+        check_is_fitted(self)
+        n_classes = len(self.classes_)
+        return self._pairs(X)[:, 0] if n_classes == 2 else self._each(X, lambda pairs: votes(pairs, n_classes))
+
+    def decision_pairs(self, X: Any) -> Array:
+        """f(x) for every pair of classes, (0, 1), (0, 2), …, (1, 2), …: above 0 for the later one of the two."""
+        return self._pairs(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | row), one column per class in the order of `classes_`; the first call works out the calibration."""
+        check_is_fitted(self)
+        posterior = self._each(X, self.later_.get().posterior)
+        if self.priors is None:
+            return posterior
+        counted = self._counted_shares()
+        posterior *= np.divide(self._prior_shares(), counted, out=np.ones_like(counted), where=counted > 0.0)
+        return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | row)."""
+        return log_of(self.predict_proba(X))
+
+    def calibrate(self) -> Self:
+        """Work out the probabilities now, and let the training rows go."""
+        check_is_fitted(self)
+        self.later_.get()
+        return self
+
+    def with_priors(self, priors: Any) -> Self:
+        """Another classifier with the same machine, but other priors."""
+        check_is_fitted(self)
+        other = copy(self)
+        other.priors = priors
+        other._prior_shares()
+        return other
+
+    @property
+    def search_(self) -> pd.DataFrame:
+        """All settings that a search has tried: rows, C, kernel, and the share of held-out rows that were wrong."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        lines = [(trial.rows, trial.C, repr(trial.kernel), trial.error) for trial in self.search_trials_]
+        return pd.DataFrame(lines, columns=["rows", "C", "kernel", "error"])
+
+    def _plan(self) -> Plan:
+        if self.method not in METHODS:
+            raise SettingsError(f"method is {self.method!r}, but it is one of {', '.join(METHODS)}.")
+        if not isinstance(self.scale, bool | np.bool_):
+            raise SettingsError(f"scale is {self.scale!r}, but it is True or False.")
+        n_threads(self.n_jobs)
+        return Plan(
+            _price(self.C),
+            as_kernel(self.kernel),
+            between("tolerance", self.tolerance, 0.0, 1.0),
+            self.method,
+            whole("max_rows", self.max_rows, 1),
+            whole("landmarks", self.landmarks, 1),
+            whole("random_state", self.random_state, 0),
+            self.n_jobs,
+        )
+
+    def _settled(self, plan: Plan, problem: Problem, weight: Array | None) -> Plan:
+        """Price and kernel as searched, or as the rows suggest where the kernel leaves something open."""
+        if isinstance(self.C, str) and self.C == "search" and problem.n_classes > 1:
+            bar = Progress(n_trials(len(problem), plan.kernel), "trial", self.progress)
+            price, kernel, self.search_trials_ = search(problem, plan, plan.kernel, bar.step)
+            return replace(plan, C=price, kernel=kernel)
+        if plan.kernel.is_open:
+            return replace(plan, kernel=plan.kernel.settled(typical_square(problem.X, weight)))
+        return plan
+
+    def _read(self, X: Any) -> Table:
+        """A table to predict for, under the names of the schema."""
+        check_is_fitted(self)
+        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+
+    def _pairs(self, X: Any) -> Array:
+        table = self._read(X)
+        return self.machine_.pairs(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
+
+    def _each(self, X: Any, use: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
+        """What follows from the values of all pairs, so many rows at a time that they fit into little memory."""
+        table = self._read(X)
+        rows = self.preparation_.rows(table, self.n_jobs)
+        size = max(PAIR_CELLS // max(len(self.machine_.b), 1), 1)
+        parts = [
+            use(self.machine_.pairs(rows[start : start + size], self.n_jobs)) for start in range(0, table.n_rows, size)
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _prior_shares(self) -> Array:
+        rows = np.zeros(len(self.classes_), dtype=np.int64)
+        return class_prior(self.priors, ClassWeights(self.classes_, self.counts_, rows))
+
+    def _counted_shares(self) -> Array:
+        """Shares of the classes as they were learned, with the weights of classes."""
+        counted = self.counts_ * class_costs(self.class_weight, self.classes_, self.counts_)
+        if not (counted > 0.0).any():
+            raise DataError("All classes have weight zero, so there is nothing to compare.")
+        return np.asarray(counted / counted.sum())
+
+    def _rows_learned(self) -> int:
+        return self.n_rows_
+
+    def _write_learned(self, writer: Writer) -> Any:
+        data = write_learned(self.preparation_, self.machine_, self.later_.get(), writer)
+        own = {"counts": writer.put(self.counts_), "support": writer.put(self.support_.astype(np.int64))}
+        return {**data, **own, "rows": self.n_rows_, "C": float(self.C_).hex(), "method": self.method_}
+
+    def _read_learned(self, data: Any, reader: Reader) -> None:
+        self._plan()
+        self.preparation_, self.machine_, known = read_learned(data, reader, self.schema_, len(self.classes_))
+        self.later_, self.kernel_ = Later(known), self.machine_.kernel
+        self.n_rows_, self.C_, self.method_ = data["rows"], float.fromhex(data["C"]), str(data["method"])
+        if type(self.n_rows_) is not int or self.n_rows_ < 0 or not self.C_ > 0.0:
+            raise DataError("its number of rows or its price of slack is none")
+        self.counts_ = reader.counts(data["counts"], (len(self.classes_),))
+        if not (self.counts_ > 0.0).all():
+            raise DataError("it has a class without rows")
+        self.support_ = reader.get(data["support"], (len(self.machine_.rows),), np.int64)
+        if ((self.support_ < 0) | (self.support_ >= self.n_rows_)).any():
+            raise DataError("its support vectors are rows that it has not learned")
+        self.search_trials_ = []
+        self._prior_shares()
+        self._counted_shares()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = cast(Tags, super().__sklearn_tags__())
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class _Used:
+    """Rows that count: those of weight zero are as good as not there."""
+
+    table: Table
+    labels: Labels
+    weight: Array | None
+    rows: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, table: Table, labels: Labels, weight: Array | None) -> _Used:
+        rows = np.arange(table.n_rows) if weight is None else np.flatnonzero(weight > 0.0)
+        if not len(rows):
+            raise DataError("All rows have weight zero, so there is nothing to learn.")
+        if weight is None or len(rows) == table.n_rows:
+            return cls(table, labels, weight, rows)
+        left = np.unique(labels.codes[rows])
+        codes = np.searchsorted(left, labels.codes[rows]).astype(np.int32)
+        return cls(table.take(rows), Labels(labels.classes[left], codes), weight[rows], rows)
+
+
+def _price(C: Any) -> float:
+    """The price of slack as a number; infinite for none at all, and one before a search."""
+    if isinstance(C, str) and C in ("hard", "search"):
+        return float("inf") if C == "hard" else 1.0
+    if isinstance(C, str | bool) or not isinstance(C, Real) or not 0.0 < float(C) < np.inf:
+        raise SettingsError(f"C is {C!r}, but it is a number above 0, 'hard' or 'search'.")
+    return float(C)

@@ -1,0 +1,315 @@
+"""Kernels: scalar products in a space that nobody has to see. They add, scale and multiply."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from likely.arrays import Array
+from likely.errors import DataError, SettingsError, did_you_mean, listed
+from likely.models.svm.inner_products import Matrix, products, squares
+
+LARGEST = 1e150
+"""Beyond this a power says no more, and sums of it would overflow."""
+
+WIDEST = 1e100
+"""Widths and factors beyond this, or below one part of it, would overflow."""
+
+HIGHEST = 100
+"""The highest degree of a polynomial."""
+
+LOWEST = -700.0
+"""e to less than this is a number that processors are slow with, and that adds nothing."""
+
+
+class Kernel(ABC):
+    """A function of two rows that depends on their scalar products x·y, x·x and y·y alone."""
+
+    @abstractmethod
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        """The kernel of rows from their products (rows × rows) and their squares; a new array."""
+
+    @property
+    @abstractmethod
+    def is_positive(self) -> bool:
+        """Whether it is positive semidefinite on any data, so that the problem has one best solution."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a width or scale is left to the data."""
+        return False
+
+    def settled(self, typical: float) -> Kernel:
+        """The same with every width that was left open; `typical` is `products.typical_square` of the rows."""
+        return self
+
+    def __call__(self, A: Any, B: Any = None) -> Array:
+        """The Gram matrix of rows and rows.
+
+        >>> Polynomial(degree=2, offset=1.0)([[1.0, 2.0]], [[3.0, 1.0]]).tolist()
+        [[36.0]]
+        """
+        left = as_rows(A)
+        right = left if B is None else as_rows(B)
+        if left.shape[1] != right.shape[1]:
+            raise DataError(f"Rows of {left.shape[1]} and of {right.shape[1]} numbers have no scalar product.")
+        return gram(self.settled(1.0), left, right)
+
+    def __add__(self, other: object) -> Kernel:
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: object) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
+
+    def __rmul__(self, other: object) -> Kernel:
+        return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
+
+
+def gram(kernel: Kernel, a: Matrix, b: Matrix) -> Array:
+    """The kernel of every row of one matrix with every row of another."""
+    own = squares(a)
+    return kernel.of(products(a, b), own, own if b is a else squares(b))
+
+
+def as_rows(given: Any) -> Array:
+    """Rows of finite numbers; one row may come alone."""
+    try:
+        rows = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise DataError("A kernel is of rows of numbers, all of one length.") from error
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise DataError("A kernel is of rows of finite numbers: fill gaps first.")
+    return rows
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """x·y."""
+
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        return dots.copy()
+
+    @property
+    def is_positive(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """(scale · x·y + offset)^degree. A scale of None is left to the data."""
+
+    degree: int = 3
+    offset: float = 1.0
+    scale: float | None = 1.0
+
+    def __post_init__(self) -> None:
+        _whole("The degree of a polynomial kernel", self.degree)
+        _finite("The offset of a polynomial kernel", self.offset)
+        _positive("The scale of a polynomial kernel", self.scale)
+
+    def __repr__(self) -> str:
+        scale = "" if self.scale == 1.0 else f", scale={self.scale}"
+        return f"Polynomial(degree={self.degree}, offset={self.offset}{scale})"
+
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        base = dots * (self.scale or 1.0)
+        base += self.offset
+        with np.errstate(over="ignore"):
+            powers = np.power(base, self.degree, out=base)
+        return np.clip(powers, -LARGEST, LARGEST, out=powers)
+
+    @property
+    def is_positive(self) -> bool:
+        return self.offset >= 0.0
+
+    @property
+    def is_open(self) -> bool:
+        return self.scale is None
+
+    def settled(self, typical: float) -> Kernel:
+        return replace(self, scale=1.0 / typical) if self.scale is None else self
+
+
+@dataclass(frozen=True)
+class Gauss(Kernel):
+    """exp(−‖x − y‖² / 2σ²). A width σ of None is left to the data."""
+
+    sigma: float | None = None
+
+    def __post_init__(self) -> None:
+        _positive("The width sigma of a Gauss kernel", self.sigma)
+
+    @property
+    def gamma(self) -> float:
+        """1 / 2σ², as others write it."""
+        return 0.5 / (self.sigma or 1.0) ** 2
+
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        gamma = self.gamma
+        exponents = dots * (2.0 * gamma)
+        exponents -= (gamma * a)[:, None]
+        exponents -= gamma * b
+        np.clip(exponents, LOWEST, 0.0, out=exponents)
+        return np.exp(exponents, out=exponents)
+
+    @property
+    def is_positive(self) -> bool:
+        return True
+
+    @property
+    def is_open(self) -> bool:
+        return self.sigma is None
+
+    def settled(self, typical: float) -> Kernel:
+        return Gauss(float(np.sqrt(0.5 * typical))) if self.sigma is None else self
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """tanh(slope · x·y + offset); on many data it is no scalar product. A slope of None is left to the data."""
+
+    slope: float | None = None
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        _finite("The offset of a sigmoid kernel", self.offset)
+        if self.slope is not None:
+            _finite("The slope of a sigmoid kernel", self.slope)
+
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        slopes = dots * (1.0 if self.slope is None else self.slope)
+        slopes += self.offset
+        return np.tanh(slopes, out=slopes)
+
+    @property
+    def is_positive(self) -> bool:
+        return False
+
+    @property
+    def is_open(self) -> bool:
+        return self.slope is None
+
+    def settled(self, typical: float) -> Kernel:
+        return replace(self, slope=1.0 / typical) if self.slope is None else self
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """A kernel times a number above zero."""
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        _positive("The factor of a kernel", self.factor, may_be_open=False)
+
+    def __repr__(self) -> str:
+        inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
+        return f"{self.factor} * {inner}"
+
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        cells = self.kernel.of(dots, a, b)
+        cells *= self.factor
+        return cells
+
+    @property
+    def is_positive(self) -> bool:
+        return self.kernel.is_positive
+
+    @property
+    def is_open(self) -> bool:
+        return self.kernel.is_open
+
+    def settled(self, typical: float) -> Kernel:
+        return Scaled(self.factor, self.kernel.settled(typical))
+
+
+@dataclass(frozen=True)
+class _Pair(Kernel):
+    first: Kernel
+    second: Kernel
+
+    @property
+    def is_positive(self) -> bool:
+        return self.first.is_positive and self.second.is_positive
+
+    @property
+    def is_open(self) -> bool:
+        return self.first.is_open or self.second.is_open
+
+    def settled(self, typical: float) -> Kernel:
+        return type(self)(self.first.settled(typical), self.second.settled(typical))
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_Pair):
+    """Two kernels added: the features of both, side by side."""
+
+    def __repr__(self) -> str:
+        return f"{self.first!r} + {self.second!r}"
+
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        cells = self.first.of(dots, a, b)
+        cells += self.second.of(dots, a, b)
+        return cells
+
+
+@dataclass(frozen=True, repr=False)
+class Product(_Pair):
+    """Two kernels multiplied: every feature of the one with every feature of the other."""
+
+    def __repr__(self) -> str:
+        return " * ".join(f"({k!r})" if isinstance(k, Sum | Scaled) else repr(k) for k in (self.first, self.second))
+
+    def of(self, dots: Array, a: Array, b: Array) -> Array:
+        cells = self.first.of(dots, a, b)
+        with np.errstate(over="ignore"):
+            cells *= self.second.of(dots, a, b)
+        return np.clip(cells, -LARGEST, LARGEST, out=cells)
+
+
+def _finite(what: str, number: Any) -> None:
+    if not isinstance(number, Real) or not np.isfinite(float(number)):
+        raise SettingsError(f"{what} is {number!r}, but it is a finite number.")
+
+
+def _whole(what: str, number: Any) -> None:
+    if not isinstance(number, int | np.integer) or not 1 <= number <= HIGHEST:
+        raise SettingsError(f"{what} is {number!r}, but it is a whole number from 1 to {HIGHEST}.")
+
+
+def _positive(what: str, number: Any, *, may_be_open: bool = True) -> None:
+    if may_be_open and number is None:
+        return
+    if not (isinstance(number, Real) and 1.0 / WIDEST < float(number) < WIDEST):
+        raise SettingsError(f"{what} is {number!r}, but it is a number above 0.")
+
+
+KERNELS: dict[str, Kernel] = {
+    "linear": Linear(),
+    "polynomial": Polynomial(scale=None),
+    "gauss": Gauss(),
+    "sigmoid": Sigmoid(),
+}
+"""Kernels by name; what they leave open is settled from the data."""
+
+ELSEWHERE = {"rbf": "gauss", "gaussian": "gauss", "poly": "polynomial", "tanh": "sigmoid"}
+"""What others call them."""
+
+
+def as_kernel(given: Any) -> Kernel:
+    """A kernel, or one of a few names."""
+    if isinstance(given, Kernel):
+        return given
+    if isinstance(given, str) and given in KERNELS:
+        return KERNELS[given]
+    hint = f" Did you mean {ELSEWHERE[given]!r}?" if given in ELSEWHERE else did_you_mean(given, list(KERNELS))
+    raise SettingsError(
+        f"kernel is {given!r}, but it is a Kernel of likely.models.svm or one of {listed(list(KERNELS))}.{hint}"
+    )

@@ -1,0 +1,336 @@
+"""The decision tree for raw tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely.arrays import Array, Int32
+from likely.decide import LossMatrix, Scores, as_loss
+from likely.errors import DataError, SettingsError
+from likely.models.classifier import Persistable
+from likely.models.decision import Decider
+from likely.models.tree.codec import read_tree, write_tree
+from likely.models.tree.data import Telling, TrainingData, features_of, telling_words
+from likely.models.tree.export import TreeLooks
+from likely.models.tree.fit import Plan
+from likely.models.tree.predict import Rows
+from likely.models.tree.pruning.choice import Choice, grow_and_prune
+from likely.models.tree.pruning.cost_complexity import cost_complexity, price_by_cases
+from likely.models.tree.pruning.subtrees import raised
+from likely.models.tree.settings import checked_plan, learned_places, places_among, table_and_labels
+from likely.models.tree.tree import Tree
+from likely.numerics import log_of, refuse_heavy
+from likely.scorer import class_prior
+from likely.stats import ClassWeights
+from likely.store import Reader, Writer
+from likely.table import Labels, Table, as_table, labels_of
+from likely.table.schema import Schema, schema_for
+from likely.table.weights import row_weights
+
+
+class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Decider):
+    """A decision tree for tables as they are: numbers are cut, categories branch, gaps are no obstacle.
+
+    Parameters
+    ----------
+    measure : what a test is judged by: "gain_ratio", "information_gain", "symmetric_gain_ratio_1",
+        "symmetric_gain_ratio_2", "chi2", "misclassification" or "gini" (see `likely.measures`).
+    restrained : with "gain_ratio", cut numbers where information gain is largest, and compare only columns whose gain
+        is at least average, as C4.5 does: for large tables of noisy numbers, whose trees become too deep otherwise.
+    min_cases : weight of cases that two branches of a test must have at least.
+    max_depth : tests on a path at most; None for no limit.
+    missing : "weights" (a row with a gap goes down all branches, with the share of its weight that the known rows
+        have there, as in C4.5) or "surrogates" (tests on other columns stand in, as in CART).
+    prune : None, ("pessimistic", r), ("confidence", level), ("reduced_error", rows: a share, (X, y), or a table with
+        the target), "mdl", "cost_complexity" (price by cross-validation) or ("cost_complexity", price of a leaf).
+    raising : with "pessimistic" and "confidence", a subtree may also be replaced by its largest branch.
+    collapse : a node stays a leaf where its subtree would make no fewer errors on the training rows.
+    subsets : merge values of nominal columns into groups, greedily, as long as the measure does not fall.
+    binary : test one value of a nominal column against the rest. With either, a column may be tested again.
+    text_tokens : how many words of each text column may be tested (is it in the text, yes or no?): those that tell
+        most about the class by information gain. None: a text column is refused.
+    binned : put numbers into at most 255 bins of about equal size first: faster, and a little coarser.
+    smoothing : γ added to every class of a leaf for probabilities (1 is Laplace's rule).
+    priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
+    loss : a `Loss`: `predict` then takes the cheapest decision in place of the most probable class.
+    schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
+    seed : for shares of rows and folds that pruning draws.
+    n_jobs : number of threads; None for all cores. Results do not depend on it.
+
+    >>> from likely import datasets
+    >>> patients = datasets.patients()
+    >>> clf = TreeClassifier().fit(patients, "drug")
+    >>> print(clf.to_text())
+    blood_pressure
+    ├─ high: A (3)
+    ├─ low: B (3)
+    └─ normal: age
+       ├─ < 41: A (3)
+       └─ ≥ 41: B (3)
+    """
+
+    tree_: Tree
+    n_rows_: int
+
+    def __init__(
+        self,
+        *,
+        measure: str = "gain_ratio",
+        restrained: bool = False,
+        min_cases: float = 2,
+        max_depth: int | None = None,
+        missing: str = "weights",
+        prune: Any = None,
+        raising: bool = False,
+        collapse: bool = True,
+        subsets: bool = False,
+        binary: bool = False,
+        text_tokens: int | None = None,
+        binned: bool = False,
+        smoothing: float = 1.0,
+        priors: Any = None,
+        loss: Any = None,
+        schema: Any = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.measure = measure
+        self.restrained = restrained
+        self.min_cases = min_cases
+        self.max_depth = max_depth
+        self.missing = missing
+        self.prune = prune
+        self.raising = raising
+        self.collapse = collapse
+        self.subsets = subsets
+        self.binary = binary
+        self.text_tokens = text_tokens
+        self.binned = binned
+        self.smoothing = smoothing
+        self.priors = priors
+        self.loss = loss
+        self.schema = schema
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    @property
+    def n_nodes_(self) -> int:
+        """How many nodes the tree has, leaves included."""
+        check_is_fitted(self)
+        return len(self.tree_)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow and prune a tree from these rows. `y` may also name a column of the table."""
+        plan, choice = self.plan(), Choice.read(self.prune)
+        table = as_table(X, allow_empty=False)
+        target = y if isinstance(y, str) and y in table else None
+        schema = schema_for(table, target, self.schema)
+        labels = labels_of(y, table)
+        if self.loss is not None:
+            LossMatrix.of(as_loss(self.loss), labels.classes, 1)
+        weights = self._weights(labels, row_weights(sample_weight, table, schema.weight))
+        features = features_of(table, schema, self._telling(table, labels, weights))
+        stock = TrainingData.read(table, features, labels.classes, labels.codes, weights)
+        apart = None
+        if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
+            apart = self._apart(choice.amount, schema, stock)
+        tree = grow_and_prune(plan, choice, stock, apart, raising=self.raising, seed=self.seed, n_jobs=self.n_jobs)
+        self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), table.n_rows
+        if table.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self._remember(tree)
+
+    def pruned(self, prune: Any, X: Any = None, y: Any = None, *, raising: bool = False) -> Self:
+        """Another classifier with a smaller tree: this one's, pruned anew, by other rows if they are given.
+
+        "reduced_error" needs rows, and so does "cost_complexity" without a price, which is then the one with the fewest
+        errors on these rows. To raise branches, give the rows that the tree grew from.
+        """
+        check_is_fitted(self)
+        choice = Choice.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
+        by_price = choice.way == "cost_complexity" and choice.amount is None
+        if choice.way == "reduced_error":
+            if isinstance(choice.amount, float | int):
+                raise SettingsError("A grown tree has no rows to share out: give those to prune by, pruned(…, X, y).")
+            X, y = table_and_labels(choice.amount, self.schema_.target)
+        if X is None and by_price:
+            raise SettingsError("Without rows a price of a leaf is needed: pruned(('cost_complexity', 0.01)).")
+        if X is None and (raising or choice.way == "reduced_error"):
+            raise SettingsError("This pruning needs rows: pruned(…, X, y).")
+        other = copy(self)
+        if X is None:
+            return other._remember(choice.cut(self.tree_))
+        rows, labels = self._rows(X), self._known_labels(X, y)
+        kept = learned_places(labels)
+        if len(kept) < len(labels):
+            rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
+        if raising:
+            return other._remember(raised(self.tree_, rows, labels, None, choice.estimate()))
+        counts = rows.counts(labels)
+        if by_price:
+            return other._remember(cost_complexity(self.tree_, price_by_cases(self.tree_, counts)))
+        return other._remember(choice.cut(self.tree_, counts))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
+        rows = self._rows(X)
+        if self.loss is None:
+            return np.asarray(self.classes_[rows.choose(self._shares())])
+        return self._cheapest(self._scores(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
+        return self._rows(X).posterior(self._shares())
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | row)."""
+        return log_of(self.predict_proba(X))
+
+    def apply(self, X: Any) -> Int32:
+        """The leaf of each row; −1 for a row that a gap sends to several."""
+        return self._rows(X).leaves()
+
+    def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
+        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
+        choice, kept = Choice.read(self.prune), copy(self)
+        if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
+            kept.prune = ("reduced_error", GIVEN_APART)
+        Persistable.save(kept, path, sources)
+
+    def plan(self) -> Plan:
+        """The parameters that growing needs, checked."""
+        return checked_plan(self)
+
+    def _telling(self, table: Table, labels: Labels, weights: Array | None) -> Telling | None:
+        """How the words of a text column are chosen, if they may be tested at all."""
+        if self.text_tokens is None:
+            return None
+        most, n_classes = int(self.text_tokens), len(labels.classes)
+        return lambda name: telling_words(table, name, labels.codes, weights, n_classes, most, self.n_jobs)
+
+    def _weights(self, labels: Labels, weights: Array | None) -> Array | None:
+        """What each row weighs: as given, and so that the classes have the shares of the priors."""
+        seen = ClassWeights.observe(labels.classes, labels.codes, weights)
+        if not seen.weights.sum() > 0.0:
+            raise DataError("All rows have weight zero, so there is nothing to learn.")
+        if self.priors is None:
+            return weights
+        factors = self.class_factors(labels.classes, seen.weights)
+        weighed = np.asarray(factors[labels.codes] * (1.0 if weights is None else weights))
+        refuse_heavy(weighed)
+        return weighed
+
+    def class_factors(self, classes: NDArray[Any], weights: Array) -> Array:
+        """By what the weights of each class are multiplied so that the classes have the shares of the priors."""
+        if self.priors is None:
+            return np.ones(len(classes))
+        seen = ClassWeights(classes, weights, np.zeros(len(classes), dtype=np.int64))
+        wanted = class_prior(self.priors, seen) * weights.sum()
+        with np.errstate(over="ignore"):
+            return np.asarray(np.divide(wanted, weights, out=np.zeros_like(wanted), where=weights > 0.0))
+
+    def grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
+        """Take on a tree that was grown elsewhere from rows of this schema, and prune it."""
+        choice = Choice.read(self.prune)
+        self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), n_rows
+        self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self._remember(tree)
+        if choice.way == "reduced_error":
+            return self._remember(self.pruned(self.prune).tree_)
+        return self._remember(choice.cut(tree))
+
+    def _apart(self, given: Any, schema: Schema, stock: TrainingData) -> TrainingData:
+        """Rows to prune by, as columns of the same features."""
+        X, y = table_and_labels(given, schema.target)
+        table = schema.align(as_table(X, allow_empty=False), type(self).__name__)
+        labels = labels_of(y, table)
+        codes = places_among(labels, stock.classes)
+        kept = learned_places(codes)
+        return TrainingData.read(table, stock.features, stock.classes, codes, None).take(kept)
+
+    def _known_labels(self, X: Any, y: Any) -> Int32:
+        """Places of labels among the classes; −1 for classes that were never learned."""
+        return places_among(labels_of(y, as_table(X)), self.classes_)
+
+    def _remember(self, tree: Tree) -> Self:
+        self.tree_, self.classes_ = tree, tree.classes
+        return self
+
+    def _read(self, X: Any) -> Table:
+        """A table to predict for, under the names of the schema."""
+        check_is_fitted(self)
+        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+
+    def _rows(self, X: Any) -> Rows:
+        table = self._read(X)
+        return Rows.of(self.tree_, table, self.n_jobs)
+
+    def _shares(self) -> Array:
+        return self.tree_.probabilities(float(self.smoothing))
+
+    def _shown(self) -> Tree:
+        """The tree with what is decided in each node."""
+        if self.loss is None:
+            return self.tree_
+        return replace(self.tree_, decided=tuple(self._cheapest(Scores.of_posterior(self._shares())).tolist()))
+
+    def _decided(self, X: Any) -> Sequence[Any] | None:
+        return None if self.loss is None else list(self.predict(X).tolist())
+
+    def _cheapest(self, scores: Scores) -> NDArray[Any]:
+        bound = LossMatrix.of(as_loss(self.loss), self.classes_, scores.n_rows)
+        return bound.labelled(bound.choose(scores, with_risk=False).best, None)
+
+    def _prior_shares(self) -> Array:
+        return np.asarray(self.tree_.counts[0] / self.tree_.counts[0].sum())
+
+    def _rows_learned(self) -> int:
+        return self.n_rows_
+
+    def _write_learned(self, writer: Writer) -> Any:
+        return {"rows": self.n_rows_, "tree": write_tree(self.tree_, writer)}
+
+    def _read_learned(self, data: Any, reader: Reader) -> None:
+        self.plan()
+        Choice.read(self.prune)
+        if type(data["rows"]) is not int or data["rows"] < 0:
+            raise DataError("its number of rows is no number")
+        if self.loss is not None:
+            LossMatrix.of(as_loss(self.loss), self.classes_, 1)
+        tree = read_tree(data["tree"], reader, self.classes_)
+        self._check_features(tree)
+        self.n_rows_ = data["rows"]
+        self._remember(tree)
+
+    def _check_features(self, tree: Tree) -> None:
+        """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
+        texts, others = set(self.schema_.text), set(self.schema_.features) - set(self.schema_.text)
+        words = Counter(feature.column for feature in tree.features if feature.word is not None)
+        if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
+            raise DataError("its tree tests columns that are not in its schema")
+        if words and max(words.values()) > (self.text_tokens or 0):
+            raise DataError("its tree asks for more words than it may")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = cast(Tags, super().__sklearn_tags__())
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+GIVEN_APART = "rows that were given apart"
+"""What a file says of a pruning set, which it does not keep."""

@@ -1,0 +1,344 @@
+"""A nominal column: tests come from class × value tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Int32, Int64
+from likely.models.tree.columns.protocol import Level, Moves, Rule, Splits, StandIns
+from likely.models.tree.kernels import LOWER, largest
+from likely.models.tree.split_measures import NOTHING, TIE, cells_of, value_of, value_of_two, whole_of, xlogx
+
+NO_MAPS = np.empty((0, 0), dtype=np.int32)
+
+
+class NominalColumn:
+    """Codes of the values, −1 for a gap. With a branch for every value it is tested once on a path."""
+
+    def __init__(self, place: int, codes: Int32, n_values: int) -> None:
+        self.place, self.codes, self.n_values = place, codes, n_values
+
+    def judge(self, level: Level, rule: Rule) -> Array:
+        cases, scores = level.cases, np.empty(len(level))
+        score(
+            self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, self.n_values,
+            level.counts.shape[1], level.sizes, np.ascontiguousarray(level.used[:, self.place]), rule.mode,
+            rule.measure, rule.logs, rule.min_cases, scores,
+        )  # fmt: skip
+        return scores
+
+    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+        return self.judge(level, rule)
+
+    def split(self, level: Level, rule: Rule, nodes: Int64, branches: Int32) -> Splits:
+        cases = level.cases
+        maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
+        n_branches = np.empty(len(nodes), dtype=np.int32)
+        settle(
+            self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, self.n_values,
+            level.counts.shape[1], nodes, rule.mode, rule.measure, rule.logs, rule.min_cases, branches, maps,
+            n_branches,
+        )  # fmt: skip
+        return Splits(n_branches, maps=maps)
+
+    def stand_in(self, level: Level, branches: Int32, n_branches: Int32, usual: Int32) -> StandIns:
+        nodes = np.flatnonzero(n_branches > 0)
+        gains, some = np.zeros(len(level)), np.empty(len(nodes))
+        self._agree(level, branches, n_branches, usual, nodes, some, NO_MAPS)
+        gains[nodes] = some
+        return StandIns(gains)
+
+    def stand_in_maps(
+        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64
+    ) -> Int32 | None:
+        maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
+        self._agree(level, branches, n_branches, usual, nodes, np.empty(len(nodes)), maps)
+        return maps
+
+    def follow(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
+        codes = self.codes[rows]
+        return np.where(codes < 0, -1, np.append(branches, -1)[codes]).astype(np.int32)  # type: ignore[arg-type]
+
+    def move(self, moves: Moves) -> None:
+        """Codes are found by row: nothing has to move."""
+
+    def _agree(
+        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64, gains: Array, maps: Int32
+    ) -> None:
+        cases = level.cases
+        agree_by_value(
+            self.codes, cases.rows, level.members, level.starts, branches, cases.weights, self.n_values, n_branches,
+            usual, nodes, gains, maps,
+        )  # fmt: skip
+
+
+# Sorting a few whole numbers inside compiled loops.
+
+
+@numba.njit(nogil=True, cache=True)
+def in_order(values: NDArray[Any], n: int) -> None:
+    """Sort the first n values by Shell's method: few lines, quick to compile."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            value, j = values[i], i
+            while j >= gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 3
+
+
+# The best test on a nominal column in every node of a level, from class × value tables.
+
+EVERY, ONE, GROUPS = range(3)
+"""A branch for every value, one value against the rest, or a branch for each group of values."""
+
+
+@numba.njit(nogil=True, cache=True)
+def sums(table: Array, by_class: Array, by_value: Array) -> float:
+    """Sums of the columns and lines of a value × class table, and of all of it."""
+    total = 0.0
+    by_class[:] = 0.0
+    for k in range(table.shape[0]):
+        by_value[k] = 0.0
+        for c in range(table.shape[1]):
+            by_class[c] += table[k, c]
+            by_value[k] += table[k, c]
+        total += by_value[k]
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def tabulate(
+    codes: Int32, rows: Int32, members: Int64, first: int, last: int, labels: Int32, weights: Array,
+    place: Int32, values: Int32, table: Array,
+) -> int:  # fmt: skip
+    """The table of one node: only values that occur get a line, in their order; returns how many.
+
+    `place` is −1 everywhere before and after.
+    """
+    n = 0
+    for i in range(first, last):
+        code = codes[rows[members[i] & LOWER]]
+        if code >= 0 and place[code] < 0:
+            place[code] = 0
+            values[n] = code
+            n += 1
+    in_order(values, n)
+    for k in range(n):
+        place[values[k]] = k
+        table[k] = 0.0
+    for i in range(first, last):
+        case = members[i] & LOWER
+        code = codes[rows[case]]
+        if code >= 0 and labels[case] >= 0:
+            table[place[code], labels[case]] += weights[case]
+    for k in range(n):
+        place[values[k]] = -1
+    return n
+
+
+@numba.njit(nogil=True, cache=True)
+def judge(mode: int, table: Array, measure: int, logs: Array, min_cases: float, groups: Int32) -> tuple[float, float]:
+    """The measure of the best test on these values, and the known weight; `groups` gets the branch of each line."""
+    n_values = len(table)
+    known, sizes = np.empty(table.shape[1]), np.empty(n_values)
+    n = sums(table, known, sizes)
+    if n_values < 2 or n <= NOTHING:
+        return 0.0, n
+    log_n, whole = xlogx(n, logs), whole_of(measure, known, n, logs)
+    if mode == ONE:
+        return one_against_rest(table, sizes, known, measure, n, log_n, whole, logs, min_cases, groups), n
+    alone, cells, of_sizes = np.empty(n_values), 0.0, 0.0
+    for k in range(n_values):
+        groups[k] = k
+        alone[k] = cells_of(measure, table[k], sizes[k], known, logs)
+        cells += alone[k]
+        of_sizes += xlogx(sizes[k], logs)
+    value = value_of(measure, n, log_n, whole, cells, of_sizes)
+    if mode == GROUPS:
+        value = merge(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
+    n_large = 0
+    for k in range(n_values):  # sizes are those of groups now, each kept under the first of its values
+        n_large += groups[k] == k and sizes[k] >= min_cases - NOTHING
+    return (value if n_large >= 2 else 0.0), n
+
+
+@numba.njit(nogil=True, cache=True)
+def one_against_rest(
+    table: Array, sizes: Array, known: Array, measure: int, n: float, log_n: float, whole: float, logs: Array,
+    min_cases: float, groups: Int32,
+) -> float:  # fmt: skip
+    """The value that tells most when it stands against all others; of equals the first."""
+    n_values, least, best, winner = len(table), min_cases - NOTHING, 0.0, -1
+    rest = np.empty(table.shape[1])
+    for k in range(n_values):
+        if sizes[k] < least or n - sizes[k] < least:
+            continue
+        value = value_of_two(measure, table[k], sizes[k], rest, known, n, log_n, whole, logs)
+        if value > best * (1.0 + TIE):
+            best, winner = value, k
+    for k in range(n_values):
+        groups[k] = 0 if k == winner else 1
+    return best
+
+
+@numba.njit(nogil=True, cache=True)
+def merge(
+    table: Array, sizes: Array, known: Array, alone: Array, measure: int, n: float, log_n: float, whole: float,
+    cells: float, of_sizes: float, logs: Array, groups: Int32,
+) -> float:  # fmt: skip
+    """Join the two groups that give the best measure, as long as it does not fall and two are left.
+
+    By what `cells` and `of_sizes` change if two groups are joined is the same until one of the two is.
+    """
+    n_values, current = len(table), value_of(measure, n, log_n, whole, cells, of_sizes)
+    by_cells, by_sizes = np.empty((n_values, n_values)), np.empty((n_values, n_values))
+    for a in range(n_values):
+        change_of_pairs(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
+    for _ in range(n_values - 2):
+        best, left, right = -1.0, -1, -1
+        for a in range(n_values):
+            if groups[a] != a:
+                continue
+            for b in range(a + 1, n_values):
+                if groups[b] != b:
+                    continue
+                value = value_of(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b])
+                if best < 0.0 or value > best * (1.0 + TIE):
+                    best, left, right = value, a, b
+        if best < current * (1.0 - TIE):
+            break
+        current, cells, of_sizes = best, cells + by_cells[left, right], of_sizes + by_sizes[left, right]
+        join(table, sizes, groups, left, right)
+        alone[left] = cells_of(measure, table[left], sizes[left], known, logs)
+        change_of_pairs(table, sizes, known, alone, measure, logs, groups, left, by_cells, by_sizes)
+    return current
+
+
+@numba.njit(nogil=True, cache=True)
+def change_of_pairs(
+    table: Array, sizes: Array, known: Array, alone: Array, measure: int, logs: Array, groups: Int32, one: int,
+    by_cells: Array, by_sizes: Array,
+) -> None:  # fmt: skip
+    """By what the sums of a measure change if one group is joined with any other."""
+    both, of_one = np.empty(table.shape[1]), xlogx(sizes[one], logs)
+    for other in range(len(table)):
+        if other == one or groups[other] != other:
+            continue
+        for c in range(table.shape[1]):
+            both[c] = table[one, c] + table[other, c]
+        size, a, b = sizes[one] + sizes[other], min(one, other), max(one, other)
+        by_cells[a, b] = cells_of(measure, both, size, known, logs) - alone[one] - alone[other]
+        by_sizes[a, b] = xlogx(size, logs) - of_one - xlogx(sizes[other], logs)
+
+
+@numba.njit(nogil=True, cache=True)
+def join(table: Array, sizes: Array, groups: Int32, left: int, right: int) -> None:
+    """Put one group to another, under the name of that one."""
+    for c in range(table.shape[1]):
+        table[left, c] += table[right, c]
+    sizes[left] += sizes[right]
+    for k in range(len(table)):
+        groups[k] = left if groups[k] == right else groups[k]
+
+
+@numba.njit(nogil=True, cache=True)
+def score(
+    codes: Int32, rows: Int32, members: Int64, starts: Int64, labels: Int32, weights: Array, n_values: int,
+    n_classes: int, sizes: Array, used: NDArray[np.uint8], mode: int, measure: int, logs: Array, min_cases: float,
+    scores: Array,
+) -> None:  # fmt: skip
+    """The best measure of each node, times known / all weight; 0 where the column was used up on the path."""
+    place, values = np.full(n_values, -1, dtype=np.int32), np.empty(n_values, dtype=np.int32)
+    table, groups = np.empty((n_values, n_classes)), np.empty(n_values, dtype=np.int32)
+    for node in range(len(starts) - 1):
+        scores[node] = 0.0
+        if used[node]:
+            continue
+        first, last = starts[node], starts[node + 1]
+        n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
+        value, known = judge(mode, table[:n], measure, logs, min_cases, groups)
+        scores[node] = value * known / sizes[node]
+
+
+@numba.njit(nogil=True, cache=True)
+def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: Int32, branches: Int32) -> int:
+    """The branch of every value (−1: it leads nowhere), from the groups of n values that occur; how many there are.
+
+    Groups are named by one of their values: they are numbered in the order of their first values.
+    """
+    if mode == ONE:
+        branches[:] = 1
+        for line in range(n):
+            branches[values[line]] = groups[line]
+        return 2
+    branches[:] = -1
+    numbers[:n] = -1
+    found = 0
+    for line in range(n):
+        if numbers[groups[line]] < 0:
+            numbers[groups[line]] = found
+            found += 1
+        branches[values[line]] = numbers[groups[line]]
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def settle(
+    codes: Int32, rows: Int32, members: Int64, starts: Int64, labels: Int32, weights: Array, n_values: int,
+    n_classes: int, nodes: Int64, mode: int, measure: int, logs: Array, min_cases: float, branches: Int32,
+    maps: Int32, n_branches: Int32,
+) -> None:  # fmt: skip
+    """The branch of every value in the nodes that test this column (−1: the value leads nowhere), and of every case."""
+    place, values = np.full(n_values, -1, dtype=np.int32), np.empty(n_values, dtype=np.int32)
+    table, groups = np.empty((n_values, n_classes)), np.empty(n_values, dtype=np.int32)
+    numbers = np.empty(n_values, dtype=np.int32)
+    for k, node in enumerate(nodes):
+        first, last = starts[node], starts[node + 1]
+        n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
+        judge(mode, table[:n], measure, logs, min_cases, groups)
+        n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])
+        for i in range(first, last):
+            case = members[i] & LOWER
+            code = codes[rows[case]]
+            branches[case] = maps[k, code] if code >= 0 else -1
+
+
+@numba.njit(nogil=True, cache=True)
+def agree_by_value(
+    codes: Int32, rows: Int32, members: Int64, starts: Int64, branches: Int32, weights: Array, n_values: int,
+    n_branches: Int32, usual: Int32, nodes: Int64, gains: Array, maps: Int32,
+) -> None:  # fmt: skip
+    """Each value stands for the branch that most of its cases take; how much more weight goes right than by `usual`.
+
+    `maps` gets the branch of every value in each of the nodes, if it has room for them.
+    """
+    most = 1
+    for node in nodes:
+        most = max(most, n_branches[node])
+    table = np.empty((n_values, most))
+    for k, node in enumerate(nodes):
+        gains[k] = 0.0
+        table[:] = 0.0
+        followed = 0.0
+        for i in range(starts[node], starts[node + 1]):
+            case = members[i] & LOWER
+            code = codes[rows[case]]
+            if code >= 0 and branches[case] >= 0:
+                table[code, branches[case]] += weights[case]
+                followed += weights[case] if branches[case] == usual[node] else 0.0
+        right = 0.0
+        for code in range(n_values):
+            best = largest(table[code, : n_branches[node]])
+            right += table[code, best]
+            if len(maps):
+                maps[k, code] = best if table[code, best] > NOTHING else -1
+        gains[k] = right - followed if right - followed > NOTHING else 0.0

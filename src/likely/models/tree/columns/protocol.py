@@ -1,0 +1,152 @@
+"""What growing asks of a column, and what it tells it about the level of nodes that is being grown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Int32, Int64
+
+MOST_BLOCKS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """How tests are judged: the number of the measure, a table of logarithms, and how small a branch may be.
+
+    `restrained` is for gain ratio: cuts by gain, columns with at least average gain.
+    """
+
+    measure: int
+    logs: Array
+    min_cases: float
+    mode: int
+    restrained: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cases:
+    """Rows with their class and weight; a row with a gap may be here several times, with a part of its weight.
+
+    `unit` says that each row is here once and weighs 1.
+    """
+
+    rows: Int32
+    labels: Int32
+    weights: Array
+    unit: bool
+
+
+class Sides(NamedTuple):
+    """Known cases by class of every node, and what `kernels.whole_bins.both_sides` says of them."""
+
+    known: Array
+    cells: Array
+    sizes: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """Nodes that may still be split: those of `members` between two `starts` lie in one node.
+
+    Members are case numbers; `labels` are their classes in the same order. `sides` are made
+    once for all columns in bins, where every case weighs 1.
+    """
+
+    cases: Cases
+    members: Int64
+    starts: Int64
+    counts: Array
+    sizes: Array
+    used: NDArray[np.uint8]
+    labels: Int32
+    sides: Sides | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def blocks(self) -> list[slice]:
+        """Neighbouring nodes with about as many members as other blocks have: work for threads."""
+        wanted = np.linspace(0, self.starts[-1], MOST_BLOCKS + 1)
+        ends = np.unique(np.searchsorted(self.starts, wanted)).tolist()
+        return [slice(first, last) for first, last in pairwise(ends)]
+
+    def is_whole(self, rule: Rule) -> bool:
+        """Whether every case weighs 1, and the logarithms of all numbers of cases are at hand."""
+        return self.cases.unit and int(np.diff(self.starts).max(initial=0)) < len(rule.logs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splits:
+    """Tests on one column in some nodes: thresholds, or the branch of every value; and how many branches there are."""
+
+    n_branches: Int32
+    thresholds: Array | None = None
+    maps: Int32 | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StandIns:
+    """How well a column tells the branch of another test, node by node, in weight; `low` and `high` for numbers."""
+
+    gains: Array
+    low: Int32 | None = None
+    high: Int32 | None = None
+    thresholds: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """Where cases go: the node of the next level (−1: none), and where the copies of each case are.
+
+    Only sorted columns look targets up: without one there are none. `starts` are those of the next level; `sources` are
+    the places that its members had among those of this one, unless some were copied.
+    """
+
+    targets: Int64
+    copies: Int64
+    starts: Int64
+    sources: Int32 | None
+
+
+class SearchColumn(Protocol):
+    """A column that is searched for tests."""
+
+    @property
+    def place(self) -> int:
+        """The place of its feature."""
+        ...
+
+    def judge(self, level: Level, rule: Rule) -> Array:
+        """The value of the best test in each node; 0 where there is none."""
+        ...
+
+    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+        """The gain ratio of tests that were just judged by information gain, times known / all weight like `gains`."""
+        ...
+
+    def split(self, level: Level, rule: Rule, nodes: Int64, branches: Int32) -> Splits:
+        """The best tests of some nodes, just judged; `branches` gets the branch of each of their cases."""
+        ...
+
+    def stand_in(self, level: Level, branches: Int32, n_branches: Int32, usual: Int32) -> StandIns:
+        """How well this column tells the branches of the tests that were chosen."""
+        ...
+
+    def stand_in_maps(
+        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64
+    ) -> Int32 | None:
+        """For a nominal column, the branch of every value in these nodes."""
+        ...
+
+    def follow(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
+        """The branch that a stand-in on this column gives to some rows, −1 where it cannot tell."""
+        ...
+
+    def move(self, moves: Moves) -> None:
+        """Go on to the next level."""
+        ...

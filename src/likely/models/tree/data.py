@@ -1,0 +1,207 @@
+"""The columns of a table as a tree reads them: numbers with NaN for a gap, codes with −1 for a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Int32
+from likely.engines.memory import USUAL_RECIPE
+from likely.errors import DataError, SchemaError
+from likely.models.tree.tree import Feature
+from likely.stats import TokenCounts
+from likely.stats.token_counts import information_by_word
+from likely.table import GAP, Table, index_levels
+from likely.table.cells import CategoryCells, Cells, used
+from likely.table.levels import in_order
+from likely.table.schema import Schema
+from likely.table.table import INFINITE
+from likely.text.class_counts import count_rows
+from likely.text.vocabulary import Words
+
+Read = Array | Int32
+
+
+Telling = Callable[[str], Sequence[str]]
+"""The words of a text column that a tree may ask for."""
+
+
+def features_of(table: Table, schema: Schema, telling: Telling | None = None) -> tuple[Feature, ...]:
+    """The columns that a tree may test, in the order of the table; a text is as many as it has telling words."""
+    if table.sparse is not None:
+        raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
+    kinds, found = schema.kinds, list[Feature]()
+    for name in schema.features:
+        if kinds[name] == "numeric":
+            found.append(Feature(name))
+        elif kinds[name] == "nominal":
+            found.append(Feature(name, in_order(table.codes(name).levels)))
+        elif telling is None:
+            raise _text_refused(name)
+        else:
+            found += [word_feature(name, word) for word in telling(name)]
+    _refuse_like_names(found)
+    return tuple(found)
+
+
+def _text_refused(name: str) -> SchemaError:
+    """A tree tests numbers and categories: a text is neither."""
+    return SchemaError(
+        f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most telling words "
+        f"(text_tokens=100), leave it out (schema={{{name!r}: 'ignored'}}), or call it nominal."
+    )
+
+
+def _refuse_like_names(features: Sequence[Feature]) -> None:
+    taken = {feature.name for feature in features if feature.word is None}
+    for feature in features:
+        if feature.word is not None and feature.name in taken:
+            raise SchemaError(
+                f"There is a column {feature.name!r}, and a word in column {feature.column!r} would be called the "
+                "same: rename one of them."
+            )
+
+
+def read_column(table: Table, feature: Feature) -> Read:
+    """One column: finite numbers, or places among the feature's values; what is not among them is a gap."""
+    if feature.levels is None:
+        return read_numbers(table, feature.name)
+    return read_codes(table, feature.name, feature.levels)
+
+
+def read_numbers(table: Table, name: str) -> Array:
+    """A numeric column, refused where it is infinite."""
+    numbers = np.ascontiguousarray(table.numbers(name), dtype=np.float64)
+    # The sum is finite unless some number is not, or is near to the largest there is: only then are all looked at.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(numbers.sum())
+    if suspicious and np.isinf(numbers).any():
+        row = int(np.argmax(np.isinf(numbers)))
+        raise DataError(f"Row {row} of column {name!r} holds {numbers[row]:g}, but {INFINITE}.")
+    return numbers
+
+
+def read_codes(table: Table, name: str, levels: Sequence[Hashable]) -> Int32:
+    """A nominal column as places among known values."""
+    column = table.codes(name)
+    places = np.append(index_levels(column.levels, levels), -1).astype(np.int32)
+    return np.ascontiguousarray(places[column.codes])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingData:
+    """All that a tree is grown from: columns as they are read, the class of each row, and what it weighs."""
+
+    features: tuple[Feature, ...]
+    columns: tuple[Read, ...]
+    classes: NDArray[Any]
+    labels: Int32
+    weights: Array | None
+
+    @classmethod
+    def read(
+        cls, table: Table, features: tuple[Feature, ...], classes: NDArray[Any], labels: Int32, weights: Array | None
+    ) -> TrainingData:
+        """The columns of a table, without the rows that weigh nothing."""
+        asked = with_word_tests(table, features)
+        columns = tuple(read_column(asked, feature) for feature in features)
+        stock = cls(features, columns, classes, labels, weights)
+        return stock if weights is None or weights.all() else stock.take(np.flatnonzero(weights))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, rows: NDArray[Any]) -> TrainingData:
+        """Some rows, by number or by a mask."""
+        weights = None if self.weights is None else self.weights[rows]
+        columns = tuple(column[rows] for column in self.columns)
+        return TrainingData(self.features, columns, self.classes, self.labels[rows], weights)
+
+    def folds(self, n_folds: int, seed: int) -> Int32:
+        """The fold of each row: every class is shuffled and dealt out, so that folds are alike."""
+        shuffled = np.random.default_rng(seed).permutation(len(self))
+        by_class = shuffled[np.argsort(self.labels[shuffled], kind="stable")]
+        fold = np.empty(len(self), dtype=np.int32)
+        fold[by_class] = np.arange(len(self)) % n_folds
+        return fold
+
+
+# Texts as a tree reads them: is this word in the text, yes or no?
+
+ANSWERS = ("no", "yes")
+"""The values of a word in a text; a text that is not there is a gap."""
+
+DIGITS = 10
+"""Words whose gain agrees in so many digits tell the same: the first in the alphabet goes first."""
+
+
+def word_feature(column: str, word: str) -> Feature:
+    """Whether a text holds a word, as a column that a tree may test.
+
+    >>> word_feature("body", "free").name
+    "body has 'free'"
+    """
+    return Feature(f"{column} has {word!r}", ANSWERS, word=(column, word))
+
+
+def telling_words(
+    table: Table,
+    column: str,
+    labels: Int32,
+    weights: Array | None,
+    n_classes: int,
+    most: int,
+    n_jobs: int | None = None,
+) -> list[str]:
+    """The words of a text column whose presence tells most about the class, by information gain, best first."""
+    texts = table.strings(column)
+    known = texts.is_valid().to_numpy() if texts.null_count else None
+    seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_RECIPE, known, n_jobs)
+    gains = np.round(information_by_word(seen), DIGITS)
+    best = np.argsort(-gains, kind="stable")[:most]
+    return seen.words.take(best[gains[best] > 0.0].astype(np.int32)).to_list()
+
+
+def with_word_tests(table: Table, features: Sequence[Feature], n_jobs: int | None = None) -> Table:
+    """The table, and behind its columns one for every word that the features ask for."""
+    asked = [feature for feature in features if feature.word is not None]
+    if not asked:
+        return table
+    by_column: dict[str, list[str]] = {}
+    reads: list[Callable[[], Cells]] = [partial(table.cells, name) for name in table.names]
+
+    @cache
+    def answers(column: str) -> list[Int32]:
+        return _answers(table, column, by_column[column], n_jobs)
+
+    for feature in asked:
+        column, word = feature.word or ("", "")
+        words = by_column.setdefault(column, [])
+        reads.append(partial(_read, answers, column, len(words)))
+        words.append(word)
+    names = [*table.names, *(feature.name for feature in asked)]
+    return Table(names, table.n_rows, lambda place: reads[place](), named=table.named)
+
+
+def _read(answers: Callable[[str], list[Int32]], column: str, place: int) -> Cells:
+    return CategoryCells(used(ANSWERS, answers(column)[place]))
+
+
+def _answers(table: Table, column: str, words: list[str], n_jobs: int | None) -> list[Int32]:
+    """For each word, 1 where the text holds it, 0 where it does not, −1 where there is no text."""
+    texts = table.strings(column)
+    found = count_rows(texts, USUAL_RECIPE, words=Words.of(words), n_jobs=n_jobs).to_csr().tocsc()
+    without = np.zeros(table.n_rows, dtype=np.int32)
+    if texts.null_count:
+        without[~texts.is_valid().to_numpy()] = GAP
+    answers = []
+    for place in range(len(words)):
+        own = without.copy()
+        own[found.indices[found.indptr[place] : found.indptr[place + 1]]] = 1
+        answers.append(own)
+    return answers

@@ -1,0 +1,258 @@
+"""Why a row got its class: the tests that it passed, and the leaf, or leaves, that it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array
+from likely.errors import SettingsError
+from likely.models.tree.predict import Rows, branch_at, flat_of, stand_in_branch
+from likely.models.tree.tree import Tree
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from likely.models.tree.plot import TreePicture
+
+SHOWN_ROWS = 10
+
+How = Literal["known", "stand-in", "usual", "spread", "leaf"]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A node that a row came to with this part of its weight, and how it went on from there."""
+
+    node: int
+    weight: float
+    depth: int
+    value: Hashable
+    how: How
+    branch: int = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """The ways of some rows down a tree, their posteriors, and what was decided, if a loss did that."""
+
+    tree: Tree
+    visits: tuple[tuple[Visit, ...], ...]
+    posterior: Array
+    decided: Sequence[Hashable] | None = None
+
+    @classmethod
+    def of(cls, rows: Rows, shares: Array, decided: Sequence[Hashable] | None = None) -> Paths:
+        """Walk all rows down the tree."""
+        numbers, codes = rows.block(slice(0, rows.n_rows))
+        walked = tuple(tuple(_walk(rows.tree, numbers, codes, i)) for i in range(rows.n_rows))
+        return cls(rows.tree, walked, rows.posterior(shares), decided)
+
+    def __len__(self) -> int:
+        """How many rows are explained."""
+        return len(self.visits)
+
+    def leaves(self, row: int = 0) -> dict[int, float]:
+        """The leaves that a row came to, with the part of its weight in each; they sum to 1."""
+        self._refuse_row(row)
+        return {visit.node: visit.weight for visit in self.visits[row] if visit.how == "leaf"}
+
+    def nodes(self, row: int = 0) -> list[int]:
+        """All nodes on the way of a row, from the root on."""
+        self._refuse_row(row)
+        return [visit.node for visit in self.visits[row]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per row and node: weight, column, value, what was tested, and the class weights of the node."""
+        import pandas as pd
+
+        lines = [
+            (row, visit.node, visit.weight, *self._test(visit), visit.how, *self.tree.counts[visit.node])
+            for row, visits in enumerate(self.visits)
+            for visit in visits
+        ]
+        names = ["row", "node", "weight", "column", "value", "test", "how", *self.tree.classes.tolist()]
+        return pd.DataFrame(lines, columns=names)
+
+    def plot(self, row: int = 0, max_depth: int | None = None) -> TreePicture:
+        """The tree with the way of one row highlighted."""
+        from likely.models.tree.plot import TreePicture
+
+        return TreePicture(self.tree, frozenset(self.nodes(row)), max_depth)
+
+    def text(self, row: int = 0) -> str:
+        """The way of one row, test by test."""
+        self._refuse_row(row)
+        return "\n".join("  " * depth + line for depth, line in self._lines(row))
+
+    def __str__(self) -> str:
+        shown = [f"row {row}: {self._title(row)}\n{self.text(row)}" for row in range(min(len(self), SHOWN_ROWS))]
+        more = len(self) - len(shown)
+        return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for row in range(min(len(self), SHOWN_ROWS)):
+            body = "".join(
+                f'<div style="padding-left:{1.5 * depth}em">{escape(line)}</div>' for depth, line in self._lines(row)
+            )
+            parts.append(f"<p><b>row {row}: {escape(self._title(row))}</b></p>{body}")
+        more = len(self) - len(parts)
+        return "".join([*parts, f"<p>… and {more} more rows</p>" if more > 0 else ""])
+
+    def _title(self, row: int) -> str:
+        best = int(self.posterior[row].argmax())
+        probable = f"{self.tree.classes.tolist()[best]}, P = {self.posterior[row, best]:.4f}"
+        return probable if self.decided is None else f"{self.decided[row]} is decided; most probable is {probable}"
+
+    def _lines(self, row: int) -> list[tuple[int, str]]:
+        lines = []
+        for visit in self.visits[row]:
+            part = f" ({visit.weight:.3f} of the row)" if visit.weight < 1.0 else ""
+            if visit.how == "leaf":
+                lines.append((visit.depth, f"→ {label(self.tree, visit.node)} ({cases(self.tree, visit.node)}){part}"))
+                continue
+            column, value, test = self._test(visit)
+            if visit.how == "known":
+                numeric = self.tree.features[self.tree.column[visit.node]].is_numeric
+                lines.append((visit.depth, f"{test} (it is {value})" if numeric else test))
+            elif visit.how == "spread":
+                lines.append((visit.depth, f"{column} is not known: all branches{part}"))
+            else:
+                why = "by a stand-in" if visit.how == "stand-in" else "as most cases"
+                lines.append((visit.depth, f"{column} is not known: {test}, {why}"))
+        return lines
+
+    def _test(self, visit: Visit) -> tuple[str, Any, str]:
+        if visit.how == "leaf":
+            return "", None, ""
+        name = self.tree.features[self.tree.column[visit.node]].name
+        said = "" if visit.branch < 0 else condition(self.tree, visit.node, visit.branch)
+        value = number(visit.value) if isinstance(visit.value, float) else visit.value
+        return name, value, shortened(said, 120)
+
+    def _refuse_row(self, row: int) -> None:
+        if not -len(self) <= row < len(self):
+            raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
+
+
+def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Sequence[Visit]:
+    flat, found = flat_of(tree), []
+    pending = [(0, 1.0, 0)]
+    while pending:
+        node, weight, depth = pending.pop()
+        if tree.is_leaf[node]:
+            found.append(Visit(node, weight, depth, None, "leaf"))
+            continue
+        branch, how, value = (
+            int(branch_at(flat, node, numbers, codes, i)),
+            "known",
+            _value(tree, node, numbers, codes, i),
+        )
+        if branch < 0 and tree.missing == "surrogates":
+            branch = int(stand_in_branch(flat, node, numbers, codes, i))
+            how = "stand-in" if _some_stand_in(tree, node, numbers, codes, i) else "usual"
+        children = list(tree.children(node))
+        if branch >= 0:
+            found.append(Visit(node, weight, depth, value, how, branch))  # type: ignore[arg-type]
+            pending.append((children[branch], weight, depth + 1))
+            continue
+        found.append(Visit(node, weight, depth, value, "spread"))
+        total = sum(tree.sizes[child] for child in children)
+        shares = [(child, weight * float(tree.sizes[child] / total), depth + 1) for child in children]
+        pending += [entry for entry in reversed(shares) if entry[1] > 0.0]
+    return found
+
+
+def _value(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> Hashable:
+    column = int(tree.column[node])
+    slot = sum(f.is_numeric == tree.features[column].is_numeric for f in tree.features[:column])
+    levels = tree.features[column].levels
+    if levels is None:
+        return None if np.isnan(numbers[i, slot]) else float(numbers[i, slot])
+    return None if codes[i, slot] < 0 else levels[codes[i, slot]]
+
+
+def _some_stand_in(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> bool:
+    """Whether any stand-in of a node can tell the branch of a row."""
+    own = tree.surrogates
+    for k in range(own.starts[node], own.starts[node + 1]):
+        feature = tree.features[own.column[k]]
+        slot = sum(f.is_numeric == feature.is_numeric for f in tree.features[: own.column[k]])
+        if feature.levels is None:
+            if not np.isnan(numbers[i, slot]):
+                return True
+        elif codes[i, slot] >= 0 and tree.branches[own.values[k] + codes[i, slot]] >= 0:
+            return True
+    return False
+
+
+# How tests and nodes are said: in drawings, rules, pictures and paths.
+
+MOST_VALUES = 8
+LONGEST = 48
+
+
+def number(value: float) -> str:
+    """Ten digits at most, and none that say nothing."""
+    return f"{value:.10g}"
+
+
+def label(tree: Tree, node: int) -> str:
+    """The class that a node stands for, or what is decided there instead."""
+    most = tree.classes.tolist()[tree.majority[node]]
+    if tree.decided is None or tree.decided[node] == most:
+        return str(most)
+    return f"{tree.decided[node]}, though most are {most}"
+
+
+def weight(value: float) -> str:
+    """A number of cases; parts of cases with two digits."""
+    if value >= 1e15:  # the last digits would be inventions
+        return f"{value:.10g}"
+    return f"{value:,.0f}" if abs(value - round(value)) < 5e-3 else f"{value:,.2f}"
+
+
+def cases(tree: Tree, node: int) -> str:
+    """Cases in a node, and after a stroke those of other classes, if there are any."""
+    errors = float(tree.errors[node])
+    return weight(tree.sizes[node]) + (f"/{weight(errors)}" if errors >= 5e-3 else "")
+
+
+def values_of(tree: Tree, node: int, branch: int) -> list[Hashable]:
+    """The values of a nominal column that take a branch."""
+    levels = tree.features[tree.column[node]].levels or ()
+    return [level for level, own in zip(levels, tree.branch_map(node), strict=True) if own == branch]
+
+
+def outcome(tree: Tree, node: int, branch: int) -> str:
+    """What has to hold for a branch, without the name of the column: "< 41", "high", "≠ red"."""
+    if tree.features[tree.column[node]].is_numeric:
+        return f"{'<' if branch == 0 else '≥'} {number(tree.threshold[node])}"
+    values = values_of(tree, node, branch)
+    if tree.n_children[node] == 2 and len(values) > 1:
+        others = values_of(tree, node, 1 - branch)
+        if len(others) == 1:
+            return f"≠ {others[0]}"
+    shown = ", ".join(str(value) for value in values[:MOST_VALUES])
+    return shown if len(values) <= MOST_VALUES else f"{shown} and {len(values) - MOST_VALUES} more"
+
+
+def condition(tree: Tree, node: int, branch: int) -> str:
+    """The same with the name: "age < 41", "blood_pressure = high", "colour in red, green"."""
+    name, said = tree.features[tree.column[node]].name, outcome(tree, node, branch)
+    if tree.features[tree.column[node]].is_numeric or said.startswith("≠ "):
+        return f"{name} {said}"
+    several = len(values_of(tree, node, branch)) > 1
+    return f"{name} in {{{said}}}" if several else f"{name} = {said}"
+
+
+def shortened(text: object, longest: int = LONGEST) -> str:
+    """On one line, and not too long."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split()) or "(empty)"
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -1,0 +1,180 @@
+"""Growing a tree from the root down, all nodes of a level at once, columns side by side.
+
+At every node each column offers its best test, and the column whose test has the best value wins; of equals the first.
+The value is the measure among the cases in which the column is known, times their share of all cases. A node stays a
+leaf if its cases are of one class, if no test tells anything, or if no test leaves enough cases in two branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Index, Int32, Int64
+from likely.models.tree.columns.binned import BinnedColumn, sides_of
+from likely.models.tree.columns.protocol import Cases, Level, Moves, Rule, SearchColumn, Splits
+from likely.models.tree.columns.sorted import SortedColumn
+from likely.models.tree.partition import Branching, TreeWorkers, pass_on, share_out
+from likely.models.tree.split_measures import GAIN, NOTHING, WITHOUT_LOGARITHMS, choose, restrained
+from likely.models.tree.surrogates import Substitutes, find_substitutes
+from likely.models.tree.tree import Feature, Missing, NodeList, Tree
+
+NO_SHARES = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where growing ends, and how gaps are treated."""
+
+    min_cases: float = 2.0
+    max_depth: int | None = None
+    missing: Missing = "weights"
+    reuse_nominal: bool = False
+
+    def leave_open(self, counts: Array, depth: int) -> NDArray[np.bool_]:
+        """Which nodes may be split: not too deep, enough cases, and of more than one class."""
+        sizes = counts.sum(axis=1)
+        mixed = sizes - counts.max(axis=1) > NOTHING
+        if self.max_depth is not None and depth >= self.max_depth:
+            return np.zeros(len(counts), dtype=np.bool_)
+        return np.asarray(mixed & (sizes >= 2.0 * self.min_cases - NOTHING))
+
+
+@dataclass(slots=True, eq=False)
+class Growth:
+    """A tree that is being grown."""
+
+    classes: NDArray[Any]
+    features: tuple[Feature, ...]
+    columns: Sequence[SearchColumn]
+    rule: Rule
+    limits: Limits
+    crew: TreeWorkers
+    nodes: NodeList = field(init=False)
+    moves: Moves | None = None
+    depth: int = 0
+
+    def grow(self, cases: Cases) -> Tree:
+        """Level by level, until nothing is left to split."""
+        n_classes = len(self.classes)
+        counts = np.asarray(np.bincount(cases.labels, cases.weights, n_classes)[None, :], dtype=np.float64)
+        self.nodes = NodeList(counts)
+        used = np.zeros((1, len(self.features)), dtype=np.uint8)
+        members = np.arange(len(cases.rows), dtype=np.int64)
+        starts = np.array([0, len(members)])
+        level = Level(cases, members, starts, counts, counts.sum(axis=1), used, cases.labels)
+        ids = np.array([0])
+        if not self.limits.leave_open(counts, 0)[0]:
+            level, ids = self._nothing(level), ids[:0]
+        while len(level):
+            level, ids = self._next(level, ids)
+            self.depth += 1
+        return self.nodes.tree(self.classes, self.features, self.limits.missing)
+
+    def _next(self, level: Level, ids: Int64) -> tuple[Level, Int64]:
+        n_cases, winners = len(level.members), self._winners(level)
+        branches = np.full(len(level.cases.rows), -1, dtype=np.int32)
+        n_branches = np.zeros(len(level), dtype=np.int32)
+
+        def test(position: int) -> tuple[SearchColumn, Int64, Splits]:
+            column, chosen = self.columns[position], np.flatnonzero(winners == position)
+            return column, chosen, column.split(level, self.rule, chosen, branches)
+
+        tests = list(self.crew.each(test, np.unique(winners[winners >= 0]).tolist(), n_cases))
+        if not tests:
+            return self._nothing(level), ids[:0]
+        for _, chosen, found in tests:
+            n_branches[chosen] = found.n_branches
+        ways = Branching.of(n_branches, branches)
+        counts, usual, substitutes, shares = self._weigh(level, winners, ways)
+        kids = self.nodes.add(ids, tests, ways.first_child, n_branches, usual, counts, substitutes)
+        open_ = self.limits.leave_open(counts, self.depth + 1)
+        if not open_.any():
+            return self._nothing(level), ids[:0]
+        by_case = any(isinstance(column, SortedColumn) for column in self.columns)
+        passage = (
+            share_out(level, ways, open_, shares) if len(shares) else pass_on(level, ways, open_, by_case, self.crew)
+        )
+        self.moves = passage.moves
+        used, counts = self._used(level, tests, n_branches)[open_], counts[open_]
+        rest = (counts, counts.sum(axis=1), used, passage.labels)
+        return Level(passage.cases, passage.members, passage.moves.starts, *rest), kids[open_]
+
+    def _winners(self, level: Level) -> Index:
+        """The place of the column that each node tests, −1 for none."""
+        judged: Iterable[Array]
+        level = self._with_sides(level)
+        if self.rule.restrained and self.columns:
+            judged = self._restrained(level)
+        else:
+            judged = self.crew.each(
+                lambda column: self._moved(column).judge(level, self.rule), self.columns, len(level.members)
+            )
+        return first_best(judged, len(level))
+
+    def _moved(self, column: SearchColumn) -> SearchColumn:
+        """A column on the level that is grown: it goes there when it is asked, while it is at hand anyway."""
+        if self.moves is not None:
+            column.move(self.moves)
+        return column
+
+    def _restrained(self, level: Level) -> Array:
+        by_gain = replace(self.rule, measure=GAIN)
+
+        def both(column: SearchColumn) -> tuple[Array, Array]:
+            gains = self._moved(column).judge(level, by_gain)
+            return gains, column.ratios(level, self.rule, gains)
+
+        judged = list(self.crew.each(both, self.columns, len(level.members)))
+        return restrained(np.array([gains for gains, _ in judged]), np.array([ratios for _, ratios in judged]))
+
+    def _with_sides(self, level: Level) -> Level:
+        """What columns in bins need to know of the nodes, made once for all of them."""
+        if not level.is_whole(self.rule) or self.rule.measure in WITHOUT_LOGARITHMS:
+            return level
+        if not any(isinstance(column, BinnedColumn) for column in self.columns):
+            return level
+        return replace(level, sides=sides_of(level.counts, self.rule.logs))
+
+    def _weigh(self, level: Level, winners: Index, ways: Branching) -> tuple[Array, Int32, Substitutes | None, Array]:
+        """Class weights of the children, usual branches, stand-ins, and each child's share of gaps if there are any."""
+        counts, gaps, n_gaps = ways.weigh(level, self.crew)
+        known, parents = counts.sum(axis=1), ways.parents
+        usual = ways.usual(known)
+        if self.limits.missing == "weights":
+            if not n_gaps:
+                return counts, usual, None, NO_SHARES
+            shares = known / np.bincount(parents, known, len(level))[parents]
+            return counts + gaps[parents] * shares[:, None], usual, None, shares
+        found = find_substitutes(self.columns, level, winners, ways.of_case, ways.n_branches, usual, self.crew)
+        if n_gaps:
+            found.send(self.columns, level, ways.of_case, ways.n_branches, usual)
+            counts, _, _ = ways.weigh(level, self.crew)
+        return counts, usual, found, NO_SHARES
+
+    def _used(
+        self, level: Level, tests: list[tuple[SearchColumn, Int64, Splits]], n_branches: Int32
+    ) -> NDArray[np.uint8]:
+        """Nominal columns that may not be tested any more below each child."""
+        used = level.used.copy()
+        for column, chosen, found in tests:
+            if found.maps is not None and not self.limits.reuse_nominal:
+                used[chosen, column.place] = 1
+        return np.repeat(used, n_branches, axis=0)
+
+    def _nothing(self, level: Level) -> Level:
+        none = np.empty(0, dtype=np.int64)
+        rest = (level.counts[:0], level.sizes[:0], level.used[:0], level.labels[:0])
+        return Level(level.cases, none, np.zeros(1, dtype=np.int64), *rest)
+
+
+def first_best(judged: Iterable[Array], n_nodes: int) -> Index:
+    """The column with the best value in each node, the first of equals; −1 where none tells anything."""
+    winners, values = np.full(n_nodes, -1), list(judged)
+    if values:
+        choose(np.array(values), winners)
+    return winners

@@ -1,0 +1,211 @@
+"""A tree as a picture: boxes with class bars at every node, outcomes on the edges, one way highlighted.
+
+Written as SVG by hand: it needs no drawing library, opens everywhere, and its text can be searched and copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from likely.errors import SettingsError
+from likely.io.atomic import write_text
+from likely.io.outputs import Output, refuse
+from likely.models.tree.explain import cases, label, outcome, shortened
+from likely.models.tree.tree import Tree
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's palette without its yellow; classes beyond share the last, and every leaf names its class."""
+
+INK, FAINT, MARKED = "#222222", "#BBBBBB", "#111111"
+MOST_NODES = 250
+LETTER = 7.2
+"""Width of a letter of 12 px, a little more than most have."""
+
+BOX, GAP, LEVEL = 46, 18, 96
+PAD, LEGEND = 14, 22
+LONGEST_NAME, LONGEST_TEST = 28, 22
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreePicture:
+    """A tree, the nodes of the way that is highlighted, and how deep it is drawn."""
+
+    tree: Tree
+    marked: frozenset[int] = frozenset()
+    max_depth: int | None = None
+
+    def to_svg(self) -> str:
+        """The picture as a document of its own."""
+        shown = _shown(self.tree, self.max_depth)
+        places, widths, width = _places(self.tree, shown)
+        depth = max(level for _, level in places.values())
+        legend, legend_height = _legend(self.tree, width)
+        height = 2 * PAD + legend_height + depth * LEVEL + BOX
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(self._described(), quote=True)}" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
+            'font-family="sans-serif" font-size="12">',
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
+            legend,
+        ]
+        top = PAD + legend_height
+        parts += [self._edges(node, shown, places, top) for node in shown]
+        parts += [self._box(node, shown, places[node], widths[node], top) for node in shown]
+        return "".join([*parts, "</svg>"])
+
+    def to_html(self) -> str:
+        """A page that needs nothing but itself."""
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Decision tree</title>'
+            "<style>body{margin:1.5rem;font-family:sans-serif}</style></head>\n"
+            f"<body>{self.to_svg()}</body>\n</html>\n"
+        )
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the picture; the suffix says how: .svg or .html."""
+        target = Path(path)
+        if target.suffix.lower() not in (".svg", ".html", ".htm"):
+            raise SettingsError(f"A tree is saved as .svg or .html, not as {target.name!r}.")
+        refuse([Output(target)])
+        text = f"{self.to_svg()}\n" if target.suffix.lower() == ".svg" else self.to_html()
+        write_text(target, text)
+        return target
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x:auto">{self.to_svg()}</div>'
+
+    def __repr__(self) -> str:
+        return f"TreePicture({len(self.tree)} nodes)"
+
+    def _described(self) -> str:
+        return f"Decision tree with {len(self.tree)} nodes, {self.tree.n_leaves} of them leaves"
+
+    def _edges(self, node: int, shown: dict[int, bool], places: dict[int, tuple[float, int]], top: float) -> str:
+        if not shown[node]:
+            return ""
+        x, level = places[node]
+        y = top + level * LEVEL + BOX
+        parts = []
+        for branch, child in enumerate(self.tree.children(node)):
+            end, below = places[child][0], top + (level + 1) * LEVEL
+            is_marked = node in self.marked and child in self.marked
+            colour, thick = (MARKED, 3) if is_marked else (FAINT, 1.2)
+            middle = (y + below) / 2
+            parts.append(
+                f'<path d="M{x:.1f} {y:.1f} C{x:.1f} {middle:.1f} {end:.1f} {middle:.1f} {end:.1f} {below:.1f}" '
+                f'fill="none" stroke="{colour}" stroke-width="{thick}"/>'
+            )
+            text = shortened(outcome(self.tree, node, branch), LONGEST_TEST)
+            room = 0.9 * LETTER * len(text) + 4
+            weight = ' font-weight="bold"' if is_marked else ""
+            parts.append(
+                f'<rect x="{end - room / 2:.1f}" y="{below - 19:.1f}" width="{room:.1f}" height="16" fill="white"/>'
+                f'<text x="{end:.1f}" y="{below - 7:.1f}" text-anchor="middle" font-size="11" fill="{INK}"{weight}>'
+                f"{escape(text)}</text>"
+            )
+        return "".join(parts)
+
+    def _box(self, node: int, shown: dict[int, bool], place: tuple[float, int], width: float, top: float) -> str:
+        tree = self.tree
+        x, y = place[0] - width / 2, top + place[1] * LEVEL
+        is_marked = node in self.marked
+        stroke, thick = (MARKED, 2.6) if is_marked else ("#888888", 1)
+        name = label(tree, node) if tree.is_leaf[node] else tree.features[tree.column[node]].name
+        more = " …" if not tree.is_leaf[node] and not shown[node] else ""
+        rounded = 10 if tree.is_leaf[node] else 2
+        weight = "bold" if tree.is_leaf[node] else "normal"
+        parts = [
+            f"<g><title>{escape(self._told(node))}</title>"
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="{rounded}" fill="white" '
+            f'stroke="{stroke}" stroke-width="{thick}"/>',
+            f'<text x="{x + 8:.1f}" y="{y + 18:.1f}" fill="{INK}" font-weight="{weight}">'
+            f"{escape(shortened(name, LONGEST_NAME))}{more}</text>",
+            f'<text x="{x + width - 8:.1f}" y="{y + 18:.1f}" fill="#555555" text-anchor="end" font-size="11">'
+            f"{cases(tree, node)}</text>",
+        ]
+        left, total = x + 8, max(float(tree.sizes[node]), 1e-300)
+        for place_, count in enumerate(tree.counts[node]):
+            part = (width - 16) * float(count) / total
+            if part > 0.05:
+                colour = COLOURS[min(place_, len(COLOURS) - 1)]
+                parts.append(
+                    f'<rect x="{left:.1f}" y="{y + 28:.1f}" width="{part:.1f}" height="10" fill="{colour}" '
+                    'stroke="white" stroke-width="0.5"/>'
+                )
+                left += part
+        return "".join([*parts, "</g>"])
+
+    def _told(self, node: int) -> str:
+        labels = self.tree.classes.tolist()
+        return ", ".join(
+            f"{labels[c]}: {self.tree.counts[node, c]:g}" for c in np.flatnonzero(self.tree.counts[node] > 0.0)
+        )
+
+
+def _shown(tree: Tree, max_depth: int | None) -> dict[int, bool]:
+    """The nodes that are drawn, and whether their children are, too: whole levels, as many as can be read."""
+    limit = max_depth
+    if limit is None and len(tree) > MOST_NODES:
+        sizes = np.cumsum(np.bincount(tree.depths))
+        limit = max(int(np.searchsorted(sizes, MOST_NODES, side="right")) - 1, 1)
+    shown = {}
+    for node in range(len(tree)):
+        if limit is None or tree.depths[node] <= limit:
+            deeper = limit is None or tree.depths[node] < limit
+            shown[node] = not tree.is_leaf[node] and deeper
+    return shown
+
+
+def _places(tree: Tree, shown: dict[int, bool]) -> tuple[dict[int, tuple[float, int]], dict[int, float], float]:
+    """The middle and level of every box and its width: ends side by side, tests above the middle of their branches."""
+    widths = {node: _width(tree, node) for node in shown}
+    places: dict[int, tuple[float, int]] = {}
+    at = float(PAD)
+    for node in tree.walk():
+        if node in shown and not shown[node]:
+            room = max(widths[node], _test_width(tree, node))
+            places[node] = at + room / 2, int(tree.depths[node])
+            at += room + GAP
+    for node in sorted(shown, reverse=True):
+        if shown[node]:
+            children = tree.children(node)
+            middle = (places[children[0]][0] + places[children[-1]][0]) / 2
+            places[node] = max(middle, PAD + widths[node] / 2), int(tree.depths[node])
+    right = max(places[node][0] + widths[node] / 2 for node in shown)
+    return places, widths, max(right, at - GAP) + PAD
+
+
+def _width(tree: Tree, node: int) -> float:
+    name = label(tree, node) if tree.is_leaf[node] else tree.features[tree.column[node]].name
+    return LETTER * (len(shortened(name, LONGEST_NAME)) + len(cases(tree, node)) + 2) + 22
+
+
+def _test_width(tree: Tree, node: int) -> float:
+    """Room for the outcome that is written above a box."""
+    above = int(tree.parent[node])
+    if above < 0:
+        return 0.0
+    return LETTER * len(shortened(outcome(tree, above, node - int(tree.first_child[above])), LONGEST_TEST)) + 6
+
+
+def _legend(tree: Tree, width: float) -> tuple[str, float]:
+    """Classes and their colours, in as many lines as they need."""
+    parts, x, y = [], float(PAD), float(PAD)
+    labels = [shortened(value, LONGEST_NAME) for value in tree.classes.tolist()]
+    if len(labels) > len(COLOURS):
+        labels = [*labels[: len(COLOURS) - 1], f"{len(labels) - len(COLOURS) + 1} more classes"]
+    for place, text in enumerate(labels):
+        needed = LETTER * len(text) + 34
+        if x + needed > width - PAD and x > PAD:
+            x, y = float(PAD), y + LEGEND
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="12" height="12" fill="{COLOURS[place]}"/>'
+            f'<text x="{x + 18:.1f}" y="{y + 10.5:.1f}" fill="{INK}">{escape(text)}</text>'
+        )
+        x += needed
+    return "".join(parts), y - PAD + LEGEND + 6

@@ -1,0 +1,308 @@
+"""A table for a grown tree: its tested columns, block by block, and what the tree says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Int32, Int64
+from likely.errors import BadCell, SchemaError
+from likely.models.tree.data import Read, read_codes, with_word_tests
+from likely.models.tree.tree import Tree
+from likely.parallel import row_blocks, side_by_side
+from likely.table import Table
+from likely.table.table import INFINITE, Numbers
+
+
+def flat_of(tree: Tree) -> Flat:
+    """The arrays of a tree in the order in which compiled loops want them."""
+    numeric = np.array([feature.is_numeric for feature in tree.features], dtype=np.uint8)
+    slot = np.where(numeric, np.cumsum(numeric) - 1, np.cumsum(1 - numeric) - 1).astype(np.int32)
+    own, stand_ins = tree, tree.surrogates
+    return Flat(
+        own.column, own.threshold, own.first_child, own.n_children, own.values, own.branches, own.usual, numeric, slot,
+        stand_ins.starts, stand_ins.column, stand_ins.threshold, stand_ins.low, stand_ins.high, stand_ins.values,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows of a table as a tree reads them; they stay where they are until a block is asked for."""
+
+    tree: Tree
+    numbers: Numbers
+    codes: tuple[Int32, ...]
+    n_rows: int
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, tree: Tree, table: Table, n_jobs: int | None = None) -> Rows:
+        """Find the columns of a tree in a table; categories that it never learned are gaps."""
+        if table.sparse is not None:
+            raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
+        table = with_word_tests(table, tree.features, n_jobs)
+        numeric = tuple(feature.name for feature in tree.features if feature.is_numeric)
+        nominal = [feature for feature in tree.features if feature.levels is not None]
+        codes = tuple(read_codes(table, feature.name, feature.levels or ()) for feature in nominal)
+        return cls(tree, Numbers.of(table, numeric), codes, table.n_rows, n_jobs)
+
+    @classmethod
+    def stocked(cls, tree: Tree, columns: Sequence[Read], n_jobs: int | None = None) -> Rows:
+        """Columns that were read before, in the order of the tree's features."""
+        pairs = list(zip(tree.features, columns, strict=True))
+        names = tuple(feature.name for feature in tree.features if feature.is_numeric)
+        numeric = [np.asarray(column, dtype=np.float64) for feature, column in pairs if feature.is_numeric]
+        codes = tuple(np.asarray(column, dtype=np.int32) for feature, column in pairs if not feature.is_numeric)
+        n_rows = len(columns[0]) if columns else 0
+        return cls(tree, Numbers(names, numeric), codes, n_rows, n_jobs)
+
+    def block(self, rows: slice) -> tuple[Array, Int32]:
+        """Numbers and codes of some rows; an infinite number is refused by its row and column."""
+        numbers = self.numbers.rows(rows)
+        place = first_infinite(numbers)
+        if place >= 0:
+            row, column = divmod(place, numbers.shape[1])
+            bad = BadCell(row, column, float(numbers[row, column]), INFINITE)
+            raise bad.named(self.numbers.columns, rows.start)
+        codes = np.empty((len(numbers), len(self.codes)), dtype=np.int32)
+        for place, column_codes in enumerate(self.codes):
+            codes[:, place] = column_codes[rows]
+        return numbers, codes
+
+    def each(self, use: Callable[[slice, Array, Int32], None]) -> None:
+        """Hand all blocks to `use`, side by side."""
+        width = len(self.numbers.columns) + len(self.codes)
+
+        def work(rows: slice) -> None:
+            use(rows, *self.block(rows))
+
+        for _ in side_by_side(work, row_blocks(self.n_rows, width), self.n_jobs):
+            pass
+
+    def leaves(self) -> Int32:
+        """The leaf of each row; −1 for a row that a gap sends to several."""
+        flat, out = flat_of(self.tree), np.empty(self.n_rows, dtype=np.int32)
+        stand_ins = self.tree.missing == "surrogates"
+
+        def use(rows: slice, numbers: Array, codes: Int32) -> None:
+            find_leaves(flat, stand_ins, numbers, codes, out[rows])
+
+        self.each(use)
+        return out
+
+    def posterior(self, shares: Array) -> Array:
+        """P(class) of each row from that of every node."""
+        flat, sizes, out = flat_of(self.tree), self.tree.sizes, np.empty((self.n_rows, shares.shape[1]))
+        stand_ins = self.tree.missing == "surrogates"
+
+        def use(rows: slice, numbers: Array, codes: Int32) -> None:
+            leaves, there = np.empty(len(numbers), dtype=np.int32), out[rows]
+            n_open = find_leaves(flat, stand_ins, numbers, codes, leaves)
+            np.take(shares, leaves, axis=0, out=there, mode="wrap")
+            if n_open:
+                spread_rows(flat, sizes, numbers, codes, np.flatnonzero(leaves < 0), shares, there)
+
+        self.each(use)
+        return out
+
+    def choose(self, shares: Array) -> NDArray[np.intp]:
+        """The most probable class of each row; the first of equals."""
+        flat, sizes, out = flat_of(self.tree), self.tree.sizes, np.empty(self.n_rows, dtype=np.intp)
+        best, stand_ins = shares.argmax(axis=1), self.tree.missing == "surrogates"
+
+        def use(rows: slice, numbers: Array, codes: Int32) -> None:
+            leaves = np.empty(len(numbers), dtype=np.int32)
+            n_open = find_leaves(flat, stand_ins, numbers, codes, leaves)
+            np.take(best, leaves, out=out[rows], mode="wrap")
+            if n_open:
+                some, found = np.flatnonzero(leaves < 0), np.empty((len(numbers), shares.shape[1]))
+                spread_rows(flat, sizes, numbers, codes, some, shares, found)
+                out[rows][some] = found[some].argmax(axis=1)
+
+        self.each(use)
+        return out
+
+    def counts(self, labels: Int32, weights: Array | None = None) -> Array:
+        """Class weights of these rows in every node of the tree; gaps are shared out as the tree does it."""
+        flat, sizes, stand_ins = flat_of(self.tree), self.tree.sizes, self.tree.missing == "surrogates"
+        given = np.ones(self.n_rows) if weights is None else weights
+        width = len(self.numbers.columns) + len(self.codes)
+
+        def work(rows: slice) -> Array:
+            out = np.zeros_like(self.tree.counts)
+            tally(flat, stand_ins, sizes, *self.block(rows), labels[rows], given[rows], out)
+            return out
+
+        total = np.zeros_like(self.tree.counts)
+        for part in side_by_side(work, row_blocks(self.n_rows, width), self.n_jobs):
+            total += part
+        return total
+
+
+# Rows down a tree: to their leaf, or, where a test meets a gap, to several with a part of their weight each.
+
+NO_LEAF = -1
+
+
+class Flat(NamedTuple):
+    """A tree as compiled loops read it; `slot` is the place of a feature among those of its kind."""
+
+    column: Int32
+    threshold: Array
+    first_child: Int32
+    n_children: Int32
+    values: Int64
+    branches: Int32
+    usual: Int32
+    numeric: NDArray[np.uint8]
+    slot: Int32
+    stand_in_starts: Int64
+    stand_in_column: Int32
+    stand_in_threshold: Array
+    stand_in_low: Int32
+    stand_in_high: Int32
+    stand_in_values: Int64
+
+
+@numba.njit(nogil=True, cache=True)
+def branch_at(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
+    """The branch that a row takes, −1 where its value is a gap or leads nowhere."""
+    column = flat.column[node]
+    if flat.numeric[column]:
+        x = numbers[i, flat.slot[column]]
+        if x >= flat.threshold[node]:
+            return 1
+        return -1 if np.isnan(x) else 0
+    code = codes[i, flat.slot[column]]
+    return -1 if code < 0 else int(flat.branches[flat.values[node] + code])
+
+
+@numba.njit(nogil=True, cache=True)
+def stand_in_branch(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
+    """The branch by the first stand-in that can tell, or the usual one."""
+    for k in range(flat.stand_in_starts[node], flat.stand_in_starts[node + 1]):
+        column = flat.stand_in_column[k]
+        if flat.numeric[column]:
+            x = numbers[i, flat.slot[column]]
+            if not np.isnan(x):
+                return int(flat.stand_in_high[k]) if x >= flat.stand_in_threshold[k] else int(flat.stand_in_low[k])
+        else:
+            code = codes[i, flat.slot[column]]
+            if code >= 0:
+                branch = flat.branches[flat.stand_in_values[k] + code]
+                if branch >= 0:
+                    return int(branch)
+    return int(flat.usual[node])
+
+
+@numba.njit(nogil=True, cache=True)
+def find_leaves(flat: Flat, stand_ins: bool, numbers: Array, codes: Int32, out: Int32) -> int:
+    """The leaf of each row, −1 where a gap was met and there are no stand-ins; returns how many are −1."""
+    # As locals, and with the test written out: a call would touch the reference counts of all arrays at every node.
+    column, threshold, first_child, values = flat.column, flat.threshold, flat.first_child, flat.values
+    branches, numeric, slot = flat.branches, flat.numeric, flat.slot
+    n_open = 0
+    for i in range(len(out)):
+        node = 0
+        at = column[node]
+        while at >= 0:
+            if numeric[at]:
+                x = numbers[i, slot[at]]
+                branch = 1 if x >= threshold[node] else -1 if np.isnan(x) else 0
+            else:
+                code = codes[i, slot[at]]
+                branch = -1 if code < 0 else branches[values[node] + code]
+            if branch < 0:
+                if not stand_ins:
+                    node = NO_LEAF
+                    n_open += 1
+                    break
+                branch = stand_in_branch(flat, node, numbers, codes, i)
+            node = first_child[node] + branch
+            at = column[node]
+        out[i] = node
+    return n_open
+
+
+@numba.njit(nogil=True, cache=True)
+def go_down(
+    first: int, n_children: int, branch: int, weight: float, sizes: Array, pending: Int64, weights: Array, n: int
+) -> int:
+    """Put what comes next behind the n nodes that are pending: the branch, or all of them for a gap; how many are then.
+
+    A gap is shared out as the training cases went.
+    """
+    if branch >= 0:
+        pending[n], weights[n] = first + branch, weight
+        return n + 1
+    total = sizes[first : first + n_children].sum()
+    for child in range(first + n_children - 1, first - 1, -1):
+        if sizes[child] > 0.0:
+            pending[n], weights[n] = child, weight * sizes[child] / total
+            n += 1
+    return n
+
+
+@numba.njit(nogil=True, cache=True)
+def spread_rows(flat: Flat, sizes: Array, numbers: Array, codes: Int32, rows: Int64, shares: Array, out: Array) -> None:
+    """P(class) of rows that reach several leaves: each branch counts with its share of the training cases."""
+    pending, weights = np.empty(len(flat.column), dtype=np.int64), np.empty(len(flat.column))
+    for i in rows:
+        out[i] = 0.0
+        pending[0], weights[0], n = 0, 1.0, 1
+        while n:
+            n -= 1
+            node, weight = pending[n], weights[n]
+            if flat.column[node] < 0:
+                for c in range(out.shape[1]):
+                    out[i, c] += weight * shares[node, c]
+                continue
+            first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
+            before = n
+            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
+            if n == before:  # no branch has had a case
+                out[i] += weight * shares[node]
+
+
+@numba.njit(nogil=True, cache=True)
+def tally(
+    flat: Flat, stand_ins: bool, sizes: Array, numbers: Array, codes: Int32, labels: Int32, given: Array, out: Array
+) -> None:
+    """Class weights that rows leave in every node that they pass."""
+    pending, weights = np.empty(len(flat.column), dtype=np.int64), np.empty(len(flat.column))
+    for i in range(len(labels)):
+        pending[0], weights[0], n = 0, given[i], 1
+        while n:
+            n -= 1
+            node, weight = pending[n], weights[n]
+            out[node, labels[i]] += weight
+            if flat.column[node] < 0:
+                continue
+            first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
+            if branch < 0 and stand_ins:
+                branch = stand_in_branch(flat, node, numbers, codes, i)
+            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
+
+
+@numba.njit(nogil=True, cache=True)
+def first_infinite(numbers: Array) -> int:
+    """The place of the first infinite cell in reading order, −1 if there is none."""
+    for i in range(numbers.shape[0]):
+        for j in range(numbers.shape[1]):
+            if np.isinf(numbers[i, j]):
+                return int(i * numbers.shape[1] + j)
+    return -1
+
+
+@numba.njit(nogil=True, cache=True)
+def branches_of(flat: Flat, stand_ins: bool, node: int, numbers: Array, codes: Int32, rows: Int64, out: Int32) -> None:
+    """The branch that each of some rows takes at one node, −1 where a gap sends it everywhere."""
+    for k in range(len(rows)):
+        out[k] = branch_at(flat, node, numbers, codes, rows[k])
+        if out[k] < 0 and stand_ins:
+            out[k] = stand_in_branch(flat, node, numbers, codes, rows[k])

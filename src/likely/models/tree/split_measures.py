@@ -1,0 +1,203 @@
+"""Measures of a split from running sums, for the inner loops; `likely.measures` says the same in NumPy.
+
+With n cases, n_c of class c, n_j in branch j and n_jc in both, and f(x) = x log₂ x:
+
+    whole    Σ_c f(n_c)      cells    Σ_jc f(n_jc)      sizes    Σ_j f(n_j)
+    n I = f(n) − whole − sizes + cells,   n H(A) = f(n) − sizes,   n H(A, C) = f(n) − cells,   n H(C) = f(n) − whole
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Int64
+
+MISCLASSIFICATION, GAIN, RATIO, SYMMETRIC_1, SYMMETRIC_2, CHI2, GINI = range(7)
+
+IDS: dict[str, int] = {
+    "misclassification": MISCLASSIFICATION,
+    "information_gain": GAIN,
+    "gain_ratio": RATIO,
+    "symmetric_gain_ratio_1": SYMMETRIC_1,
+    "symmetric_gain_ratio_2": SYMMETRIC_2,
+    "chi2": CHI2,
+    "gini": GINI,
+}
+
+WORTHLESS = 1e-12
+"""What is not above this tells nothing: it is rounding."""
+
+TIE = 1e-10
+"""Values that agree in so many digits are equal, so that rounding decides nothing."""
+
+NOTHING = 1e-12
+"""Weight below which a cell is empty: what subtraction of fractions leaves."""
+
+
+def logarithms(n: int) -> Array:
+    """Table of x log₂ x for whole numbers up to n."""
+    x = np.arange(n + 1, dtype=np.float64)
+    return np.asarray(x * np.log2(x, out=np.zeros_like(x), where=x > 0.0))
+
+
+@numba.njit(nogil=True, cache=True)
+def xlogx(x: float, logs: Array) -> float:
+    """Look up x log₂ x, or compute it for a fraction."""
+    if x <= NOTHING:
+        return 0.0
+    k = int(x)
+    if k == x and k < len(logs):
+        return float(logs[k])
+    return float(x * np.log2(x))
+
+
+@numba.njit(nogil=True, cache=True)
+def whole_of(measure: int, totals: Array, n: float, logs: Array) -> float:
+    """What a measure needs to know of the classes of all cases."""
+    found = 0.0
+    for c in range(len(totals)):
+        if measure == MISCLASSIFICATION:
+            found = max(found, totals[c])
+        elif measure == GINI:
+            found += totals[c] * totals[c] / n
+        elif measure != CHI2:
+            found += xlogx(totals[c], logs)
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def cells_of(measure: int, counts: Array, size: float, totals: Array, logs: Array) -> float:
+    """What a measure needs to know of the classes in one branch; the sum over branches goes to `value_of`."""
+    found = 0.0
+    if measure == MISCLASSIFICATION:
+        for c in range(len(counts)):
+            found = max(found, counts[c])
+    elif measure == GINI:
+        for c in range(len(counts)):
+            found += counts[c] * counts[c]
+        found /= size
+    elif measure == CHI2:
+        for c in range(len(counts)):
+            if totals[c] > NOTHING:
+                found += counts[c] * counts[c] / totals[c]
+        found /= size
+    else:
+        for c in range(len(counts)):
+            found += xlogx(counts[c], logs)
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def value_of(measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
+    """The measure itself; `log_n` is f(n), and `sizes` the sum of f over the sizes of the branches."""
+    if measure in (MISCLASSIFICATION, GINI):
+        found = (cells - whole) / n
+        return found if found > WORTHLESS else 0.0
+    if measure == CHI2:
+        return cells - 1.0 if cells - 1.0 > WORTHLESS else 0.0
+    gain = log_n - whole - sizes + cells
+    if gain <= WORTHLESS * n:
+        return 0.0
+    if measure == GAIN:
+        return gain / n
+    if measure == RATIO:
+        return gain / (log_n - sizes)
+    if measure == SYMMETRIC_1:
+        return gain / (log_n - cells)
+    return gain / (log_n - sizes + log_n - whole)
+
+
+@numba.njit(nogil=True, cache=True)
+def value_of_two(
+    measure: int, one: Array, n_one: float, other: Array, totals: Array, n: float, log_n: float, whole: float,
+    logs: Array,
+) -> float:  # fmt: skip
+    """The measure of a test with two branches, from the classes in one of them; `other` gets those of the other."""
+    for c in range(len(totals)):
+        other[c] = totals[c] - one[c]
+    cells = cells_of(measure, one, n_one, totals, logs) + cells_of(measure, other, n - n_one, totals, logs)
+    return value_of(measure, n, log_n, whole, cells, xlogx(n_one, logs) + xlogx(n - n_one, logs))
+
+
+@numba.njit(nogil=True, cache=True)
+def choose(values: Array, winners: NDArray[np.intp]) -> None:
+    """The best line of columns × nodes for each node, the first of equals; winners stay where nothing is above zero."""
+    for node in range(len(winners)):
+        best = 0.0
+        for column in range(len(values)):
+            if values[column, node] > best * (1.0 + TIE):
+                best, winners[node] = values[column, node], column
+
+
+# Measures of a cut where every case weighs 1, for the innermost loops: whole numbers, and no calls from them.
+#
+# `measuring` says the same for any weights and any number of branches.
+
+WITHOUT_LOGARITHMS = (MISCLASSIFICATION, GINI, CHI2)
+
+
+@numba.njit(nogil=True, cache=True)
+def fewest(min_cases: float) -> int:
+    """How many whole cases a branch needs."""
+    return max(int(np.ceil(min_cases - TIE)), 1)
+
+
+@numba.njit(nogil=True, cache=True)
+def ratio(measure: int, gain: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
+    """The measures that divide a gain by entropies; all of them times the number of cases."""
+    if measure == RATIO:
+        return gain / (log_n - sizes)
+    return gain / (log_n - (cells if measure == SYMMETRIC_1 else sizes + whole - log_n))
+
+
+@numba.njit(nogil=True, cache=True)
+def whole_by_counts(measure: int, known: Int64, n: int) -> float:
+    """What Gini's measure and the misclassification rate need to know of the classes of all cases."""
+    found = 0.0
+    for c in range(len(known)):
+        found = found + known[c] * known[c] / n if measure == GINI else max(found, float(known[c]))
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def by_counts(measure: int, left: Int64, known: Int64, n_left: int, n: int, whole: float) -> float:
+    """The measures that need no logarithms."""
+    n_right, low, high = n - n_left, 0.0, 0.0
+    for c in range(len(left)):
+        below, above = left[c], known[c] - left[c]
+        if measure == MISCLASSIFICATION:
+            low, high = max(low, float(below)), max(high, float(above))
+        elif measure == GINI:
+            low += below * below
+            high += above * above
+        elif known[c] > 0:
+            low += below * below / known[c]
+            high += above * above / known[c]
+    if measure == MISCLASSIFICATION:
+        value = (low + high - whole) / n
+    elif measure == GINI:
+        value = (low / n_left + high / n_right - whole) / n
+    else:
+        value = low / n_left + high / n_right - 1.0
+    return value if value > WORTHLESS else 0.0
+
+
+# Gain ratio with C4.5's two restraints, which keep it from cutting off a few cases at the edge, again and again.
+#
+# A number is cut where the information gain is largest, and only then is the ratio taken. And only columns whose gain
+# is at least the average of those that tell something are compared by their ratio.
+
+
+def ratios_of_cuts(gains: Array, left: Array, known: Array) -> Array:
+    """Gain over entropy of the cut, from the weights below it and of all known cases; 0 where nothing is gained."""
+    share = np.divide(left, known, out=np.full_like(known, 0.5), where=(gains > 0.0) & (known > 0.0))
+    entropy = -(share * np.log2(share) + (1.0 - share) * np.log2(1.0 - share))
+    return np.asarray(np.where(gains > 0.0, gains / entropy, 0.0))
+
+
+def restrained(gains: Array, ratios: Array) -> Array:
+    """Ratios (columns × nodes), but 0 for columns that gain less than the average of those that gain anything."""
+    average = gains.sum(axis=0) / np.maximum((gains > 0.0).sum(axis=0), 1)
+    return np.asarray(np.where(gains >= average * (1.0 - TIE), ratios, 0.0))

@@ -1,0 +1,265 @@
+"""A decision tree as flat arrays: one line per node, level after level, siblings side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Int32, Int64
+from likely.models.tree.columns.protocol import SearchColumn, Splits
+from likely.models.tree.surrogates import Substitutes
+
+Missing = Literal["weights", "surrogates"]
+LEAF = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A column that a tree may test: its values if it is nominal; `cuts` is the number of ways to cut a numeric one.
+
+    Whether a text holds a word is a nominal column of its own: `word` is the name of the text column, and the word.
+    """
+
+    name: str
+    levels: tuple[Hashable, ...] | None = None
+    cuts: int = 0
+    word: tuple[str, str] | None = None
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether tests compare it with a threshold."""
+        return self.levels is None
+
+    @property
+    def column(self) -> str:
+        """The column of the table that it is read from."""
+        return self.name if self.word is None else self.word[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surrogates:
+    """Tests that stand in for a node's own, best first: those of node k lie between `starts[k]` and `starts[k + 1]`.
+
+    On a numeric column `low` is the branch below the threshold and `high` the one from it up; on a nominal one, the
+    branches of its values begin at `values` in the tree's `branches`.
+    """
+
+    starts: Int64
+    column: Int32
+    threshold: Array
+    low: Int32
+    high: Int32
+    values: Int64
+
+    @classmethod
+    def none(cls, n_nodes: int) -> Surrogates:
+        """No stand-ins at all."""
+        ints, order = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        return cls(np.zeros(n_nodes + 1, dtype=np.int64), ints, np.empty(0), ints, ints, order)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes in level order; the root is node 0.
+
+    `column` is the place of the tested feature, −1 in a leaf. A numeric test sends a value below `threshold` to the
+    first child and any other to the second; a nominal one looks up its branch in `branches`, from `values` on (−1:
+    this value leads nowhere, as a gap). `counts` holds the class weights of the training cases; `usual` the branch
+    that most of them took. `decided` is what a loss makes of each node; it is no part of what was learned.
+    """
+
+    classes: NDArray[Any]
+    features: tuple[Feature, ...]
+    missing: Missing
+    column: Int32
+    threshold: Array
+    first_child: Int32
+    n_children: Int32
+    values: Int64
+    branches: Int32
+    usual: Int32
+    counts: Array
+    surrogates: Surrogates
+    decided: tuple[Hashable, ...] | None = None
+
+    def __len__(self) -> int:
+        """How many nodes there are, leaves included."""
+        return len(self.column)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Weight of the cases in each node."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def errors(self) -> Array:
+        """Weight of the cases that each node would misclassify if it were a leaf."""
+        return np.asarray(self.sizes - self.counts.max(axis=1, initial=0.0))
+
+    @cached_property
+    def majority(self) -> NDArray[np.intp]:
+        """The most frequent class of each node; the first of equals."""
+        return np.asarray(self.counts.argmax(axis=1))
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Which nodes test nothing."""
+        return np.asarray(self.column == LEAF)
+
+    @cached_property
+    def parent(self) -> Int32:
+        """The node above each node, −1 for the root."""
+        found = np.full(len(self), -1, dtype=np.int32)
+        inner = np.flatnonzero(~self.is_leaf)
+        children = np.repeat(self.first_child[inner], self.n_children[inner])
+        steps = np.arange(len(children)) - np.repeat(
+            np.cumsum(self.n_children[inner]) - self.n_children[inner], self.n_children[inner]
+        )
+        found[children + steps] = np.repeat(inner, self.n_children[inner])
+        return found
+
+    @cached_property
+    def depths(self) -> Int32:
+        """How many tests lie above each node."""
+        found = np.zeros(len(self), dtype=np.int32)
+        for node in range(1, len(self)):
+            found[node] = found[self.parent[node]] + 1
+        return found
+
+    @property
+    def n_leaves(self) -> int:
+        """How many nodes are leaves."""
+        return int(self.is_leaf.sum())
+
+    @property
+    def training_errors(self) -> float:
+        """Weight of the training cases that the leaves misclassify."""
+        return float(self.errors[self.is_leaf].sum())
+
+    def children(self, node: int) -> range:
+        """The nodes below, in the order of the branches."""
+        return range(self.first_child[node], self.first_child[node] + self.n_children[node])
+
+    def branch_map(self, node: int) -> Int32:
+        """The branch of every value of the nominal column that a node tests."""
+        levels = self.features[self.column[node]].levels or ()
+        return self.branches[self.values[node] : self.values[node] + len(levels)]
+
+    def walk(self) -> Iterator[int]:
+        """All nodes, each before those below it, the first branch first."""
+        pending = [0]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(self.children(node)))
+
+    def probabilities(self, smoothing: float) -> Array:
+        """P(class) in each node with Laplace's correction; a node without cases takes after the whole tree."""
+        counts = self.counts + smoothing
+        totals = counts.sum(axis=1, keepdims=True)
+        whole = self.counts[0] / max(self.counts[0].sum(), np.finfo(float).tiny)
+        bare = np.broadcast_to(whole, counts.shape).copy()
+        return np.asarray(np.divide(counts, totals, out=bare, where=totals > 0.0))
+
+    def with_counts(self, counts: Array) -> Tree:
+        """The same tests with the class weights of other cases."""
+        return replace(self, counts=counts)
+
+
+# Nodes as they are grown, level after level, and the tree that they make.
+
+
+class NodeList:
+    """Arrays of nodes that grow; nodes of a level stand side by side, in the order of their parents."""
+
+    def __init__(self, root: Array) -> None:
+        self.n = 1
+        self.counts = [root]
+        self.column: list[Int32] = [_leaves(1)]
+        self.threshold: list[Array] = [np.zeros(1)]
+        self.first_child: list[Int32] = [np.zeros(1, dtype=np.int32)]
+        self.n_children: list[Int32] = [np.zeros(1, dtype=np.int32)]
+        self.values: list[Int64] = [_nowhere(1)]
+        self.usual: list[Int32] = [_leaves(1)]
+        self.branches: list[Int32] = []
+        self.n_branches = 0
+        self.stand_ins: list[tuple[int, int, float, int, int, int]] = []
+        self._first = [0]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def add(
+        self, ids: Int64, tests: list[tuple[SearchColumn, Int64, Splits]], first_child: Int64, n_branches: Int32,
+        usual: Int32, counts: Array, substitutes: Substitutes | None,
+    ) -> Int64:  # fmt: skip
+        """Write the tests of a level into its nodes and put its children behind all nodes; their numbers."""
+        at = ids - self._first[-1]
+        for column, chosen, found in tests:
+            self.column[-1][at[chosen]] = column.place
+            if found.thresholds is not None:
+                self.threshold[-1][at[chosen]] = found.thresholds
+            if found.maps is not None:
+                self.values[-1][at[chosen]] = self._keep(found.maps)
+        inner = n_branches > 0
+        self.first_child[-1][at[inner]] = first_child[inner] + self.n
+        self.n_children[-1][at[inner]] = n_branches[inner]
+        self.usual[-1][at[inner]] = usual[inner]
+        if substitutes is not None:
+            for test in substitutes.tests:
+                start = -1 if test.branches is None else int(self._keep(test.branches[None, :])[0])
+                node = int(ids[test.node])
+                self.stand_ins.append((node, test.column, test.threshold, test.low, test.high, start))
+        return self._grow(counts)
+
+    def tree(self, classes: NDArray[Any], features: tuple[Feature, ...], missing: Missing) -> Tree:
+        """All nodes as one immutable tree."""
+        branches = np.concatenate(self.branches) if self.branches else np.empty(0, dtype=np.int32)
+        return Tree(
+            classes, features, missing, np.concatenate(self.column), np.concatenate(self.threshold),
+            np.concatenate(self.first_child), np.concatenate(self.n_children), np.concatenate(self.values), branches,
+            np.concatenate(self.usual), np.concatenate(self.counts), self._surrogates(),
+        )  # fmt: skip
+
+    def _grow(self, counts: Array) -> Int64:
+        n = len(counts)
+        kids = np.arange(self.n, self.n + n)
+        self._first.append(self.n)
+        self.n += n
+        self.counts.append(counts)
+        self.column.append(_leaves(n))
+        self.threshold.append(np.zeros(n))
+        self.first_child.append(np.zeros(n, dtype=np.int32))
+        self.n_children.append(np.zeros(n, dtype=np.int32))
+        self.values.append(_nowhere(n))
+        self.usual.append(_leaves(n))
+        return kids
+
+    def _keep(self, maps: Int32) -> Int64:
+        """Put the branches of values behind those that are there; where each line begins."""
+        starts = self.n_branches + np.arange(len(maps)) * maps.shape[1]
+        self.branches.append(maps.ravel())
+        self.n_branches += maps.size
+        return np.asarray(starts)
+
+    def _surrogates(self) -> Surrogates:
+        if not self.stand_ins:
+            return Surrogates.none(self.n)
+        lines = sorted(self.stand_ins, key=lambda line: line[0])
+        node, column, threshold, low, high, values = zip(*lines, strict=True)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=self.n))]).astype(np.int64)
+        as_ints = [np.array(cells, dtype=np.int32) for cells in (column, low, high)]
+        return Surrogates(starts, as_ints[0], np.array(threshold), as_ints[1], as_ints[2], np.array(values, np.int64))
+
+
+def _leaves(n: int) -> Int32:
+    return np.full(n, LEAF, dtype=np.int32)
+
+
+def _nowhere(n: int) -> Int64:
+    return np.full(n, -1, dtype=np.int64)

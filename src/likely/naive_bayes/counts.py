@@ -1,0 +1,170 @@
+"""What the four classifiers of counts share: pseudo counts, priors, tags."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_non_negative, validate_data
+
+from likely.arrays import Array
+from likely.errors import BadCell, SettingsError
+from likely.families.linear import DenseWeights, SparseWeights
+from likely.families.protocol import BlockScorer
+from likely.naive_bayes.classifier import NaiveBayes
+from likely.numerics import log_of
+from likely.stats import FeatureCounts
+from likely.stats.feature_counts import rows_of
+from likely.table.sparse import as_csr
+
+LEAST_ALPHA = 1e-10
+
+
+class DiscreteNB(NaiveBayes):
+    """Counts per class, smoothed by `alpha`."""
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+    n_features_in_: int
+    class_count_: Array
+    class_log_prior_: Array
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "force_alpha": ["boolean"],
+    }
+
+    def _check_alpha(self) -> float | Array:
+        """`alpha`, lifted off zero unless the user forbids it; scikit-learn's tests know it by this name."""
+        alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
+        least = np.min(alpha)
+        if isinstance(alpha, np.ndarray):
+            if len(alpha) != self.n_features_in_:
+                raise SettingsError(
+                    "When alpha is an array, it should contains `n_features`. "
+                    f"Got {len(alpha)} elements instead of {self.n_features_in_}."
+                )
+            if least < 0.0:
+                raise SettingsError("All values in alpha must be greater than 0.")
+        if least < LEAST_ALPHA and not self.force_alpha:
+            warnings.warn(
+                f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
+                "Use `force_alpha=True` to keep alpha unchanged.",
+                stacklevel=6,
+            )
+            return np.asarray(np.maximum(alpha, LEAST_ALPHA))
+        return alpha  # type: ignore[no-any-return]
+
+    def _pseudo_counts(self) -> Array:
+        """One pseudo count per column."""
+        return np.full(self.n_features_in_, self._check_alpha(), dtype=np.float64)
+
+    def _log_prior(self, weights: Array) -> Array:
+        if self.class_prior is not None:
+            if len(self.class_prior) != len(weights):
+                raise SettingsError("Number of priors must match number of classes.")
+            return log_of(np.asarray(self.class_prior, dtype=np.float64))
+        if self.fit_prior:
+            return log_of(weights) - float(np.log(weights.sum()))
+        return np.full(len(weights), -np.log(len(weights)))
+
+    def _prior_is_counted(self) -> bool:
+        return self.fit_prior and self.class_prior is None
+
+    def _prior(self) -> Array:
+        shares = np.exp(self.class_log_prior_)
+        return np.asarray(shares / shares.sum())
+
+    def _log_start(self) -> Array:
+        return np.asarray(self.class_log_prior_, dtype=np.float64)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+# What the three classifiers of count matrices share: dense or sparse rows, counts per class and column.
+
+Rows: TypeAlias = "NDArray[Any] | sparse.csr_array"
+
+
+class FeatureNB(DiscreteNB):
+    """A weight per column and class, settled from the sums of the columns in each class.
+
+    With many classes the sums and weights stay sparse. `feature_count_` and `feature_log_prob_` are full
+    tables, so they are written out when asked for and cannot be changed in place.
+    """
+
+    _beliefs: Any
+
+    @abstractmethod
+    def _believe(self, weights: Array, counts: FeatureCounts, pseudo: Array) -> Any:
+        """The weights of the columns."""
+
+    @abstractmethod
+    def _log_shares(self, beliefs: Any) -> Array:
+        """`feature_log_prob_` from beliefs that are dense."""
+
+    @property
+    def feature_count_(self) -> Array:
+        """Weighted sum of each column in each class (n_classes × n_features)."""
+        return _read_only(self._seen[1].dense())
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """What one occurrence of each column adds to the log joint of each class (n_classes × n_features)."""
+        weights, counts = self._seen
+        beliefs = self._beliefs
+        if sparse.issparse(counts.table):
+            beliefs = self._believe(weights, FeatureCounts(counts.dense()), self._pseudo_counts())
+        return _read_only(self._log_shares(beliefs))
+
+    def _read(self, X: Any, *, reset: bool) -> Rows:
+        sound = as_csr(X) if sparse.issparse(X) else X
+        with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
+            rows = validate_data(self, sound, accept_sparse="csr", reset=reset)
+        return sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows)
+
+    def _observe(self, rows: Rows, y: NDArray[np.int32], weight: Array | None, n_classes: int) -> FeatureCounts:
+        try:
+            return FeatureCounts.observe(rows, y, weight, n_classes, n_jobs=None)
+        except BadCell:
+            check_non_negative(rows, f"{type(self).__name__} (input X)")
+            raise
+
+    def _settle(self, weights: Array, columns: FeatureCounts) -> None:
+        beliefs = self._believe(weights, columns, self._pseudo_counts())
+        self.class_count_, self.class_log_prior_ = weights, self._log_prior(weights)
+        self._beliefs = beliefs
+
+    def _scorer(self, rows: Rows) -> BlockScorer:
+        weights: DenseWeights | SparseWeights = self._beliefs
+
+        def score(block: slice, joint: Array) -> None:
+            weights.add(floats_of(rows, block), joint)
+
+        return score
+
+
+def floats_of(rows: Rows, block: slice) -> Rows:
+    """A block of rows as the kernels read it."""
+    return rows_of(rows, block) if sparse.issparse(rows) else np.ascontiguousarray(rows[block], dtype=np.float64)
+
+
+def _read_only(table: Array) -> Array:
+    shown = table.view()
+    shown.flags.writeable = False
+    return shown

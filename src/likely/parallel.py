@@ -1,0 +1,116 @@
+"""Work over blocks of rows, side by side. The blocks never depend on how many threads there are."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from likely.errors import SettingsError
+
+BLOCK_CELLS = 1 << 21
+"""Cells of a block of rows: enough work to be worth a task, few enough blocks to be summed in no time."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_HERE = threading.local()
+
+MOST_ROWS = 1 << 16
+FEWEST_ROWS = 1 << 10
+
+
+def row_blocks(n_rows: int, cells_per_row: int, fewest: int = 0) -> list[slice]:
+    """Cut rows into blocks of about equal work."""
+    size = max(min(BLOCK_CELLS // max(cells_per_row, 1), MOST_ROWS), fewest, FEWEST_ROWS)
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """How many threads to use: `n_jobs`, else the variable LIKELY_THREADS, else all cores given to us."""
+    wanted = n_jobs if n_jobs is not None else int(os.environ.get("LIKELY_THREADS", "0"))
+    if not isinstance(wanted, int) or wanted < -1 or n_jobs == 0:  # type: ignore[redundant-expr]
+        raise SettingsError(f"n_jobs is {wanted!r}, but it is a number of threads; leave it out to use all cores.")
+    if wanted > 0:
+        return wanted
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def side_by_side(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> Iterator[Result]:
+    """Results of `task` for every item, in the order of the items."""
+    workers = min(n_threads(n_jobs), len(items))
+    if workers <= 1:
+        yield from map(task, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(task, items)
+
+
+class WorkerPool:
+    """Threads that stay for a whole run of learning: its passes are many, and too short to hire anew for each.
+
+    Results come in the order of the items, whoever did them. A task that hands out tasks itself does them alone: nobody
+    waits for somebody who waits.
+    """
+
+    def __init__(self, n_jobs: int | None = 1) -> None:
+        self.size = n_threads(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def do(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """`task` of every item."""
+        if self.size == 1 or len(items) < 2 or getattr(_HERE, "busy", False):
+            return [task(item) for item in items]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.size, initializer=_mark)
+        return list(self._pool.map(task, items))
+
+
+def _mark() -> None:
+    _HERE.busy = True
+
+
+# Matrix products inside our own threads: the linear algebra library must not start further ones.
+
+_HELD = Lock()
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Within, matrix products use the thread that asks for them: blocks side by side do not jostle for cores.
+
+    To be entered by the thread that hands out the blocks. Whoever comes while another one is inside changes
+    nothing: so the library always gets back the number of threads it had. (Should the first one leave
+    earlier, the other one's products may use more threads than they should; they are as right as before.)
+    """
+    if not _HELD.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _HELD.release()

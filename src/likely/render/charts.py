@@ -1,0 +1,243 @@
+"""A heat map of the columns that say the same thing given the class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import SettingsError
+from likely.render.picture import Picture
+from likely.render.style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    VERMILION,
+    colour,
+    dashes,
+    drawing,
+    in_legend,
+    named,
+    new_figure,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from likely.explain.dependence import Dependence
+
+TITLE = "What two columns say in common, given the class"
+CELL, MARGIN = 0.32, 2.2
+"""Inches of a cell, and of the names beside and below."""
+
+
+def heat_map(found: Dependence, most: int = 30) -> Picture:
+    """Bits beyond chance of each pair, as colours; columns in their order, the least dependent left out."""
+    if len(found.columns) < 2:
+        raise SettingsError("There are no pairs of columns to draw: two columns are the least.")
+    excess = np.maximum(found.bits - found.by_chance, 0.0)
+    kept = np.sort(np.argsort(-excess.max(axis=1), kind="stable")[:most])
+    shown = excess[np.ix_(kept, kept)]
+    names = [named(found.columns[k], 22) for k in kept]
+    strongest = found.to_frame().iloc[0]
+    with drawing():
+        size = CELL * len(kept)
+        figure = new_figure(max(size + MARGIN + 1.0, 4.5), max(size + MARGIN, 3.5))
+        axes = figure.subplots()
+        np.fill_diagonal(shown, np.nan)
+        image = axes.imshow(np.ma.masked_invalid(shown), cmap="cividis", vmin=0.0, interpolation="nearest")
+        axes.set_xticks(range(len(kept)), names, rotation=90)
+        axes.set_yticks(range(len(kept)), names)
+        axes.tick_params(length=0)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_visible(False)
+        figure.colorbar(image, ax=axes, label="bits beyond chance", shrink=0.8)
+        left = len(found.columns) - len(kept)
+        title = TITLE + (f" (not shown: {left} further columns)" if left else "")
+        figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+    most_told = f"Most in common: {strongest['column']} and {strongest['other']}, {strongest['excess']:.3f} bits."
+    return Picture(figure, title, most_told)
+
+
+# A picture of the columns, best first.
+
+MOST_COLUMNS = 25
+RANKING_UNITS = {
+    "information": "information about the class, in bits",
+    "contribution": "mean size of the log-odds, in nats",
+}
+
+
+def ranking(ranked: pd.DataFrame, most: int = MOST_COLUMNS) -> Picture:
+    """What `rank` found, as bars: information, and mean contribution where rows were given."""
+    shown = ranked.head(most)
+    kinds = [kind for kind in RANKING_UNITS if kind in ranked.columns]
+    with drawing():
+        figure = new_figure(4.2 + 2.6 * len(kinds), 0.24 * max(len(shown), 1) + 1.1)
+        panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
+        for axes, kind, shade in zip(panels, kinds, (BLUE, ORANGE), strict=False):
+            _panel(axes, shown[kind].to_numpy(dtype=np.float64), RANKING_UNITS[kind], shade)
+        panels[0].set_yticks(range(len(shown)), [named(name, 34) for name in shown["column"]])
+        panels[0].set_ylim(len(shown) - 0.4, -0.6)
+        left = len(ranked) - len(shown)
+        title = "Which columns tell about the class" + (f" (best {len(shown)} of {len(ranked)})" if left else "")
+        figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+    return Picture(figure, title, f"Best first: {', '.join(str(name) for name in shown['column'].head(5))}.")
+
+
+def _panel(axes: Axes, values: np.ndarray, unit: str, shade: str) -> None:
+    finite = np.isfinite(values)
+    widest = float(values[finite].max(initial=0.0)) or 1.0
+    lengths = np.where(finite, values, 1.15 * widest)
+    axes.barh(np.arange(len(values)), lengths, height=0.65, color=shade)
+    for place, (value, length) in enumerate(zip(values, lengths, strict=True)):
+        text = f"{value:.3g}" if np.isfinite(value) else "∞"
+        axes.annotate(text, (length, place), (3, 0), textcoords="offset points", va="center", fontsize=8)
+    axes.set_xlim(0.0, 1.25 * float(lengths.max(initial=widest)))
+    axes.set_xlabel(unit)
+    axes.tick_params(axis="y", length=0)
+
+
+# A picture of a comparison: who is worse than the best, by how much, and how sure that is.
+
+UNITS = {"error": "error", "log_loss": "log loss in nats", "brier": "Brier score", "expected_cost": "expected cost"}
+
+
+def leaderboard(frame: pd.DataFrame, by: str, how: str) -> Picture:
+    """From the frame of a comparison: the measure, the difference to the best with its interval, seconds to fit."""
+    shown = frame[frame["reason"] == ""]
+    places = np.arange(len(shown))
+    shades = [
+        GREEN if simple else BLUE if noise else VERMILION
+        for simple, noise in zip(shown["simplest"], shown["within_noise"], strict=True)
+    ]
+    with drawing():
+        figure = new_figure(9.4, 0.34 * len(shown) + 1.9)
+        left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(1.0, 1.25, 0.8))
+        values = shown[by].to_numpy(dtype=np.float64)
+        left.barh(places, values, height=0.62, color=shades)
+        _written(left, values, [f"{value:.3g}" for value in values])
+        left.set_xlabel(UNITS[by])
+        _gaps(middle, shown, shades)
+        seconds = shown["fit_seconds"].to_numpy(dtype=np.float64)
+        right.barh(places, seconds, height=0.62, color=FAINT)
+        _written(right, seconds, [f"{s:.3g} s" if s >= 0.9995 else f"{1000.0 * s:.3g} ms" for s in seconds])
+        right.set_xlabel("seconds to fit")
+        left.set_yticks(places, [named(name, 30) for name in shown.index])
+        left.set_ylim(len(shown) - 0.4, -0.6)
+        for axes in (left, middle, right):
+            axes.tick_params(axis="y", length=0)
+        figure.suptitle(named(how, 90), x=0.01, ha="left", fontsize=9.0)
+        _legend(figure)
+    best, simple = str(shown.index[0]), str(shown.index[int(np.argmax(shown["simplest"]))])
+    return Picture(figure, "Comparison of classifiers", f"{best} is best; the simplest that is as good: {simple}.")
+
+
+def _legend(figure: Figure) -> None:
+    from matplotlib.patches import Patch
+
+    meanings = {
+        GREEN: "the simplest that is not worse than the best within noise",
+        BLUE: "not worse within noise",
+        VERMILION: "worse",
+    }
+    patches = [Patch(color=shade, label=told) for shade, told in meanings.items()]
+    figure.legend(handles=patches, loc="outside lower left", ncols=len(patches))
+
+
+def _written(axes: Axes, values: np.ndarray, texts: list[str]) -> None:
+    for place, (value, text) in enumerate(zip(values, texts, strict=True)):
+        axes.annotate(text, (value, place), (3, 0), textcoords="offset points", va="center", fontsize=8)
+    axes.set_xlim(0.0, 1.35 * (float(values.max(initial=0.0)) or 1.0))
+
+
+def _gaps(axes: Axes, shown: pd.DataFrame, shades: list[str]) -> None:
+    axes.axvline(0.0, color=INK, linewidth=0.8)
+    for place, (gap, low, high) in enumerate(shown[["difference", "low", "high"]].to_numpy(dtype=np.float64)):
+        axes.plot([low, high], [place, place], color=shades[place], linewidth=2.0)
+        axes.plot([gap], [place], marker="o", color=shades[place], markersize=5)
+    axes.set_xlabel("worse than the best by (95 % interval)")
+
+
+# A picture of a report: confusion, calibration, ROC and precision–recall curves.
+
+MOST_CLASSES = 12
+"""Curves that are drawn at most: those of the most frequent classes."""
+
+MOST_CELLS = 15
+"""Rows and columns of a confusion matrix whose counts are written out."""
+
+POINTS = 500
+
+
+def quality(report: Any) -> Picture:
+    """Four panels; without posteriors only the confusion matrix."""
+    curves = report.roc_auc is not None
+    with drawing():
+        figure = new_figure(9.6, 8.4) if curves else new_figure(5.2, 4.6)
+        panels = figure.subplots(2, 2) if curves else None
+        confusion(panels[0, 0] if panels is not None else figure.subplots(), report.confusion)
+        if panels is not None:
+            calibration(panels[0, 1], report.calibration())
+            shown = report.confusion.sum(axis=1).sort_values(ascending=False, kind="stable").index[:MOST_CLASSES]
+            sides = ("false_positive_rate", "true_positive_rate"), ("recall", "precision")
+            names = ("false alarms (share of the rest)", "found (share of the class)"), ("recall", "precision")
+            for axes, points, side, labels in zip(
+                panels[1], (report.roc(POINTS), report.precision_recall(POINTS)), sides, names, strict=True
+            ):
+                _curves(axes, points[points["class"].isin(shown)], *side, *labels)
+            panels[1, 0].plot([0, 1], [0, 1], color=FAINT, linewidth=1, zorder=0)
+            panels[1, 0].set_title(f"ROC, one class against the rest: mean area {report.roc_auc:.3f}")
+            panels[1, 1].set_title(f"Precision and recall: mean of average precision {report.average_precision:.3f}")
+            if len(shown) > 1:
+                panels[1, 1].legend(fontsize=8, loc="lower left")
+        title = f"{named(report.classifier, 40)}, {named(report.how, 60)}"
+        figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+    return Picture(figure, title, f"Accuracy {report.accuracy:.4g} on {report.n_rows} rows.")
+
+
+def confusion(axes: Axes, table: pd.DataFrame) -> None:
+    """Truths down, decisions across, shaded by the share of the truth's rows."""
+    counts = table.to_numpy(dtype=np.float64)
+    total = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
+    if max(counts.shape) <= MOST_CELLS:
+        for (row, column), count in np.ndenumerate(counts):
+            shade = "white" if shares[row, column] > 0.6 else INK
+            axes.annotate(f"{count:,.6g}", (column, row), ha="center", va="center", color=shade, fontsize=8)
+    axes.set_xticks(range(counts.shape[1]), [named(label, 14) for label in table.columns], rotation=40, ha="right")
+    axes.set_yticks(range(counts.shape[0]), [named(label, 14) for label in table.index])
+    axes.set_xlabel("decision")
+    axes.set_ylabel("truth")
+    axes.set_title("Confusion: rows, shaded by share of the truth")
+
+
+def calibration(axes: Axes, bins: pd.DataFrame) -> None:
+    """What was given to the most probable class against how often it was right; dots grow with the rows."""
+    weight = bins["weight"].to_numpy(dtype=np.float64)
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1, zorder=0)
+    axes.plot(bins["predicted"], bins["observed"], color=BLUE, linewidth=1)
+    axes.scatter(
+        bins["predicted"], bins["observed"], s=12 + 160 * weight / max(weight.max(initial=0.0), 1.0), color=BLUE
+    )
+    axes.set_xlim(-0.02, 1.04)
+    axes.set_ylim(-0.02, 1.04)
+    axes.set_xlabel("probability given to the most probable class")
+    axes.set_ylabel("share that was right")
+    axes.set_title("Calibration: on the line, probabilities can be believed")
+
+
+def _curves(axes: Axes, points: pd.DataFrame, across: str, up: str, across_label: str, up_label: str) -> None:
+    for place, (label, curve) in enumerate(points.groupby("class", sort=False)):
+        axes.plot(
+            curve[across], curve[up], color=colour(place), linestyle=dashes(place), label=in_legend(named(label, 24))
+        )
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.04)
+    axes.set_xlabel(across_label)
+    axes.set_ylabel(up_label)

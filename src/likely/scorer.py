@@ -1,0 +1,223 @@
+"""Priors and families make a classifier: log joint, posterior, decision for the most probable class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array
+from likely.errors import DataError, SettingsError, listed
+from likely.families import Family, Settings, family_named
+from likely.families.gap import GapFactor
+from likely.families.tempered import Tempered
+from likely.numerics import log_of, most_probable, normalise
+from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, side_by_side
+from likely.stats import ClassWeights, Moments, Statistic, Summary, moments_of
+from likely.stats.protocol import NOISE
+from likely.stats.summary import BY_COLUMN
+from likely.table import Table
+
+FittedFamily = Family | GapFactor | Tempered
+
+
+class Scorer:
+    """What can be said of the rows of a table by whoever has their log joint, block by block."""
+
+    __slots__ = ()
+
+    classes: NDArray[Any]
+    prior: Array
+
+    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
+        """Hand the log joint of every block of rows to `use`."""
+        raise NotImplementedError("Who judges rows has their log joint.")
+
+    def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
+        """log P(class) and what the columns add, of every row and class."""
+        out = np.empty((table.n_rows, len(self.classes)))
+
+        def keep(block: slice, joint: Array) -> None:
+            out[block] = joint
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+    def posterior(self, table: Table, *, in_logs: bool, n_jobs: int | None = None) -> Array:
+        """P(class | row), or its logarithm."""
+        out = np.empty((table.n_rows, len(self.classes)))
+
+        def keep(block: slice, joint: Array) -> None:
+            normalise(joint, self.prior, in_logs, out[block])
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+    def choose(self, table: Table, n_jobs: int | None = None) -> NDArray[np.intp]:
+        """Position of the most probable class of every row; needs no room for rows × classes."""
+        out = np.empty(table.n_rows, dtype=np.intp)
+
+        def keep(block: slice, joint: Array) -> None:
+            most_probable(joint, self.prior, out[block])
+
+        self.each_block(table, keep, n_jobs)
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model(Scorer):
+    """A prior per class, and beliefs whose log-likelihoods add up."""
+
+    classes: NDArray[Any]
+    columns: tuple[str, ...]
+    prior: Array
+    beliefs: tuple[FittedFamily, ...]
+
+    @classmethod
+    def settle(
+        cls,
+        summary: Summary,
+        assigned: Mapping[str, str],
+        priors: Any,
+        settings: Settings,
+        weights: Mapping[str, float] | None = None,
+        offsets: Array | None = None,
+    ) -> Model:
+        """From what was seen to what is believed: no rows needed.
+
+        `weights` are exponents of the columns' likelihoods; `offsets` are added to the log priors.
+        """
+        beliefs: list[FittedFamily] = [
+            belief
+            for family, columns, seen in evidence_for(assigned, summary)
+            for belief in _settle_family(family, columns, seen, summary.classes.weights, settings)
+        ]
+        prior = class_prior(priors, summary.classes) if len(summary.classes) else np.zeros(0)
+        if offsets is not None and len(prior):
+            raised = prior * np.exp(offsets - offsets.max())
+            prior = raised / raised.sum()
+        if weights is not None:
+            beliefs = [part for belief in beliefs for part in _weighed(belief, weights)]
+        return cls(summary.classes.labels, tuple(assigned), prior, tuple(beliefs))
+
+    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
+        """Hand the log joint of every block of rows to `use`."""
+        few = table.n_rows < FEWEST_ROWS
+        scorers = list(side_by_side(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs))
+        log_prior = log_of(self.prior)
+
+        def score(block: slice) -> None:
+            joint = np.tile(log_prior, (block.stop - block.start, 1))
+            for add_evidence in scorers:
+                add_evidence(block, joint)
+            use(block, joint)
+
+        width = len(self.classes) + sum(getattr(belief, "work", len(belief.columns)) for belief in self.beliefs)
+        blocks = row_blocks(table.n_rows, width)
+        with one_thread_each() if len(blocks) > 1 else nullcontext():
+            for _ in side_by_side(score, blocks, n_jobs):
+                pass
+
+
+def _weighed(belief: FittedFamily, weights: Mapping[str, float]) -> list[FittedFamily]:
+    """The belief with its weight; one for each column where these differ."""
+    different = {weights[name] for name in belief.columns}
+    if len(different) == 1:
+        return [Tempered(belief, different.pop())]
+    return [Tempered(belief.only(name), weights[name]) for name in belief.columns]
+
+
+def evidence_for(
+    assigned: Mapping[str, str], summary: Summary
+) -> Iterator[tuple[type[Family], tuple[str, ...], Statistic]]:
+    """The families in use, the columns that each believes something about at once, and what was seen of these."""
+    columns_of: dict[str, list[str]] = {}
+    for name, family in assigned.items():
+        columns_of.setdefault(family, []).append(name)
+    for name, columns in columns_of.items():
+        family_type = family_named(name)
+        groups = [(column,) for column in columns] if family_type.statistic in BY_COLUMN else [tuple(columns)]
+        for group in groups:
+            yield family_type, group, _seen(summary, family_type, group)
+
+
+def _settle_family(
+    family: type[Family], columns: tuple[str, ...], seen: Statistic, weights: Array, settings: Settings
+) -> list[FittedFamily]:
+    beliefs: list[FittedFamily] = [family.settle(columns, seen, weights, settings)]
+    moments = moments_of(seen)
+    if settings.missing == "value" and moments is not None:
+        with_gaps = columns_with_gaps(moments, weights)
+        if len(with_gaps):
+            names = tuple(columns[position] for position in with_gaps)
+            beliefs.append(GapFactor.settle(names, moments.select(with_gaps).n, weights, settings))
+    return beliefs
+
+
+def columns_with_gaps(seen: Moments, weights: Array) -> NDArray[np.intp]:
+    """Places of the columns that have a gap in some class."""
+    return np.flatnonzero((weights[:, None] - seen.n > NOISE * weights[:, None]).any(axis=0))
+
+
+def _seen(summary: Summary, family: type[Family], columns: tuple[str, ...]) -> Statistic:
+    """What the summary holds of these columns for that family."""
+    for part, seen in summary.parts.items():
+        if part.kind == family.statistic and set(columns) <= set(part.columns):
+            if part.columns == columns:
+                return seen
+            return seen.select(np.array([part.columns.index(name) for name in columns], dtype=np.intp))
+    raise SettingsError(
+        f"The family {family.name!r} needs {family.statistic} of {listed(columns)}, which were not counted: "
+        "choose it before fitting."
+    )
+
+
+# How probable each class is before a row is looked at.
+
+
+def class_prior(given: Any, classes: ClassWeights) -> Array:
+    """None or "counted", "smoothed" (one row more for each class), "uniform", a mapping, or shares in class order."""
+    weights = classes.weights
+    if given is None or (isinstance(given, str) and given == "counted"):
+        if weights.sum() <= 0.0:
+            raise DataError("All rows have weight zero, so there is nothing to learn the classes from.")
+        return np.asarray(weights / weights.sum())
+    if isinstance(given, str):
+        if given == "smoothed":
+            return np.asarray((weights + 1.0) / (weights.sum() + len(weights)))
+        if given == "uniform":
+            return np.full(len(weights), 1.0 / max(len(weights), 1))
+        raise SettingsError(f"priors is {given!r}, but it is 'counted', 'smoothed', 'uniform' or a mapping by class.")
+    shares = _by_class(given, classes) if isinstance(given, Mapping) else np.asarray(given, dtype=np.float64)
+    if shares.shape != weights.shape:
+        raise SettingsError(f"priors has {shares.size} shares for {len(weights)} classes. Give one for each class.")
+    if not (shares >= 0.0).all() or abs(shares.sum() - 1.0) > 1e-6:
+        raise SettingsError(f"priors sums to {shares.sum():g}, but shares are not negative and sum to 1.")
+    return np.asarray(shares / shares.sum())
+
+
+def remaining_priors(given: Any, classes: NDArray[Any], left: NDArray[Any]) -> Any:
+    """The same wish where only some of the classes are left: shares that were given are scaled to sum to one."""
+    if given is None or isinstance(given, str) or len(left) == len(classes):
+        return given
+    labels, kept = classes.tolist(), left.tolist()
+    shares = dict(given) if isinstance(given, Mapping) else dict(zip(labels, np.asarray(given).tolist(), strict=True))
+    total = sum(shares[label] for label in kept if label in shares)
+    if not total > 0.0:
+        raise SettingsError(f"priors leaves nothing for {listed(kept)}, the only classes that are left to learn.")
+    gone = set(labels) - set(kept)
+    return {label: share / total for label, share in shares.items() if label not in gone}
+
+
+def _by_class(given: Mapping[Any, float], classes: ClassWeights) -> Array:
+    labels = classes.labels.tolist()
+    lacking, strange = [label for label in labels if label not in given], [k for k in given if k not in labels]
+    if lacking:
+        raise SettingsError(f"priors gives no share for the class {listed(lacking)}.")
+    if strange:
+        raise SettingsError(f"priors names {listed(strange)}, but the classes are {listed(labels)}.")
+    return np.array([float(given[label]) for label in labels])

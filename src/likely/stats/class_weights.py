@@ -1,0 +1,76 @@
+"""How many rows, and how much weight, each class has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Index
+from likely.errors import NotMergeable, listed
+from likely.numerics import together
+from likely.stats.kernels import count_classes
+from likely.stats.protocol import NEVER_SEEN, leave, take_rows
+from likely.table import merge_classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassWeights:
+    """Labels in their order, the weight of each and its number of rows."""
+
+    labels: NDArray[Any]
+    weights: Array
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls) -> ClassWeights:
+        return cls(np.empty(0, dtype=object), np.zeros(0), np.zeros(0, dtype=np.int64))
+
+    @classmethod
+    def observe(cls, labels: NDArray[Any], y: NDArray[np.int32], weight: Array | None = None) -> ClassWeights:
+        """Count the codes `y` into `labels`."""
+        weights, rows = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
+        count_classes(y, np.ones(len(y)) if weight is None else weight, weights, rows)
+        return cls(labels, weights, rows)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __add__(self, other: ClassWeights) -> ClassWeights:
+        labels, mine, theirs = self.union(other)
+        a, b = self._placed(mine), other._placed(theirs)
+        together(np.asarray(a.weights.sum()), np.asarray(b.weights.sum()))
+        return ClassWeights(labels, a.weights + b.weights, a.rows + b.rows)
+
+    def __sub__(self, other: ClassWeights) -> ClassWeights:
+        out = other._placed(self.where(other))
+        if (out.rows > self.rows).any():
+            raise NotMergeable(NEVER_SEEN)
+        left = ClassWeights(self.labels, leave(self.weights, out.weights), self.rows - out.rows)
+        kept = np.flatnonzero(left.rows)
+        return ClassWeights(left.labels[kept], left.weights[kept], left.rows[kept])
+
+    def union(self, other: ClassWeights) -> tuple[NDArray[Any], Index, Index]:
+        """Labels of both, and for each of them its row here and its row there (−1: it has none)."""
+        labels, mine, theirs = merge_classes(self.labels, other.labels)
+        return labels, _inverse(mine, len(labels)), _inverse(theirs, len(labels))
+
+    def where(self, other: ClassWeights) -> Index:
+        """For each label here its row in `other`, whose labels must all be known."""
+        labels, mine, theirs = self.union(other)
+        strangers = labels[mine < 0]
+        if len(strangers):
+            raise NotMergeable(f"The class {listed(strangers.tolist())} was never learned, so it cannot be forgotten.")
+        return theirs
+
+    def _placed(self, source: Index) -> ClassWeights:
+        rows = take_rows(self.rows, source).astype(np.int64)
+        return ClassWeights(self.labels, take_rows(self.weights, source), rows)
+
+
+def _inverse(positions: Index, size: int) -> Index:
+    source = np.full(size, -1, dtype=np.intp)
+    source[positions] = np.arange(len(positions))
+    return source

@@ -1,0 +1,142 @@
+"""How often each word of a text column came with each class, and in how many documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Index
+from likely.errors import NotMergeable
+from likely.measures import information_gains
+from likely.numerics import together
+from likely.stats.feature_counts import FeatureCounts
+from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
+from likely.text.class_counts import class_counts_of
+from likely.text.documents import as_blocks
+from likely.text.token_stream import read_stream
+from likely.text.tokenizer import Tokenizer
+from likely.text.vocabulary import Words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenCounts:
+    """Per class and word the weight of the tokens and of the documents that hold it; per class that of all texts.
+
+    The recipe says how a text becomes tokens; counts under another recipe mean something else. Words are in
+    alphabetical order, and a word without weight is not kept.
+
+    >>> seen = TokenCounts.observe(["to be or not to be", "be"], np.array([0, 1], dtype=np.int32))
+    >>> seen.words.to_list(), seen.counts.dense().tolist(), seen.texts.tolist()
+    (['be', 'not', 'or', 'to'], [[2.0, 1.0, 1.0, 2.0], [1.0, 0.0, 0.0, 0.0]], [1.0, 1.0])
+    """
+
+    recipe: Tokenizer
+    words: Words
+    counts: FeatureCounts
+    documents: FeatureCounts
+    texts: Array
+
+    @classmethod
+    def empty(cls, recipe: Tokenizer | None = None, n_classes: int = 0) -> TokenCounts:
+        none = FeatureCounts.empty(n_classes)
+        return cls(recipe or Tokenizer(), Words.of([]), none, none, np.zeros(n_classes))
+
+    @classmethod
+    def observe(
+        cls,
+        texts: Any,
+        y: NDArray[np.int32],
+        weight: Array | None = None,
+        n_classes: int | None = None,
+        recipe: Tokenizer | None = None,
+        known: NDArray[np.bool_] | None = None,
+        n_jobs: int | None = None,
+    ) -> TokenCounts:
+        """Count texts for the classes `y`; `known` tells which of them are there at all."""
+        if n_classes is None:
+            n_classes = int(y.max(initial=-1)) + 1
+        if weight is None:
+            weight = np.ones(len(y))
+        if recipe is None:
+            recipe = Tokenizer()
+        stream = read_stream(as_blocks(texts, "strict"), recipe, n_jobs).in_order()
+        seen = class_counts_of(stream, y, n_classes, weight, n_jobs)
+        held = weight if known is None else np.where(known, weight, 0.0)
+        of_class = np.bincount(y, weights=held, minlength=n_classes).astype(np.float64)
+        return cls._kept(recipe, seen.words, FeatureCounts(seen.counts), FeatureCounts(seen.documents), of_class)
+
+    @classmethod
+    def _kept(
+        cls, recipe: Tokenizer, words: Words, counts: FeatureCounts, documents: FeatureCounts, texts: Array
+    ) -> TokenCounts:
+        """Without the words that have no weight left."""
+        there = np.flatnonzero(documents.column_sums() > 0.0)
+        if len(there) == len(words):
+            return cls(recipe, words, counts, documents, texts)
+        return cls(recipe, words.take(there), counts.select(there), documents.select(there), texts)
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        self._refuse_other_recipe(other)
+        size = max(len(self.texts), len(other.texts))
+        texts = together(pad(self.texts, size), pad(other.texts, size))
+        if self.words == other.words:
+            return TokenCounts(
+                self.recipe, self.words, self.counts + other.counts, self.documents + other.documents, texts
+            )
+        both, found = self.words.union(other.words)
+        order = both.order()
+        place = np.empty(len(both), dtype=np.intp)
+        place[order] = np.arange(len(both))
+        mine, theirs = place[: len(self.words)], place[found]
+        counts = self.counts.place_columns(mine, len(both)) + other.counts.place_columns(theirs, len(both))
+        documents = self.documents.place_columns(mine, len(both)) + other.documents.place_columns(theirs, len(both))
+        return TokenCounts(self.recipe, both.take(order), counts, documents, texts)
+
+    def __sub__(self, other: TokenCounts) -> TokenCounts:
+        self._refuse_other_recipe(other)
+        places = self.words.find(other.words).astype(np.intp)
+        if (places < 0).any():
+            raise NotMergeable(NEVER_SEEN)
+        n_words, size = len(self.words), max(len(self.texts), len(other.texts))
+        counts = self.counts - other.counts.place_columns(places, n_words)
+        documents = self.documents - other.documents.place_columns(places, n_words)
+        texts = leave(pad(self.texts, size), pad(other.texts, size))
+        return self._kept(self.recipe, self.words, counts, documents, texts)
+
+    def take_classes(self, source: Index) -> TokenCounts:
+        counts, documents = self.counts.take_classes(source), self.documents.take_classes(source)
+        return TokenCounts(self.recipe, self.words, counts, documents, take_rows(self.texts, source))
+
+    def select(self, columns: Index) -> TokenCounts:
+        """Itself: it describes one column."""
+        return self
+
+    def _refuse_other_recipe(self, other: TokenCounts) -> None:
+        if self.recipe != other.recipe and len(self.words) and len(other.words):
+            raise NotMergeable("The texts were cut into words in two different ways, so their counts do not add up.")
+
+
+# What the presence of each word of a text tells about the class.
+
+CELLS_AT_ONCE = 1 << 22
+
+
+def information_by_word(seen: TokenCounts) -> Array:
+    """Mutual information of the class and of "the text holds this word", in bits."""
+    bits = [
+        information_gains(np.stack([held, np.maximum(seen.texts[:, None] - held, 0.0)], axis=-1).swapaxes(0, 1))
+        for held in blocks_of_words(seen)
+    ]
+    return np.concatenate(bits) if bits else np.zeros(0)
+
+
+def blocks_of_words(seen: TokenCounts) -> Iterator[Array]:
+    """Classes × some words: how many texts hold each. All words at once may be too many for a table without holes."""
+    n_classes, n_words = seen.documents.shape
+    step = max(CELLS_AT_ONCE // max(2 * n_classes, 1), 1)
+    for start in range(0, n_words, step):
+        yield seen.documents.select(np.arange(start, min(start + step, n_words))).dense()

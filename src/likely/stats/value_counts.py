@@ -1,0 +1,92 @@
+"""How often each value of one nominal column came with each class."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Index
+from likely.errors import NotMergeable
+from likely.numerics import together
+from likely.stats.kernels import count_codes
+from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
+from likely.table import level_key
+from likely.table.levels import in_order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueCounts:
+    """Weight of each value in each class. Values without weight are not kept, so taking out undoes.
+
+    >>> seen = ValueCounts.observe(["low", "high"], np.array([0, 1, 1, -1], np.int32), np.array([0, 0, 1, 1], np.int32))
+    >>> seen.values, seen.counts.tolist()
+    (('high', 'low'), [[1.0, 1.0], [1.0, 0.0]])
+    """
+
+    values: tuple[Hashable, ...]
+    counts: Array
+
+    @classmethod
+    def empty(cls, n_classes: int = 0) -> ValueCounts:
+        return cls((), np.zeros((n_classes, 0)))
+
+    @classmethod
+    def observe(
+        cls,
+        levels: Sequence[Hashable],
+        codes: NDArray[np.int32],
+        y: NDArray[np.int32],
+        weight: Array | None = None,
+        n_classes: int | None = None,
+    ) -> ValueCounts:
+        """Count codes into `levels` (a gap is −1) for the classes `y`."""
+        if n_classes is None:
+            n_classes = int(y.max(initial=-1)) + 1
+        counts = np.zeros((n_classes, len(levels)))
+        count_codes(codes, y, np.ones(len(codes)) if weight is None else weight, counts)
+        return cls._of(tuple(levels), counts)
+
+    @classmethod
+    def _of(cls, values: tuple[Hashable, ...], counts: Array) -> ValueCounts:
+        """Values in their one order, those without weight left out."""
+        seen = [values[v] for v in np.flatnonzero(counts.any(axis=0))]
+        ordered = in_order(seen)
+        return cls(ordered, counts[:, _positions(values, ordered)])
+
+    def __add__(self, other: ValueCounts) -> ValueCounts:
+        n_classes = max(len(self.counts), len(other.counts))
+        if self.values == other.values:
+            width = len(self.values)
+            mine, theirs = pad(self.counts, n_classes, width), pad(other.counts, n_classes, width)
+            return ValueCounts(self.values, together(mine, theirs))
+        known = self._keys()
+        values = self.values + tuple(value for value in other.values if level_key(value) not in known)
+        more = np.zeros((n_classes, len(values)))
+        more[: len(other.counts), _positions(values, other.values)] = other.counts
+        return self._of(values, together(pad(self.counts, n_classes, len(values)), more))
+
+    def __sub__(self, other: ValueCounts) -> ValueCounts:
+        if not other._keys() <= self._keys():
+            raise NotMergeable(NEVER_SEEN)
+        n_classes = max(len(self.counts), len(other.counts))
+        out = np.zeros((n_classes, len(self.values)))
+        out[: len(other.counts), _positions(self.values, other.values)] = other.counts
+        return self._of(self.values, leave(pad(self.counts, *out.shape), out))
+
+    def _keys(self) -> set[Hashable]:
+        return {level_key(value) for value in self.values}
+
+    def take_classes(self, source: Index) -> ValueCounts:
+        return ValueCounts(self.values, take_rows(self.counts, source))
+
+    def select(self, columns: Index) -> ValueCounts:
+        """Itself: it describes one column."""
+        return self
+
+
+def _positions(values: tuple[Hashable, ...], wanted: tuple[Hashable, ...]) -> Index:
+    where = {level_key(value): position for position, value in enumerate(values)}
+    return np.array([where[level_key(value)] for value in wanted], dtype=np.intp)

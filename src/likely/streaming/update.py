@@ -1,0 +1,179 @@
+"""Learning on from files, and forgetting their rows: their summary is added to what is known, or taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+import pyarrow as pa
+
+from likely.engines.plan import recipes_in
+from likely.errors import DataError, SettingsError, missing_columns
+from likely.io.protocol import Piece
+from likely.io.table import FileTable, open_table
+from likely.models.evidence.counts import count_rows
+from likely.models.learner import Learner
+from likely.stats import Summary
+from likely.streaming import read_all
+from likely.streaming.count import Counter, EmptyPiece, RunningSum, columns_read, in_order, label_type, told
+from likely.streaming.train import Learns, Progress, Report, counted_schema
+from likely.table import Labels, Table, encode_column
+from likely.table.weights import row_weights
+
+if TYPE_CHECKING:
+    from likely.models.bayes.classifier import BayesClassifier
+    from likely.models.evidence.classifier import EvidenceClassifier
+
+
+def learn_file(classifier: Learns, source: Any, target: str | None = None, *, progress: Report | None = None) -> Learns:
+    """Learn more rows, from a table in files; the target is the one that was learned, unless another is named.
+
+    Evidence counts them, and its corrections are stale until `refresh_file`.
+    """
+    more = _count(classifier, source, target, progress)
+    return classifier if more is None else _settled(classifier, classifier.summary_ + more)
+
+
+def forget_file(
+    classifier: Learns, source: Any, target: str | None = None, *, progress: Report | None = None
+) -> Learns:
+    """Unlearn the rows of a table in files: afterwards the classifier is as if it had never counted them."""
+    less = _count(classifier, source, target, progress)
+    return classifier if less is None else _settled(classifier, classifier.summary_ - less)
+
+
+def target_of(classifier: Any, target: str | None) -> str:
+    """The column of labels: as named, or as it was when the classifier learned."""
+    if target in classifier.schema_.features:
+        raise SettingsError(f"The classifier learns from the column {target!r}, so its labels are in another one.")
+    known = target or classifier.schema_.target
+    if known is None:
+        raise SettingsError("The classifier learned labels that had no name; say which column holds them: target=.")
+    return str(known)
+
+
+def wanted_by(classifier: Any, table: FileTable, label: str) -> dict[str, str]:
+    """The columns that a fitted classifier learns from, its weights and labels, and as what each is read."""
+    weight = classifier.schema_.weight
+    wanted = {**columns_read(classifier), **({} if weight is None else {weight: "number"}), label: ""}
+    missing = [name for name in wanted if name not in table.names]
+    if missing:
+        raise missing_columns(missing, table.names)
+    return {**wanted, label: label_type(table.types[label], classifier.classes_)}
+
+
+def _count(
+    classifier: Learner | EvidenceClassifier, source: Any, target: str | None, progress: Report | None
+) -> Summary | None:
+    """What there is to count in the files, by the columns, families and recipes of the classifier."""
+    table = source if isinstance(source, FileTable) else open_table(source)
+    label = target_of(classifier, target)
+    wanted = wanted_by(classifier, table, label)
+    recipes = recipes_in(classifier.summary_)
+    counter = Counter(classifier.schema_, classifier.families_, label, recipes)
+
+    def by_cells(rows: Table) -> Summary:
+        labels, given = encode_column(rows.cells(label)), row_weights(None, rows, classifier.schema_.weight)
+        weight = np.ones(rows.n_rows) if given is None else given
+        there = weight > 0.0  # a row without weight is as if it were not there
+        codes = Labels(labels.classes, labels.codes[there])
+        return count_rows(rows.take(there), classifier.schema_, codes, weight[there], recipes, 1)
+
+    def count(piece: Piece) -> Summary | None:
+        try:
+            return counter.count(piece) if isinstance(classifier, Learner) else told(piece, by_cells)
+        except EmptyPiece:
+            return None
+
+    total, rows = RunningSum(), 0
+    for piece, counted in in_order(count, table.pieces(wanted), classifier.n_jobs):
+        rows += piece.n_rows
+        if counted is not None:
+            total.add(counted)
+            total.refuse_endless(piece)
+        if progress is not None:
+            before, own = table.share_before(piece.after.file)
+            progress(Progress(rows, before + own * piece.share))
+    return total.total()
+
+
+def _settled(classifier: Learns, summary: Summary) -> Learns:
+    if isinstance(classifier, Learner):
+        classifier.restore(summary, classifier.families_)
+    else:
+        cast("EvidenceClassifier", classifier).recount(summary)
+    classifier.schema_ = counted_schema(classifier.schema_, summary, summary.n_rows)
+    return classifier
+
+
+# Correcting a classifier anew by the rows of files: all of them, or by chance as many as fit into memory.
+
+Refreshed = TypeVar("Refreshed", bound="BayesClassifier | EvidenceClassifier")
+
+
+def refresh_file(
+    classifier: Refreshed,
+    source: Any,
+    target: str | None = None,
+    *,
+    memory: int | None = None,
+    progress: Report | None = None,
+) -> tuple[Refreshed, int]:
+    """Correct a classifier by the rows of a table in files, which it has counted; and by how many of them.
+
+    Rows that need more than `memory` bytes (None for 512 MiB) are drawn by chance, each as likely as any other.
+    """
+    if not hasattr(classifier, "refresh"):
+        raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")
+    table = source if isinstance(source, FileTable) else open_table(source)
+    label = target_of(classifier, target)
+    drawn = Draw(read_all.BUDGET if memory is None else memory, len(classifier.schema_.features))
+    rows = 0
+    for piece in table.pieces(wanted_by(classifier, table, label)):
+        drawn.add(piece.read())
+        rows += piece.n_rows
+        if progress is not None:
+            before, own = table.share_before(piece.after.file)
+            progress(Progress(rows, before + own * piece.share))
+    whole = drawn.rows()
+    if whole is None:
+        raise DataError(f"{table.sources[0].name}: no row is left to refresh with.")
+    classifier.refresh(whole, label)
+    return classifier, int(whole.num_rows)
+
+
+class Draw:
+    """Rows of pieces, thinned out by half whenever they need more memory than there is."""
+
+    def __init__(self, memory: int, n_columns: int) -> None:
+        self.memory, self.n_columns, self.share = memory, n_columns, 1.0
+        self.parts: list[tuple[pa.Table, np.ndarray[Any, np.dtype[np.float64]]]] = []
+        self.random = np.random.default_rng(0)
+
+    def add(self, rows: pa.Table) -> None:
+        """More rows, of which those stay whose lot is below the share that is kept."""
+        if not rows.num_rows:
+            return
+        self.parts.append(self._below(rows, self.random.random(rows.num_rows)))
+        while self._need() > self.memory and self._kept() > 1:
+            self.share *= 0.5
+            self.parts = [self._below(*part) for part in self.parts]
+
+    def rows(self) -> pa.Table | None:
+        """All that were kept; None if there are none."""
+        parts = [rows for rows, _ in self.parts if rows.num_rows]
+        return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries() if parts else None
+
+    def _below(self, rows: pa.Table, lots: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+        stays = lots < self.share
+        return (rows, lots) if stays.all() else (rows.filter(pa.array(stays)), lots[stays])
+
+    def _each(self) -> Iterator[pa.Table]:
+        return (rows for rows, _ in self.parts)
+
+    def _kept(self) -> int:
+        return sum(rows.num_rows for rows in self._each())
+
+    def _need(self) -> int:
+        return sum(rows.nbytes + read_all.PER_CELL * rows.num_rows * self.n_columns for rows in self._each())

@@ -1,0 +1,243 @@
+"""What is known of a column: its kind, and why it was taken for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SchemaError
+from likely.table.cells import Codes, Storage
+from likely.table.levels import read_number
+from likely.table.names import Numbered
+from likely.table.table import Table
+
+Kind = Literal["numeric", "nominal", "text", "ignored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its kind, how it is stored, distinct values and gaps where counted, and why this kind."""
+
+    name: str
+    kind: Kind
+    storage: Storage
+    levels: int | None = None
+    gaps: int | None = None
+    why: str = ""
+
+
+class ManyColumns(Sequence[Column]):
+    """Columns x0, x1, … of a sparse matrix, alike but for a few; made when asked for."""
+
+    def __init__(self, n: int, pattern: Column, changed: Mapping[int, Column] | None = None) -> None:
+        self.names = Numbered(n)
+        self.pattern = pattern
+        self.changed = dict(changed or {})
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, place: int) -> Column: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Column, ...]: ...
+    def __getitem__(self, place: int | slice) -> Column | tuple[Column, ...]:
+        if isinstance(place, slice):
+            return tuple(self[j] for j in range(len(self))[place])
+        j = range(len(self))[place]
+        return self.changed[j] if j in self.changed else replace(self.pattern, name=self.names[j])
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ManyColumns):
+            return (self.names, self.pattern, self.changed) == (other.names, other.pattern, other.changed)
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.pattern))
+
+    def __repr__(self) -> str:
+        return f"ManyColumns({len(self)}, {self.pattern!r})"
+
+
+# What a column looks like: numbers, categories, text, or nothing to learn from; and why.
+
+SAMPLE = 10_000  # rows that are looked at where reading all would cost a pass
+GLANCE = 100  # rows that tell broken numbers from whole ones without looking at more
+SAMPLE_CELLS = 5_000_000  # and cells, so that wide matrices are quick too
+FEW_LEVELS = 10  # whole numbers with so few distinct values may be categories
+TEXT_WORDS = 4.0  # free text has so many words in the mean
+MOSTLY = 0.5  # and is distinct in more than this part of the rows
+IDENTIFIER_ROWS = 20  # so many short strings, all distinct, identify rows
+
+
+def guess_column(table: Table, name: str) -> Column:
+    """Look at one column of a frame: its storage, its exact gaps, and a sample or all of its values."""
+    storage = table.storage(name)
+    if storage in ("float", "integer"):
+        return _guess_numbers(table, name, storage)
+    if storage in ("string", "mixed"):
+        return _guess_strings(table, name, storage)
+    gaps = table.gaps(name)
+    if storage in ("boolean", "category"):
+        levels = len(table.codes(name).levels)
+        why = "truth values" if storage == "boolean" else "categories"
+        return Column(name, "nominal", storage, levels, gaps, why + _constant(levels))
+    notes = {
+        "empty": "every cell is missing",
+        "date": "dates and durations are not learned from; compute numbers or categories from them",
+        "nested": "its cells are lists, dicts or other containers",
+    }
+    return Column(name, "ignored", storage, None, gaps, notes[storage])
+
+
+def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
+    """Look at a sample of rows of a plain matrix, all columns at once."""
+    rows = min(SAMPLE, max(SAMPLE_CELLS // table.n_columns, 1))
+    seen = matrix[:: max(-(-len(matrix) // rows), 1)]
+    sampled = len(seen) < len(matrix)
+    if matrix.dtype.kind == "b":
+        return [_truths(name, n, len(seen), len(matrix)) for name, n in zip(table.names, _distinct(seen), strict=True)]
+    known = ~np.isnan(seen) if seen.dtype.kind == "f" else np.ones(seen.shape, dtype=np.bool_)
+    whole = _all_known(seen, known, np.floor)
+    levels = np.full(seen.shape[1], -1)
+    levels[whole] = _distinct(seen[:, whole])
+    gaps = (~known).sum(axis=0)
+    constant = _constant_columns(seen, known)
+    storage: Storage = "float" if matrix.dtype.kind == "f" else "integer"
+    exact = not sampled or storage == "integer"
+    guesses = []
+    for j, name in enumerate(table.names):
+        if len(seen) and gaps[j] == len(seen) and table.storage(name) == "empty":
+            guesses.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
+            continue
+        distinct = 1 if constant[j] else int(levels[j])
+        why = _about_numbers(name, storage, distinct, len(seen)) + _judged(len(seen), len(matrix))
+        counted = None if sampled or distinct < 0 else distinct
+        guesses.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
+    return guesses
+
+
+def sparse_pattern(sparse: Any) -> Column:
+    """What all columns of a sparse matrix are: numbers; nothing is read."""
+    kinds: dict[str, Storage] = {"f": "float", "b": "boolean"}
+    return Column("", "numeric", kinds.get(sparse.dtype.kind, "integer"), why="sparse numbers")
+
+
+def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
+    rows = _sample(table.n_rows)
+    values = table.cells(name).at(rows).numbers(name) if len(rows) < table.n_rows else table.numbers(name)
+    known = values[~np.isnan(values)]
+    distinct = -1
+    # A glance at the first cells spares sorting columns of broken numbers.
+    if storage == "integer" or (known[:100] == np.floor(known[:100])).all():
+        distinct = len(np.unique(known)) if storage == "integer" or (known == np.floor(known)).all() else -1
+    if distinct < 0 and len(known) and (known == known[0]).all():
+        distinct = 1
+    why = _about_numbers(name, storage, distinct, len(known)) + _judged(len(rows), table.n_rows)
+    counted = None if distinct < 0 or len(rows) < table.n_rows else distinct
+    return Column(name, "numeric", storage, counted, table.gaps(name), why)
+
+
+def _guess_strings(table: Table, name: str, storage: Storage) -> Column:
+    rows = _sample(table.n_rows)
+    if len(rows) < table.n_rows and storage == "string":
+        part = table.cells(name).at(rows).codes(name)
+        if _is_text(part):
+            # All levels of a long column of texts would be a second copy of it.
+            why = "free text" + _judged(len(rows), table.n_rows)
+            return Column(name, "text", storage, None, table.gaps(name), why)
+    try:
+        coded = table.codes(name)
+    except SchemaError:
+        why = "some cells are lists, dicts or other containers"
+        return Column(name, "ignored", "nested", None, table.gaps(name), why)
+    levels, gaps = len(coded.levels), int(np.count_nonzero(coded.codes < 0))
+    known = len(coded) - gaps
+    if _is_text(coded):
+        return Column(name, "text", storage, levels, gaps, "free text: several words, mostly distinct")
+    if known >= IDENTIFIER_ROWS and levels == known:
+        why = f"every row has its own value, as identifiers do; schema={{{name!r}: 'nominal'}} keeps it"
+        return Column(name, "ignored", storage, levels, gaps, why)
+    what = "values of several types" if storage == "mixed" else "strings"
+    why = f"{what} with few distinct values" if levels <= known * MOSTLY else what
+    return Column(name, "nominal", storage, levels, gaps, why + _spelt_numbers(name, coded) + _constant(levels))
+
+
+def _is_text(coded: Codes) -> bool:
+    """Several words in the mean, and mostly distinct."""
+    known = int(np.count_nonzero(coded.codes >= 0))
+    if not known or len(coded.levels) <= known * MOSTLY:
+        return False
+    chosen = [coded.levels[i] for i in _sample(len(coded.levels))]
+    words = [len(level.split()) for level in chosen if isinstance(level, str)]
+    return len(words) == len(chosen) and sum(words) >= TEXT_WORDS * len(words)
+
+
+def _spelt_numbers(name: str, coded: Codes) -> str:
+    some: Sequence[Any] = coded.levels[: FEW_LEVELS * FEW_LEVELS]
+    if some and all(isinstance(level, str) and read_number(level) is not None for level in some):
+        return f"; they spell numbers: schema={{{name!r}: 'numeric'}} reads them so"
+    return ""
+
+
+def _sample(n_rows: int) -> NDArray[np.intp]:
+    """Evenly spaced rows, at most `SAMPLE`."""
+    return np.arange(0, n_rows, max(-(-n_rows // SAMPLE), 1))
+
+
+def _truths(name: str, levels: int, looked: int, rows: int) -> Column:
+    why = "truth values" + _constant(levels) + _judged(looked, rows)
+    return Column(name, "nominal", "boolean", int(levels) if looked == rows else None, 0, why)
+
+
+def _about_numbers(name: str, storage: Storage, distinct: int, looked: int) -> str:
+    what = "whole numbers" if storage == "integer" or distinct > 1 else "numbers"
+    if not 1 < distinct <= min(FEW_LEVELS, MOSTLY * looked):
+        return what + _constant(distinct)
+    return f"{what}, only {distinct} distinct: schema={{{name!r}: 'nominal'}} if they are categories"
+
+
+def _constant(levels: int) -> str:
+    return "; constant, so it says nothing about the class" if levels == 1 else ""
+
+
+def _judged(looked: int, rows: int) -> str:
+    return f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""
+
+
+def _distinct(seen: NDArray[Any]) -> NDArray[np.intp]:
+    """Distinct known values of each column."""
+    if not len(seen):
+        return np.zeros(seen.shape[1], dtype=np.intp)
+    ordered = np.sort(seen, axis=0)  # NaN comes last
+    fresh = (ordered[1:] != ordered[:-1]).sum(axis=0) + 1
+    if seen.dtype.kind == "f":
+        fresh -= np.isnan(ordered).sum(axis=0)  # each NaN differs from the cell before it
+    return np.asarray(fresh, dtype=np.intp)
+
+
+def _constant_columns(seen: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Columns with one known value."""
+    if not len(seen):
+        return np.zeros(seen.shape[1], dtype=np.bool_)
+    first = np.take_along_axis(seen, known.argmax(axis=0)[None, :], axis=0)
+    return _all_known(seen, known, lambda cells: np.broadcast_to(first, cells.shape))
+
+
+def _all_known(
+    seen: NDArray[Any], known: NDArray[np.bool_], wanted: Callable[[NDArray[Any]], NDArray[Any]]
+) -> NDArray[np.bool_]:
+    """Columns all of whose known cells are what `wanted` makes of them; a glance at a few rules out most columns."""
+
+    def holds(rows: slice) -> NDArray[np.bool_]:
+        cells = seen[rows]
+        return np.asarray(((cells == wanted(cells)) | ~known[rows]).all(axis=0))
+
+    found = holds(slice(0, GLANCE))
+    if found.any():
+        found &= holds(slice(None)) & known.any(axis=0)
+    return found

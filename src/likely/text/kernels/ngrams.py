@@ -1,0 +1,137 @@
+"""N-grams of numbered tokens: each is a shorter n-gram and one token more, interned as a pair of numbers."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from likely.arrays import Int32, Int64, UInt64
+from likely.text.kernels.interning import first_slot
+from likely.text.kernels.words import DONE, TABLE_FULL
+
+N_GRAMS, AT_DOC, N_OUT = range(3)
+"""Places in the cursor."""
+
+_32 = np.uint64(32)
+_FREE = np.uint64(0)
+
+
+@numba.njit(nogil=True, cache=True)
+def pair_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
+    """The cell of a pair, or the free cell where it belongs. A cell is the pair and its number + 1."""
+    mask = cells.shape[0] // 2 - 1
+    slot = first_slot(key, seed, mask)
+    while cells[2 * slot + 1] != _FREE and cells[2 * slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@numba.njit(nogil=True, cache=True)
+def _extend(
+    cells: UInt64, parents: Int32, lasts: Int32, cursor: Int64, base: int, parent: int, last: int, seed: np.uint64
+) -> int:
+    """The number of the n-gram that `parent` and `last` make."""
+    key = np.uint64(parent) << _32 | np.uint64(last)
+    slot = pair_slot(cells, key, seed)
+    if cells[2 * slot + 1] == _FREE:
+        n_grams = cursor[N_GRAMS]
+        cells[2 * slot] = key
+        cells[2 * slot + 1] = np.uint64(n_grams + 1)
+        parents[n_grams] = parent
+        lasts[n_grams] = last
+        cursor[N_GRAMS] = n_grams + 1
+    return base + int(cells[2 * slot + 1]) - 1
+
+
+@numba.njit(nogil=True, cache=True)
+def _longest(ends: Int64) -> int:
+    longest = 0
+    start = 0
+    for end in ends:
+        longest = max(longest, end - start)
+        start = end
+    return longest
+
+
+@numba.njit(nogil=True, cache=True)
+def _keep(ids: Int32, start: int, stop: int, new_id: Int32, kept: Int64) -> int:
+    """A document's tokens under their new numbers, without the dropped ones; breaks stay."""
+    n_kept = 0
+    for k in range(start, stop):
+        token = ids[k] if ids[k] < 0 else new_id[ids[k]]
+        if token >= 0 or ids[k] < 0:
+            kept[n_kept] = token
+            n_kept += 1
+    return n_kept
+
+
+@numba.njit(nogil=True, cache=True)
+def scan_grams(
+    ids: Int32,
+    ends: Int64,
+    new_id: Int32,
+    base: int,
+    low: int,
+    high: int,
+    whole: bool,
+    cells: UInt64,
+    parents: Int32,
+    lasts: Int32,
+    seed: np.uint64,
+    out: Int32,
+    out_ends: Int64,
+    cursor: Int64,
+) -> int:
+    """All n-grams of `low` to `high` tokens, numbered from `base` on; those of one token are the token itself.
+
+    `new_id` renames the tokens first and drops those renamed to −1. `whole`: a word too short for `low` tokens counts
+    as a whole (as in scikit-learn's char_wb). Stops before a document for which the table may be too full.
+    """
+    kept = np.empty(_longest(ends), dtype=np.int64)
+    n_out = cursor[N_OUT]
+    start = 0 if cursor[AT_DOC] == 0 else ends[cursor[AT_DOC] - 1]
+    most = min(parents.shape[0], cells.shape[0] // 4)
+    for doc in range(cursor[AT_DOC], ends.shape[0]):
+        if cursor[N_GRAMS] + (ends[doc] - start) * (high - 1) > most:
+            cursor[AT_DOC], cursor[N_OUT] = doc, n_out
+            return TABLE_FULL
+        n_kept = _keep(ids, start, ends[doc], new_id, kept)
+        begin = 0
+        while begin < n_kept:
+            stop = begin
+            while stop < n_kept and kept[stop] >= 0:
+                stop += 1
+            length = stop - begin
+            for k in range(begin, stop):
+                gram = kept[k]
+                for n in range(1, min(high, stop - k) + 1):
+                    if n > 1:
+                        gram = _extend(cells, parents, lasts, cursor, base, gram, kept[k + n - 1], seed)
+                    if n >= low or (whole and n == length):
+                        out[n_out] = gram
+                        n_out += 1
+            begin = stop + 1
+        start = ends[doc]
+        out_ends[doc] = n_out
+    cursor[AT_DOC], cursor[N_OUT] = ends.shape[0], n_out
+    return DONE
+
+
+@numba.njit(nogil=True, cache=True)
+def merge_grams(
+    cells: UInt64,
+    parents: Int32,
+    lasts: Int32,
+    cursor: Int64,
+    base: int,
+    other_parents: Int32,
+    other_lasts: Int32,
+    new_id: Int32,
+    seed: np.uint64,
+) -> None:
+    """Take up another table's n-grams; `new_id` gets the number of each here. There must be room for them all."""
+    for k in range(other_parents.shape[0]):
+        parent = int(other_parents[k])
+        if parent >= base:
+            parent = int(new_id[parent - base])
+        new_id[k] = _extend(cells, parents, lasts, cursor, base, parent, int(other_lasts[k]), seed)

@@ -1,0 +1,307 @@
+"""A stream of numbered tokens: what a scan leaves of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Int32
+from likely.parallel import side_by_side
+from likely.text.characters import Characters, characters
+from likely.text.documents import Block, as_blocks
+from likely.text.kernels.characters import scan_chars
+from likely.text.kernels.counts import known_tokens
+from likely.text.kernels.interning import roomier, spell_grams
+from likely.text.kernels.ngrams import N_GRAMS, N_OUT, merge_grams, scan_grams
+from likely.text.kernels.words import ARENA_FULL, DONE, FOUND_SUSPECT, N_IDS, N_WORDS, TABLE_FULL, scan_words
+from likely.text.linguistics import changed_words
+from likely.text.normalize import rewriter
+from likely.text.tokenizer import Tokenizer
+from likely.text.vocabulary import Lexicon, Words, process_seed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """The tokens of one block: numbers in a table, where each document ends among them, and which table it is."""
+
+    ids: Int32
+    ends: NDArray[np.int64]
+    table: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """The tokens of all documents; `maps[table][id]` is a token's word, −1 if it has been left out."""
+
+    words: Words
+    parts: Sequence[Part]
+    maps: Sequence[Int32]
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+        return sum(len(part.ends) for part in self.parts)
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are, those left out included."""
+        return sum(len(part.ids) for part in self.parts)
+
+    def renamed(self, words: Words, new: Int32) -> Stream:
+        """The same tokens under other words: word `k` becomes `new[k]`, or is left out if that is −1."""
+        with_none = np.append(new, np.int32(-1)).astype(np.int32)
+        return Stream(words, self.parts, [with_none[old] for old in self.maps])
+
+    def in_order(self) -> Stream:
+        """With the words in alphabetical order."""
+        order = self.words.order()
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return self.renamed(self.words.take(order), rank)
+
+    def without_unused(self) -> Stream:
+        """Without words that no token has."""
+        used = np.zeros(len(self.words) + 1, dtype=np.bool_)
+        for part in self.parts:
+            used[self.maps[part.table][part.ids]] = True
+        kept = np.flatnonzero(used[:-1])
+        new = np.full(len(self.words), -1, dtype=np.int32)
+        new[kept] = np.arange(len(kept), dtype=np.int32)
+        return self.renamed(self.words.take(kept), new)
+
+
+# Tables and scratch memory that threads borrow: as many as there are threads at work, however many blocks.
+
+Thing = TypeVar("Thing")
+
+
+class Pool(Generic[Thing]):
+    """Things of one make, lent to one thread at a time.
+
+    >>> pool = Pool(list)
+    >>> with pool.borrow() as (number, thing):
+    ...     thing.append("used")
+    >>> pool.things
+    [['used']]
+    """
+
+    def __init__(self, make: Callable[[], Thing]) -> None:
+        self.things: list[Thing] = []
+        self._make = make
+        self._free: list[int] = []
+        self._lock = Lock()
+
+    @contextmanager
+    def borrow(self) -> Iterator[tuple[int, Thing]]:
+        """A free thing, or a new one, and its number."""
+        with self._lock:
+            if not self._free:
+                self._free.append(len(self.things))
+                self.things.append(self._make())
+            number = self._free.pop()
+        try:
+            yield number, self.things[number]
+        finally:
+            with self._lock:
+                self._free.append(number)
+
+
+# From a stream of tokens to a stream of their n-grams.
+
+_FIRST_GRAMS = 1 << 12
+
+
+class GramTable:
+    """A growing table of n-grams: the shorter one that each begins with, and its last token."""
+
+    def __init__(self) -> None:
+        self.cells = np.zeros(4 * _FIRST_GRAMS, dtype=np.uint64)
+        self.parents = np.empty(_FIRST_GRAMS, dtype=np.int32)
+        self.lasts = np.empty(_FIRST_GRAMS, dtype=np.int32)
+        self.n_grams = 0
+
+    def grow(self) -> None:
+        """Room for twice as many."""
+        self.cells = roomier(self.cells, process_seed())
+        self.parents = np.concatenate([self.parents, np.empty_like(self.parents)])
+        self.lasts = np.concatenate([self.lasts, np.empty_like(self.lasts)])
+
+    def take_up(self, other: GramTable, base: int) -> Int32:
+        """Learn another table's n-grams; the number of each of them here."""
+        while self.n_grams + other.n_grams > len(self.parents):
+            self.grow()
+        new = np.empty(other.n_grams, dtype=np.int32)
+        cursor = np.array([self.n_grams, 0, 0], dtype=np.int64)
+        theirs = other.parents[: other.n_grams], other.lasts[: other.n_grams]
+        merge_grams(self.cells, self.parents, self.lasts, cursor, base, *theirs, new, process_seed())
+        self.n_grams = int(cursor[N_GRAMS])
+        return new
+
+
+def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_jobs: int | None) -> Stream:
+    """All n-grams of `low` to `high` tokens; `gap` stands between tokens, `whole` keeps words that are too short."""
+    base = len(stream.words)
+    pool = Pool(GramTable)
+
+    def task(part: Part) -> Part:
+        with pool.borrow() as (number, table):
+            return _scan_ngrams(part, stream.maps[part.table], base, low, high, whole, number, table)
+
+    parts = list(side_by_side(task, stream.parts, n_jobs))
+    tables = pool.things or [GramTable()]
+    own = np.arange(base + tables[0].n_grams, dtype=np.int32)
+    maps = [own] + [np.concatenate([own[:base], tables[0].take_up(table, base)]) for table in tables[1:]]
+    grams = tables[0].parents[: tables[0].n_grams], tables[0].lasts[: tables[0].n_grams]
+    words = Words(*spell_grams(stream.words.arena, stream.words.starts, *grams, np.frombuffer(gap, dtype=np.uint8)))
+    whole_stream = Stream(words, parts, maps)
+    return whole_stream.without_unused() if low > 1 else whole_stream
+
+
+def _scan_ngrams(
+    part: Part, new_id: Int32, base: int, low: int, high: int, whole: bool, number: int, table: GramTable
+) -> Part:
+    out = np.empty(len(part.ids) * (high - low + 1) + 1, dtype=np.int32)
+    out_ends = np.empty(len(part.ends), dtype=np.int64)
+    cursor = np.array([table.n_grams, 0, 0], dtype=np.int64)
+    settings = part.ids, part.ends, new_id, base, low, high, whole
+    while (
+        scan_grams(*settings, table.cells, table.parents, table.lasts, process_seed(), out, out_ends, cursor)
+        == TABLE_FULL
+    ):
+        table.grow()
+    table.n_grams = int(cursor[N_GRAMS])
+    return Part(out[: cursor[N_OUT]].copy(), out_ends, number)
+
+
+# From blocks of documents to a stream of numbered tokens.
+
+Rewrite = Callable[[Block], Block]
+
+
+def read_stream(blocks: Sequence[Block], recipe: Tokenizer, n_jobs: int | None = None) -> Stream:
+    """Scan, change words, make n-grams. The order of the words means nothing yet; the tokens are as in the texts.
+
+    >>> from likely.text.documents import as_blocks
+    >>> stream = read_stream(as_blocks(["to be or not to be"]), Recipe())
+    >>> stream.words.to_list(), stream.parts[0].ids.tolist()
+    (['to', 'be', 'or', 'not'], [0, 1, 2, 3, 0, 1])
+    """
+    rewrite = rewriter(recipe.lowercase, recipe.normalize == "NFC", recipe.strip_accents)
+    # Texts whose accents are stripped have been lowered on the way.
+    table = characters(recipe.lowercase and recipe.strip_accents is None, recipe.cjk, recipe.emoji)
+    low, high = recipe.ngram_range
+    if recipe.analyzer != "word":
+        by_word = recipe.analyzer == "char_wb"
+        stream = _read_chars(blocks, rewrite, table, by_word, n_jobs)
+        return stream if high == 1 else with_grams(stream, low, high, b"", by_word, n_jobs)
+    stream = _read_words(blocks, rewrite, table, recipe, n_jobs)
+    if recipe.touches_words:
+        stream = stream.renamed(*changed_words(stream.words, recipe))
+    return stream if high == 1 else with_grams(stream, low, high, b" ", False, n_jobs)
+
+
+def _read_words(
+    blocks: Sequence[Block], rewrite: Rewrite, table: Characters, recipe: Tokenizer, n_jobs: int | None
+) -> Stream:
+    pool = Pool(Lexicon)
+    first = recipe.normalize is not None or recipe.strip_accents is not None
+
+    def task(block: Block) -> Part:
+        with pool.borrow() as (number, lexicon):
+            # Composition is looked after first; the few letters that need `str.lower` are met on the way.
+            return _scan(rewrite(block) if first else block, rewrite, table, recipe, number, lexicon)
+
+    parts = list(side_by_side(task, blocks, n_jobs))
+    lexicons = pool.things or [Lexicon()]
+    words = lexicons[0].to_words()
+    maps = [np.arange(len(words), dtype=np.int32)]
+    for lexicon in lexicons[1:]:
+        words, places = words.union(lexicon.to_words())
+        maps.append(places)
+    return Stream(words, parts, maps)
+
+
+def _scan(block: Block, rewrite: Rewrite, table: Characters, recipe: Tokenizer, number: int, lexicon: Lexicon) -> Part:
+    # A token and what parts it from the next take two bytes at least. Memory that is never written to costs nothing,
+    # so that the rest need not be cut off.
+    ids = np.empty(len(block.data) // 2 + len(block) + 1, dtype=np.int32)
+    ends = np.empty(len(block), dtype=np.int64)
+    cursor = np.zeros(5, dtype=np.int64)
+    cursor[N_WORDS] = lexicon.n_words
+    lowercase = recipe.lowercase and recipe.strip_accents is None
+    settings = lowercase, recipe.min_chars, recipe.cjk == "bigram", recipe.urls
+    reading = table.first, table.pages, table.cells, *settings
+    status = -1
+    while status != DONE:
+        store = lexicon.cells, lexicon.packed, lexicon.starts, lexicon.sizes, process_seed()
+        status = scan_words(block.data, block.ends, *reading, *store, ids, ends, cursor)
+        lexicon.n_words = int(cursor[N_WORDS])
+        if status == TABLE_FULL:
+            lexicon.add_words()
+        elif status == ARENA_FULL:
+            lexicon.add_bytes()
+        elif status == FOUND_SUSPECT:
+            # The words found so far are right, so that scanning them again adds none.
+            return _scan(rewrite(block), rewrite, table, recipe, number, lexicon)
+    return Part(ids[: cursor[N_IDS]], ends, number)
+
+
+def _read_chars(
+    blocks: Sequence[Block], rewrite: Rewrite, table: Characters, by_word: bool, n_jobs: int | None
+) -> Stream:
+    def task(block: Block) -> Part:
+        block = rewrite(block)
+        return Part(*scan_chars(block.data, block.ends, table.pages, table.cells, by_word), 0)
+
+    parts = list(side_by_side(task, blocks, n_jobs))
+    highest = max((int(part.ids.max(initial=0)) for part in parts), default=0)
+    used = np.zeros(highest + 2, dtype=np.bool_)
+    for part in parts:
+        used[part.ids] = True
+    codes = np.flatnonzero(used[:-1])  # the last is what a break marks
+    new = np.full(highest + 2, -1, dtype=np.int32)
+    new[codes] = np.arange(len(codes), dtype=np.int32)
+    return Stream(Words.of(map(chr, codes)), parts, [new])
+
+
+# The known words of each document in the order of the text: for sums over words, which need no counts.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """Document `k` holds the words `words[starts[k]:stops[k]]`, by their numbers; gaps in between mean nothing."""
+
+    words: Int32
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+
+
+def find_tokens(texts: Any, recipe: Tokenizer, words: Words, n_jobs: int | None = None) -> Tokens:
+    """The words of each document that are known; strangers are left out.
+
+    >>> found = find_tokens(["to be or not to be", None, "be"], Recipe(), Words.of(["be", "to"]))
+    >>> [found.words[start:stop].tolist() for start, stop in zip(found.starts, found.stops, strict=True)]
+    [[1, 0, 1, 0], [], [0]]
+    """
+    stream = read_stream(as_blocks(texts), recipe, n_jobs)
+    stream = stream.renamed(words, words.find(stream.words))
+    sizes = [len(part.ids) for part in stream.parts]
+    firsts = np.cumsum([0, *sizes], dtype=np.int64)
+    documents = np.cumsum([0, *(len(part.ends) for part in stream.parts)], dtype=np.int64)
+    found = np.empty(firsts[-1], dtype=np.int32)
+    starts, stops = np.empty(documents[-1], dtype=np.int64), np.empty(documents[-1], dtype=np.int64)
+
+    def task(place: int) -> None:
+        part, first = stream.parts[place], firsts[place]
+        own = slice(documents[place], documents[place + 1])
+        room = found[first : first + sizes[place]]
+        known_tokens(part.ids, part.ends, stream.maps[part.table], first, room, starts[own], stops[own])
+
+    list(side_by_side(task, range(len(sizes)), n_jobs))
+    return Tokens(found, starts, stops)

@@ -1,0 +1,64 @@
+"""Folds are even, seeded, and hold classes and groups together as promised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likely import SettingsError
+from likely.evaluate.folds import by_fold, grouped, split, stratified
+
+codes = st.lists(st.integers(0, 4), min_size=4, max_size=80).map(lambda y: np.array(y, dtype=np.int32))
+
+
+@given(codes, st.integers(2, 4), st.integers(0, 5))
+def test_folds_differ_by_one_row_in_all_and_in_every_class(y: np.ndarray, n_folds: int, seed: int) -> None:
+    fold = stratified(y, n_folds, seed)
+    assert np.ptp(np.bincount(fold, minlength=n_folds)) <= 1
+    for label in np.unique(y):
+        assert np.ptp(np.bincount(fold[y == label], minlength=n_folds)) <= 1
+    rows = by_fold(fold, n_folds)
+    assert np.array_equal(np.sort(np.concatenate(rows)), np.arange(len(y)))
+    assert all((fold[own] == k).all() for k, own in enumerate(rows))
+
+
+def test_a_seed_deals_the_same_again_and_another_does_not() -> None:
+    y = np.repeat([0, 1], 50).astype(np.int32)
+    assert np.array_equal(stratified(y, 5, 1), stratified(y, 5, 1))
+    assert not np.array_equal(stratified(y, 5, 1), stratified(y, 5, 2))
+
+
+@given(codes, st.integers(0, 5), st.data())
+def test_groups_stay_together(y: np.ndarray, seed: int, data: st.DataObject) -> None:
+    groups = np.array(data.draw(st.lists(st.integers(0, 9), min_size=len(y), max_size=len(y))), dtype=np.int32)
+    groups = np.unique(groups, return_inverse=True)[1].astype(np.int32)
+    if groups.max() < 1:
+        with pytest.raises(SettingsError, match="groups"):
+            grouped(y, groups, 2, seed)
+        return
+    fold, test = grouped(y, groups, 2, seed), split(y, groups, 0.4, seed)
+    for group in range(groups.max() + 1):
+        assert len(np.unique(fold[groups == group])) == 1
+        assert len(np.unique(test[groups == group])) == 1
+    assert set(fold) == {0, 1}
+    assert 0 < test.sum() < len(y)
+
+
+def test_groups_are_spread_evenly_over_classes() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(100), 10).astype(np.int32)
+    y = (rng.random(1000) < np.repeat(rng.random(100), 10)).astype(np.int32)
+    fold = grouped(y, groups, 5, 0)
+    shares = [y[fold == k].mean() for k in range(5)]
+    assert np.ptp(shares) < 0.03
+    assert np.ptp(np.bincount(fold)) <= 20
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.8])
+def test_a_split_takes_its_share_of_every_class(share: float) -> None:
+    y = np.repeat([0, 1, 2], [200, 60, 40]).astype(np.int32)
+    test = split(y, None, share, 0)
+    for label, n in enumerate([200, 60, 40]):
+        assert abs(test[y == label].sum() - share * n) <= 1

@@ -1,0 +1,63 @@
+"""Tables come out of every format as they went in."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from likely.errors import FileError, SettingsError
+from likely.io import open_table
+from likely.streaming.convert import convert_file
+
+SUFFIXES = ["csv", "tsv", "psv", "parquet", "arrow", "feather", "jsonl", "csv.gz", "csv.zst", "jsonl.gz"]
+TEXT = 'n,x,word,ok\n1,0.5,"a,b",true\n2,,"line\nbreak",false\n3,1e300,NULL,\n-4,-0.25,"=1+1",true\n'
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("second", ["csv", "parquet", "jsonl"])
+def test_round_trips(suffix: str, second: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(TEXT)
+    assert convert_file(tmp_path / "rows.csv", tmp_path / f"a.{suffix}") == 4
+    assert convert_file(tmp_path / f"a.{suffix}", tmp_path / f"b.{second}") == 4
+    first = open_table(tmp_path / "rows.csv").read()
+    assert open_table(tmp_path / f"b.{second}").read().to_pydict() == first.to_pydict()
+
+
+def test_types_are_kept_where_a_format_has_them(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(TEXT)
+    convert_file(tmp_path / "rows.csv", tmp_path / "a.parquet")
+    types = {field.name: field.type for field in open_table(tmp_path / "a.parquet").schema}
+    assert types == {"n": pa.int64(), "x": pa.float64(), "word": pa.string(), "ok": pa.bool_()}
+
+
+def test_several_files_of_different_types(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n2\n")
+    (tmp_path / "b.csv").write_text("x\n0.5\n")
+    convert_file([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "all.parquet")
+    assert open_table(tmp_path / "all.parquet").read().to_pydict() == {"x": [1.0, 2.0, 0.5]}
+
+
+def test_only_a_header(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n")
+    assert convert_file(tmp_path / "a.csv", tmp_path / "b.csv") == 0
+    assert (tmp_path / "b.csv").read_text() == "x,y\n"
+
+
+def test_nothing_is_left_of_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3\n")
+    with pytest.raises(FileError):
+        convert_file(tmp_path / "a.csv", tmp_path / "b.csv.zst")
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(SettingsError, match="end it in"):
+        convert_file(tmp_path / "a.csv", tmp_path / "b.xls")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_to_a_stream(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x;y\n1,50;2\n")
+    out = io.BytesIO()
+    convert_file(tmp_path / "a.csv", out)
+    assert out.getvalue() == b'x,y\n"1,50",2\n'
