@@ -25,7 +25,7 @@ from likely import (  # noqa: E402
     TreeClassifier,
     compare,
 )
-from likely.compare.baselines import LogisticYardstick  # noqa: E402
+from likely.comparison.baselines import LogisticYardstick  # noqa: E402
 
 SIZES = (10, 20, 50, 100, 200)
 DRAWS = 20

@@ -15,8 +15,8 @@ from likely.version import __version__
 
 if TYPE_CHECKING:
     from likely.api import train
-    from likely.compare.compare import compare
-    from likely.compare.comparison import Comparison
+    from likely.comparison.compare import compare
+    from likely.comparison.comparison import Comparison
     from likely.decide import REFUSED, Loss
     from likely.errors import (
         DataError,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         SchemaError,
         SettingsError,
     )
-    from likely.evaluate.evaluate import evaluate
-    from likely.evaluate.report import Report
+    from likely.evaluation.evaluate import evaluate
+    from likely.evaluation.report import Report
     from likely.families.smoothing import Laplace, MEstimate
     from likely.io.table import open_table
     from likely.models.bayes.aode import AODEClassifier
@@ -48,7 +48,7 @@ _HOME = {
     "AODEClassifier": "likely.models.bayes.aode",
     "BayesClassifier": "likely.models.bayes",
     "CalibratedClassifier": "likely.models.calibrated",
-    "Comparison": "likely.compare",
+    "Comparison": "likely.comparison",
     "ConvNetClassifier": "likely.models.convnet.classifier",
     "DataError": "likely.errors",
     "EvidenceClassifier": "likely.models.evidence.classifier",
@@ -61,7 +61,7 @@ _HOME = {
     "ModelFileError": "likely.errors",
     "NotMergeable": "likely.errors",
     "REFUSED": "likely.decide",
-    "Report": "likely.evaluate",
+    "Report": "likely.evaluation",
     "SVMClassifier": "likely.models.svm.classifier",
     "Schema": "likely.table.schema",
     "SchemaError": "likely.errors",
@@ -69,8 +69,8 @@ _HOME = {
     "TreeClassifier": "likely.models.tree.classifier",
     "TreeDiscretiser": "likely.models.tree.discretiser",
     "bayes_rule": "likely.numerics",
-    "compare": "likely.compare",
-    "evaluate": "likely.evaluate",
+    "compare": "likely.comparison",
+    "evaluate": "likely.evaluation",
     "load": "likely.models.saving",
     "open_table": "likely.io",
     "train": "likely.api",

@@ -48,7 +48,7 @@ def preloaded(folder: Path) -> Iterator[dict[str, str]]:
 
 def serve(address: str) -> None:
     """Fork for every caller."""
-    import likely.evaluate
+    import likely.evaluation
     import likely.models.saving
     import likely.streaming.evaluate
     import likely.streaming.predict  # noqa: F401

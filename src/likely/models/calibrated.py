@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
 from likely.errors import DataError, ModelFileError, SettingsError, listed
-from likely.evaluate.hold_out import Given, hold_out
-from likely.evaluate.refit import readable
+from likely.evaluation.hold_out import Given, hold_out
+from likely.evaluation.refit import readable
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Persistable
 from likely.models.decision import Decider

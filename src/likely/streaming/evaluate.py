@@ -11,10 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from likely.errors import DataError, SettingsError, listed, missing_columns
-from likely.evaluate.evaluate import evaluate
-from likely.evaluate.fold_sums import enter
-from likely.evaluate.predictions import Predictions
-from likely.evaluate.report import Report
+from likely.evaluation.evaluate import evaluate
+from likely.evaluation.fold_sums import enter
+from likely.evaluation.predictions import Predictions
+from likely.evaluation.report import Report
 from likely.io.table import FileTable, open_table
 from likely.models.learner import Learner
 from likely.scorer import remaining_priors

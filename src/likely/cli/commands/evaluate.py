@@ -122,7 +122,7 @@ def _of_table(
     progress: Any,
 ) -> tuple[Any, tuple[str, ...]]:
     """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
-    from likely.evaluate.evaluate import evaluate as in_memory
+    from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
 
     settings = beliefs.settings(table.types, label)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Float32
 from likely.errors import DataError, ModelFileError, SettingsError
-from likely.evaluate.progress import Progress
+from likely.evaluation.progress import Progress
 from likely.explain import Explanation
 from likely.models.classifier import Persistable
 from likely.models.convnet.layers import Layers, Pool

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.errors import DataError, SettingsError
-from likely.evaluate.progress import Progress
+from likely.evaluation.progress import Progress
 from likely.models.classifier import Persistable
 from likely.models.decision import Decider
 from likely.models.settings import between, whole

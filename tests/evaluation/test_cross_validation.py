@@ -17,11 +17,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import likely
 from likely import BayesClassifier, FullBayesClassifier, MEstimate, SettingsError
-from likely.evaluate.folds import stratified
+from likely.evaluation.folds import stratified
 from likely.naive_bayes import GaussianNB
 from likely.stats import feature_counts
 from likely.teaching import datasets
-from tests.evaluate.tables import (
+from tests.evaluation.tables import (
     COUNTS,
     GAPPY,
     GAPPY_COUNTS,

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from likely.arrays import Array, Index, Int32
 from likely.errors import SettingsError
-from likely.evaluate.fold_sums import Counting, among, places_among
-from likely.evaluate.predictions import Predictions
+from likely.evaluation.fold_sums import Counting, among, places_among
+from likely.evaluation.predictions import Predictions
 from likely.table import Table, as_table, encode_labels
 from likely.table.sparse import as_csr
 

@@ -12,8 +12,8 @@ from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from likely import compare
-from likely.compare import Comparison
-from likely.compare.noise import difference, widening
+from likely.comparison import Comparison
+from likely.comparison.noise import difference, widening
 
 FOLDS = 5
 

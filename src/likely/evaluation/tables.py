@@ -9,8 +9,8 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, listed
-from likely.evaluate.intervals import Interval, rows_worth, wilson
-from likely.evaluate.metrics import (
+from likely.evaluation.intervals import Interval, rows_worth, wilson
+from likely.evaluation.metrics import (
     AVERAGES,
     Curve,
     Rates,
@@ -22,7 +22,7 @@ from likely.evaluate.metrics import (
     mean,
     thinned,
 )
-from likely.evaluate.predictions import Outcomes
+from likely.evaluation.predictions import Outcomes
 from likely.table import index_levels
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from sklearn.svm import LinearSVC
 
 import likely
 from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, compare
-from likely.compare.entrants import KNOWN, Known, contestants
-from likely.compare.noise import AS_IT_IS, CORRECTED, difference, widening
+from likely.comparison.entrants import KNOWN, Known, contestants
+from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, widening
 from likely.errors import DataError, SchemaError, SettingsError
 from likely.table import as_table
 from likely.teaching import datasets
@@ -196,7 +196,7 @@ class TestContestants:
         assert all(report.error_rate == pytest.approx(1 / 30) for report in found.reports.values())
 
     def test_a_classifier_that_is_broken_is_not_left_out_silently(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("likely.compare.entrants.KNOWN", (Known("x", "likely.nosuch", "X", 1),))
+        monkeypatch.setattr("likely.comparison.entrants.KNOWN", (Known("x", "likely.nosuch", "X", 1),))
         with pytest.raises(ImportError):
             contestants("all", images=False, seed=0)
 
@@ -331,7 +331,7 @@ def test_the_yardsticks_are_those_of_scikit_learn() -> None:
     from sklearn.preprocessing import StandardScaler
     from threadpoolctl import threadpool_limits
 
-    from likely.compare.baselines import BoostingYardstick, LogisticYardstick
+    from likely.comparison.baselines import BoostingYardstick, LogisticYardstick
 
     X, y = load_breast_cancer(return_X_y=True)
     theirs = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(X, y)

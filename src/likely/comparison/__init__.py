@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from likely.compare.compare import compare
-from likely.compare.comparison import Comparison
-from likely.compare.entrants import KNOWN
+from likely.comparison.compare import compare
+from likely.comparison.comparison import Comparison
+from likely.comparison.entrants import KNOWN
 
 __all__ = ["KNOWN", "Comparison", "compare"]

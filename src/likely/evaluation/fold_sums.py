@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Int32
 from likely.engines.memory import Rows
 from likely.engines.plan import Task, plan
-from likely.evaluate.folds import by_fold
-from likely.evaluate.predictions import Predictions
-from likely.evaluate.progress import Progress
+from likely.evaluation.folds import by_fold
+from likely.evaluation.predictions import Predictions
+from likely.evaluation.progress import Progress
 from likely.parallel import FEWEST_ROWS, n_threads, side_by_side
 from likely.stats import ClassWeights, Summary
 from likely.table import Table, as_table, level_key

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.arrays import Array
-from likely.compare import pages
-from likely.compare.noise import AS_IT_IS, CORRECTED, Difference, difference
+from likely.comparison import pages
+from likely.comparison.noise import AS_IT_IS, CORRECTED, Difference, difference
 from likely.errors import DataError
-from likely.evaluate.metrics import brier_scores, log_losses, mean
-from likely.evaluate.pages import written
-from likely.evaluate.report import Report
+from likely.evaluation.metrics import brier_scores, log_losses, mean
+from likely.evaluation.pages import written
+from likely.evaluation.report import Report
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from likely.errors import SettingsError
-from likely.evaluate.hold_out import Given, hold_out
-from likely.evaluate.report import Report
+from likely.evaluation.hold_out import Given, hold_out
+from likely.evaluation.report import Report
 
 
 def evaluate(

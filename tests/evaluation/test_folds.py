@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely import SettingsError
-from likely.evaluate.folds import by_fold, grouped, split, stratified
+from likely.evaluation.folds import by_fold, grouped, split, stratified
 
 codes = st.lists(st.integers(0, 4), min_size=4, max_size=80).map(lambda y: np.array(y, dtype=np.int32))
 

@@ -13,12 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.compare.comparison import Comparison, Entry, Failure
-from likely.compare.entrants import Contestant, contestants
-from likely.compare.noise import widening
+from likely.comparison.comparison import Comparison, Entry, Failure
+from likely.comparison.entrants import Contestant, contestants
+from likely.comparison.noise import widening
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed, missing_columns
-from likely.evaluate.evaluate import evaluate
-from likely.evaluate.progress import Progress
+from likely.evaluation.evaluate import evaluate
+from likely.evaluation.progress import Progress
 from likely.models.settings import whole
 from likely.parallel import one_thread_each
 from likely.table import Table, as_table, encode_column, encode_labels, labels_of
@@ -51,7 +51,7 @@ def compare(
     ----------
     X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions, or a
         list of images of one size.
-    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM", see `likely.compare.KNOWN`) and of
+    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM", see `likely.comparison.entrants.KNOWN`) and of
         classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
     loss : a `Loss`: then there is an expected cost, and it decides who is best.

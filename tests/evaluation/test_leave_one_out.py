@@ -15,7 +15,7 @@ from likely.families import FAMILIES
 from likely.families.gaussian import Gaussian
 from likely.models.leave_one_out import LeaveOneOut
 from likely.stats import feature_counts
-from tests.evaluate.tables import (
+from tests.evaluation.tables import (
     COUNTS,
     GAPPY,
     GAPPY_COUNTS,

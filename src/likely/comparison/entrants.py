@@ -44,13 +44,13 @@ class Known:
 
 KNOWN: tuple[Known, ...] = (
     Known("naive Bayes", "likely.models.bayes.classifier", "BayesClassifier", 1, ("bayes", "naive")),
-    Known("logistic regression", "likely.compare.baselines", "LogisticYardstick", 2, ("logistic",)),
+    Known("logistic regression", "likely.comparison.baselines", "LogisticYardstick", 2, ("logistic",)),
     Known("tree", "likely.models.tree.classifier", "TreeClassifier", 3, settings={"text_tokens": WORDS}),
     Known("full Bayes", "likely.models.bayes.full", "FullBayesClassifier", 4, ("full",)),
     Known("AODE", "likely.models.bayes.aode", "AODEClassifier", 5),
     Known("evidence", "likely.models.evidence.classifier", "EvidenceClassifier", 6),
     Known("SVM", "likely.models.svm.classifier", "SVMClassifier", 7),
-    Known("gradient boosting", "likely.compare.baselines", "BoostingYardstick", 8, ("boosting",)),
+    Known("gradient boosting", "likely.comparison.baselines", "BoostingYardstick", 8, ("boosting",)),
     Known("net", "likely.models.convnet.classifier", "ConvNetClassifier", 9, ("convnet",), wants_images=True),
 )
 """From the simplest to the least simple: how much there is to read in a model of each."""

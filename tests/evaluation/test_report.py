@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import likely
 from likely import BayesClassifier, Loss, SettingsError
 from likely.decide import REFUSED, decide_posterior
-from likely.evaluate import predictions
+from likely.evaluation import predictions
 from likely.teaching import datasets
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -24,10 +24,10 @@ def report() -> likely.Report:
 
 
 def test_the_name_is_the_function_even_after_its_package_was_imported() -> None:
-    import likely.evaluate
+    import likely.evaluation
 
     assert callable(likely.evaluate)
-    assert likely.evaluate.evaluate is not None
+    assert likely.evaluation.evaluate is not None
 
 
 def test_to_frame_has_all_figures_with_named_intervals(report: likely.Report) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from likely.compare.comparison import Comparison
+    from likely.comparison.comparison import Comparison
 
 SPOKEN = {"error": "error", "log_loss": "log loss", "brier": "Brier", "expected_cost": "cost"}
 MARK = "◀"

@@ -10,9 +10,9 @@ from scipy.stats import binomtest
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
-from likely.evaluate.intervals import rows_worth, wilson
-from likely.evaluate.metrics import Rates, areas, calibration, crossed, curve, figures
-from likely.evaluate.predictions import Outcomes, Predictions
+from likely.evaluation.intervals import rows_worth, wilson
+from likely.evaluation.metrics import Rates, areas, calibration, crossed, curve, figures
+from likely.evaluation.predictions import Outcomes, Predictions
 
 EXACT = 1e-12
 

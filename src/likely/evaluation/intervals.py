@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from likely.arrays import Array
-from likely.evaluate.metrics import RATES, UNBOUNDED, figures
-from likely.evaluate.predictions import Outcomes
+from likely.evaluation.metrics import RATES, UNBOUNDED, figures
+from likely.evaluation.predictions import Outcomes
 from likely.parallel import side_by_side
 
 LEVEL = 0.95

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.evaluate.predictions import Outcomes
+from likely.evaluation.predictions import Outcomes
 
 
 def crossed(truth: NDArray[np.int32], chosen: NDArray[np.int32], weight: Array, n_truths: int, n_chosen: int) -> Array:

@@ -15,7 +15,7 @@ from likely.io.outputs import JSON, PAGE, Output, refuse
 if TYPE_CHECKING:
     import pandas as pd
 
-    from likely.evaluate.report import Report
+    from likely.evaluation.report import Report
 
 SHOWN_CLASSES = 20
 CURVE_POINTS = 200

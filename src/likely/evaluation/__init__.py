@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from likely.evaluate.evaluate import evaluate
-from likely.evaluate.report import Report
+from likely.evaluation.evaluate import evaluate
+from likely.evaluation.report import Report
 
 __all__ = ["Report", "evaluate"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.evaluate import pages, tables
-from likely.evaluate.intervals import Interval, intervals
-from likely.evaluate.metrics import Rates, figures
-from likely.evaluate.predictions import Outcomes
+from likely.evaluation import pages, tables
+from likely.evaluation.intervals import Interval, intervals
+from likely.evaluation.metrics import Rates, figures
+from likely.evaluation.predictions import Outcomes
 
 if TYPE_CHECKING:
     from pathlib import Path

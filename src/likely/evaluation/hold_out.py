@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Int32
 from likely.engines.plan import Task
 from likely.errors import DataError, SchemaError, SettingsError, missing_columns
-from likely.evaluate.fold_sums import Counting, cross_validate
-from likely.evaluate.folds import by_fold, grouped, split, stratified
-from likely.evaluate.predictions import Outcomes, Predictions
-from likely.evaluate.progress import Progress
-from likely.evaluate.refit import RefitCV, enter, readable
+from likely.evaluation.fold_sums import Counting, cross_validate
+from likely.evaluation.folds import by_fold, grouped, split, stratified
+from likely.evaluation.predictions import Outcomes, Predictions
+from likely.evaluation.progress import Progress
+from likely.evaluation.refit import RefitCV, enter, readable
 from likely.parallel import n_threads, side_by_side
 from likely.table import Labels, as_table, encode_column, encode_labels, merge_classes
 from likely.table.images import as_images
