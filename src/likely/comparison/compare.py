@@ -63,8 +63,8 @@ def compare(
     progress : True for a bar of the classifiers, None for one on a terminal only, or a function that is told of steps.
 
     >>> from likely import datasets
-    >>> board = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
-    >>> sorted(board.to_frame().index)
+    >>> comparison = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
+    >>> sorted(comparison.to_frame().index)
     ['naive Bayes', 'tree']
     """
     if by is not None and by not in MEASURES:
@@ -101,8 +101,8 @@ def _refusal(first: Exception, failures: list[Failure]) -> Exception:
     """What to say if nobody could take part: the reason alone if it is the same for all."""
     if isinstance(first, LikelyError) and len({failure.reason for failure in failures}) == 1:
         return first
-    told = " ".join(f"{failure.name}: {failure.reason}" for failure in failures)
-    return DataError(f"No classifier could be compared. {told}")
+    reasons = " ".join(f"{failure.name}: {failure.reason}" for failure in failures)
+    return DataError(f"No classifier could be compared. {reasons}")
 
 
 def _entry(candidate: Candidate, source: Source, options: dict[str, Any]) -> Entry:
@@ -136,10 +136,10 @@ def _timed_fit(classifier: Any, X: Any, y: Any) -> tuple[Any, float]:
 def _sentence(error: BaseException) -> str:
     """The first line of what an error says, in one sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = lines[0] if lines else type(error).__name__
+    sentence = lines[0] if lines else type(error).__name__
     for end in (". ", "; "):
-        told = told.split(end)[0]
-    return told if told.endswith((".", "!", "?")) else f"{told}."
+        sentence = sentence.split(end)[0]
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
 # How large a model is: the file that it is saved to, or the arrays that it holds.

@@ -137,15 +137,15 @@ class Loss:
 
     def paid(self, decided: Any, truth: Any) -> Array:
         """What each decision has cost, now that the truth is known; a refusal costs its price."""
-        given, true = encode_labels(decided), encode_labels(truth)
+        chosen, true = encode_labels(decided), encode_labels(truth)
         loss = self.named(true.classes)
-        if len(given) != len(true) or (loss.n_rows or len(true)) != len(true):
-            raise SettingsError(f"{len(given)} decisions and {len(true)} truths do not belong to the same rows.")
-        chosen = _places("decision", given.classes.tolist(), loss.options)[given.codes]
+        if len(chosen) != len(true) or (loss.n_rows or len(true)) != len(true):
+            raise SettingsError(f"{len(chosen)} decisions and {len(true)} truths do not belong to the same rows.")
+        places = _places("decision", chosen.classes.tolist(), loss.options)[chosen.codes]
         actual = _places("truth", true.classes.tolist(), loss.truths)[true.codes]
-        refused = chosen == len(loss.decisions)
+        refused = places == len(loss.decisions)
         rows = (np.arange(len(true)),) if loss.costs.ndim == 3 else ()
-        costs = loss.costs[(*rows, np.where(refused, 0, chosen), actual)].astype(np.float64)
+        costs = loss.costs[(*rows, np.where(refused, 0, places), actual)].astype(np.float64)
         return costs if loss.refuse is None else np.where(refused, loss.refuse, costs)
 
     def to_frame(self) -> pd.DataFrame:
@@ -197,9 +197,9 @@ class Loss:
         object.__setattr__(self, "refuse", refuse)
 
 
-def as_loss(given: Any) -> Loss:
+def as_loss(costs: Any) -> Loss:
     """A loss, or what one can be made of."""
-    return given if isinstance(given, Loss) else Loss(given)
+    return costs if isinstance(costs, Loss) else Loss(costs)
 
 
 def _without_refusal(costs: Costs, refuse: float | None) -> tuple[Costs, float | None]:

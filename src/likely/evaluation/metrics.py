@@ -149,10 +149,10 @@ class Calibration:
     observed: Array
 
     @classmethod
-    def of(cls, given: Array, came_true: NDArray[np.bool_], weight: Array, n_bins: int = N_BINS) -> Calibration:
+    def of(cls, predicted: Array, came_true: NDArray[np.bool_], weight: Array, n_bins: int = N_BINS) -> Calibration:
         edges = np.linspace(0.0, 1.0, n_bins + 1)
-        place = np.searchsorted(edges[1:-1], given)
-        cells = weight, weight * given, weight * came_true
+        place = np.searchsorted(edges[1:-1], predicted)
+        cells = weight, weight * predicted, weight * came_true
         total, shares, hits = (np.bincount(place, each, n_bins).astype(np.float64) for each in cells)
         return cls(total, ratio(shares, total), ratio(hits, total))
 
@@ -260,8 +260,8 @@ def calibration(predictions: Predictions, label: int | None = None) -> Calibrati
         assert predictions.shares is not None
         return Calibration.of(predictions.shares.confidence, predictions.top == predictions.truth, predictions.weight)
     assert predictions.posterior is not None
-    given = np.ascontiguousarray(predictions.posterior[:, label])
-    return Calibration.of(given, predictions.truth == label, predictions.weight)
+    share = np.ascontiguousarray(predictions.posterior[:, label])
+    return Calibration.of(share, predictions.truth == label, predictions.weight)
 
 
 def has_curves(predictions: Predictions) -> bool:

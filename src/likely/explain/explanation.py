@@ -177,8 +177,8 @@ class Explanation:
             return bars(self.row_factors(row, DRAWN_COLUMNS, DRAWN_CLASSES), row)
         if kind == "odds":
             best = self.classes[int(self.posterior[row].argmax())]
-            sides = target_and_rivals(best if contrast is None else contrast, self.classes)
-            return odds(Contrast.of(self, *sides).row_log_odds(row, DRAWN_COLUMNS), row)
+            classes = target_and_rivals(best if contrast is None else contrast, self.classes)
+            return odds(Contrast.of(self, *classes).row_log_odds(row, DRAWN_COLUMNS), row)
         raise SettingsError(f"There is no plot {kind!r} of an explanation; there are 'bars' and 'odds'.")
 
     def __str__(self) -> str:
@@ -198,7 +198,7 @@ def _tokens(belief: Any, table: Table) -> Sequence[Sequence[Token]]:
     if not isinstance(belief, Tempered):
         return cast("Sequence[Sequence[Token]]", belief.tokens(table))
     texts = belief.belief.tokens(table)
-    return [[Token(word, weight, belief.weight * told) for word, weight, told in text] for text in texts]
+    return [[Token(word, weight, belief.weight * evidence) for word, weight, evidence in text] for text in texts]
 
 
 # The strongest reasons for a prediction, in words: what spoke for it, or against it, and how loudly.
@@ -237,20 +237,18 @@ def _strongest(why: Explanation, most: int) -> Iterator[list[Reason]]:
     posterior, n_classes = why.posterior, len(why.classes)
     for row in range(len(why)):
         best, rival = [*np.argsort(-posterior[row], kind="stable"), 0][:2] if n_classes > 1 else (0, 0)
-        given = []
+        said = []
         for place, name in enumerate(why.columns):
             if name in why.words:
                 words = why.words[name][row]
-                given += [
-                    (f"{name} has {token.word!r}", token.evidence[best], token.evidence[rival]) for token in words
-                ]
+                said += [(f"{name} has {token.word!r}", token.evidence[best], token.evidence[rival]) for token in words]
                 continue
             line = why.contributions[row, place]
             label = written_cell(name, why.cells[row][place], why.status(row, place))
-            given.append((label, line[best], line[rival]))
+            said.append((label, line[best], line[rival]))
         with np.errstate(invalid="ignore"):  # two classes that a cell rules out are not told apart by it
             odds = [
                 Reason(label, float(np.nan_to_num(a - b, nan=0.0, posinf=np.inf, neginf=-np.inf)))
-                for label, a, b in given
+                for label, a, b in said
             ]
         yield sorted((reason for reason in odds if reason.log_odds), key=lambda reason: -abs(reason.log_odds))[:most]

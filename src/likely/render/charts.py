@@ -149,7 +149,7 @@ def _legend(figure: Figure) -> None:
         BLUE: "not worse within noise",
         VERMILION: "worse",
     }
-    patches = [Patch(color=shade, label=told) for shade, told in meanings.items()]
+    patches = [Patch(color=shade, label=meaning) for shade, meaning in meanings.items()]
     figure.legend(handles=patches, loc="outside lower left", ncols=len(patches))
 
 

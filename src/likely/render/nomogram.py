@@ -127,8 +127,8 @@ def nomogram(sheet: Sheet, row: RowPoints | None = None) -> Picture:
         title = f"Nomogram for {target}: points are log-odds against {against}, in nats"
         figure.text(0.012, 1 - 0.22 / height, title, fontsize=11, fontweight="bold", va="center")
         figure.text(0.012, 1 - 0.38 / height, "\n".join(note), fontsize=7.5, va="top", color="#555555", linespacing=1.4)
-    told = f"Start with {', '.join(f'{value:.3g}' for value in sheet.start)}; the numbers are in to_frame()."
-    return Picture(figure, title, told)
+    description = f"Start with {', '.join(f'{value:.3g}' for value in sheet.start)}; the numbers are in to_frame()."
+    return Picture(figure, title, description)
 
 
 def _note(sheet: Sheet, scales: Sequence[Scale], rivals: NDArray[np.intp], row: RowPoints | None) -> list[str]:
