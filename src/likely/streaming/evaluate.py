@@ -38,7 +38,7 @@ def evaluate_file(
     beta: float = 1.0,
     groups: str | None = None,
     repeats: int = 1,
-    seed: int = 0,
+    random_state: int = 0,
     weight: str | None = None,
     most: int = MOST_ROWS,
     progress: Tell | None = None,
@@ -51,16 +51,16 @@ def evaluate_file(
     """
     table = source if isinstance(source, FileTable) else open_table(source)
     if cv is None:
-        return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, seed, most, progress)
+        return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, random_state, most, progress)
     if target is None:
         raise SettingsError("Say which column holds the labels: target=.")
     copy = type(classifier)(**classifier.get_params(deep=False))
     training = Training.begin(copy, table, target, weight)
     many_folds = isinstance(cv, int) and cv > 1 and groups is None and repeats == 1
     if not many_folds:
-        return _in_memory(training, cv, loss, beta, groups, repeats, seed)
-    passes = Passes(table, training.wanted(), copy.n_jobs, progress, seed, most)
-    folds = Folds(training.counter, int(cv), seed)
+        return _in_memory(training, cv, loss, beta, groups, repeats, random_state)
+    passes = Passes(table, training.wanted(), copy.n_jobs, progress, random_state, most)
+    folds = Folds(training.counter, int(cv), random_state)
     seen = passes.first(folds.count)
     models = [_model(training, summary, seen.classes) for summary in _sums_of_others(seen.folds(int(cv)))]
     buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
@@ -76,8 +76,8 @@ def evaluate_file(
 
     passes.second(judge, seen)
     blocks = "" if len(seen.starts) == 1 else " in each block"
-    how = f"{cv}-fold cross-validation, stratified{blocks}, seed {seed}{seen.drawn}"
-    return Report(buffer.finish(copy.n_jobs), how, type(classifier).__name__, float(beta), seed)
+    how = f"{cv}-fold cross-validation, stratified{blocks}, seed {random_state}{seen.drawn}"
+    return Report(buffer.finish(copy.n_jobs), how, type(classifier).__name__, float(beta), random_state)
 
 
 def _as_it_is(
