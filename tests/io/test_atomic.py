@@ -21,7 +21,7 @@ KILLER = """
 import json, os, signal, sys
 import likely
 from likely.io import atomic
-from likely.estimators import saving
+from likely.models import saving
 
 path, seen = sys.argv[1], []
 old = likely.BayesClassifier().fit([[0.0], [9.0]], [0, 1])
