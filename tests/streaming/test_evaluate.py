@@ -37,10 +37,10 @@ def path(tmp_path: Path) -> Path:
 def test_same_figures_as_in_memory(path: Path, clf: BayesClassifier, cv: int) -> None:
     ours, theirs = evaluate_file(clf, path, "y", cv=cv), evaluate(clf, table(), "y", cv=cv)
     assert ours.how == theirs.how
-    np.testing.assert_array_equal(ours.outcomes.fold, theirs.outcomes.fold)
-    assert ours.outcomes.posterior is not None
-    assert theirs.outcomes.posterior is not None
-    np.testing.assert_allclose(ours.outcomes.posterior, theirs.outcomes.posterior, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(ours.predictions.fold, theirs.predictions.fold)
+    assert ours.predictions.posterior is not None
+    assert theirs.predictions.posterior is not None
+    np.testing.assert_allclose(ours.predictions.posterior, theirs.predictions.posterior, rtol=1e-9, atol=1e-12)
     assert ours.accuracy == theirs.accuracy
 
 
@@ -51,20 +51,20 @@ def test_a_table_in_many_pieces(path: Path, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(columnar, "GATHER", 64)
     report = evaluate_file(BayesClassifier(), tmp_path / "rows.parquet", "y", cv=4)
     assert report.how == "4-fold cross-validation, stratified in each block, seed 0"
-    fold, rows = report.outcomes.fold, table()
+    fold, rows = report.predictions.fold, table()
     assert np.ptp(np.bincount(fold)) <= 8
     for k in range(4):
         model = BayesClassifier().fit(rows[fold != k], "y")
         expected = model.predict_proba(rows[fold == k])
-        assert report.outcomes.posterior is not None
-        np.testing.assert_allclose(report.outcomes.posterior[fold == k], expected, rtol=1e-9, atol=1e-12)
+        assert report.predictions.posterior is not None
+        np.testing.assert_allclose(report.predictions.posterior[fold == k], expected, rtol=1e-9, atol=1e-12)
 
 
 def lines(report: Report) -> list[tuple[object, ...]]:
     """Truth, fold and posterior of each row that was judged."""
-    outcomes = report.outcomes
-    assert outcomes.posterior is not None
-    return list(zip(outcomes.truth, outcomes.fold, map(tuple, outcomes.posterior.tolist()), strict=True))
+    predictions = report.predictions
+    assert predictions.posterior is not None
+    return list(zip(predictions.truth, predictions.fold, map(tuple, predictions.posterior.tolist()), strict=True))
 
 
 @pytest.mark.parametrize("most", [60, 150])

@@ -92,18 +92,16 @@ def many(n: int, one: str, several: str | None = None) -> str:
 
 def write_json(content: Any) -> None:
     """Data as JSON; what JSON has no word for is written as text."""
-    write(json.dumps(content, ensure_ascii=False, indent=1, default=_plain))
+    from likely.render.table import json_value
+
+    write(json.dumps(content, ensure_ascii=False, indent=1, default=json_value))
 
 
 def records(frame: Any) -> list[dict[str, Any]]:
     """Lines of a frame for JSON; what is missing or infinite is null."""
-    from math import isfinite
+    from likely.render.table import records
 
-    def cell(value: Any) -> Any:
-        plain = value.item() if hasattr(value, "item") else value
-        return None if plain is None or (isinstance(plain, float) and not isfinite(plain)) or plain != plain else plain
-
-    return [{str(name): cell(value) for name, value in line.items()} for line in frame.to_dict("records")]
+    return records(frame)
 
 
 def write_table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> None:
@@ -111,15 +109,17 @@ def write_table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]],
 
     `left` are the columns of words; all others are numbers, and stand to the right.
     """
-    if sys.stdout.isatty():
-        _write_rich(title, head, lines, left)
+    from likely.render.table import Column, Grid
+
+    grid = Grid([Column(name, "left" if k in left else "right") for k, name in enumerate(head)], lines, title)
+    if not sys.stdout.isatty():
+        write(f"{grid.text()}\n\n")
         return
-    widths = [max(len(line[k]) for line in (head, *lines)) for k in range(len(head))]
-    text = [title] if title else []
-    for line in (head, *lines):
-        cells = [c.ljust(w) if k in left else c.rjust(w) for k, (c, w) in enumerate(zip(line, widths, strict=True))]
-        text.append("  ".join(cells).rstrip())
-    write("\n".join(text) + "\n\n")
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False)
+    console.print(grid.rich())
+    console.print()
 
 
 def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int:
@@ -132,31 +132,6 @@ def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int
         if width - GAP > get_terminal_size().columns:
             return max(k, 2)
     return len(head)
-
-
-def _write_rich(title: str, head: Sequence[str], lines: Sequence[Sequence[str]], left: Sequence[int]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        box=None, title=Text(title, style="bold") if title else None, title_justify="left", pad_edge=False,
-        padding=(0, GAP, 0, 0), header_style="bold cyan",
-    )  # fmt: skip
-    for k, name in enumerate(head):
-        # The last column of words may be long: it folds where all others would be cut.
-        folds = k in left and k == len(head) - 1
-        justify = "left" if k in left else "right"
-        table.add_column(Text(name), justify=justify, no_wrap=not folds, overflow="fold" if folds else "ellipsis")  # type: ignore[arg-type]
-    for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
-    console = Console(file=sys.stdout, highlight=False)
-    console.print(table)
-    console.print()
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else str(value)
 
 
 # A bar with rate and time left, for whoever watches; nothing where nobody does.

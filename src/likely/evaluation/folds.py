@@ -13,16 +13,16 @@ FEW_FOLDS = 64
 """Up to so many it is faster to draw from the cards that are left than to shuffle all rows."""
 
 
-def stratified(y: Int32, n_folds: int, seed: int) -> Int32:
+def stratified(y: Int32, n_folds: int, random_state: int) -> Int32:
     """The fold of each row: every class is dealt out like cards, and the next class goes on where it stopped.
 
     So folds differ by one row at most, in all and in each class.
 
-    >>> stratified(np.array([0, 0, 0, 0, 1, 1], dtype=np.int32), 2, seed=0).tolist()
+    >>> stratified(np.array([0, 0, 0, 0, 1, 1], dtype=np.int32), 2, random_state=0).tolist()
     [1, 0, 0, 1, 1, 0]
     """
     _check(n_folds, len(y), "rows")
-    fold, rng, sizes = np.empty(len(y), dtype=np.int32), np.random.default_rng(seed), np.bincount(y)
+    fold, rng, sizes = np.empty(len(y), dtype=np.int32), np.random.default_rng(random_state), np.bincount(y)
     start = np.cumsum(sizes) - sizes
     if n_folds > FEW_FOLDS:
         _deal(rng.permutation(len(y)), y, start, n_folds, fold)
@@ -33,12 +33,12 @@ def stratified(y: Int32, n_folds: int, seed: int) -> Int32:
     return fold
 
 
-def grouped(y: Int32, groups: Int32, n_folds: int, seed: int) -> Int32:
+def grouped(y: Int32, groups: Int32, n_folds: int, random_state: int) -> Int32:
     """The same with whole groups: the largest first, each to the fold that has least of its classes so far."""
     n_groups, n_classes = int(groups.max(initial=-1)) + 1, int(y.max(initial=0)) + 1
     _check(n_folds, n_groups, "groups")
     sizes = np.bincount(groups, minlength=n_groups)
-    shuffled = np.random.default_rng(seed).permutation(n_groups)
+    shuffled = np.random.default_rng(random_state).permutation(n_groups)
     by_size = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     rows = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -54,13 +54,13 @@ def grouped(y: Int32, groups: Int32, n_folds: int, seed: int) -> Int32:
     return np.asarray(fold_of[groups], dtype=np.int32)
 
 
-def split(y: Int32, groups: Int32 | None, share: float, seed: int) -> NDArray[np.bool_]:
+def split(y: Int32, groups: Int32 | None, share: float, random_state: int) -> NDArray[np.bool_]:
     """Which rows are held out for the test: about `share` of each class, or of the rows in whole groups."""
     if not 0.0 < share < 1.0:
         raise SettingsError(f"cv is {share!r}, but the share of rows to test on lies between 0 and 1.")
     if groups is not None:
         sizes = np.bincount(groups)
-        order = np.random.default_rng(seed).permutation(len(sizes))
+        order = np.random.default_rng(random_state).permutation(len(sizes))
         _check(2, len(sizes), "groups")
         before = np.cumsum(sizes[order]) - sizes[order]
         chosen = order[(before + 0.5 * sizes[order]) < share * len(y)]
@@ -70,7 +70,7 @@ def split(y: Int32, groups: Int32 | None, share: float, seed: int) -> NDArray[np
     # A class of any size gives up its share of rows: place · share passes a whole number that often.
     place = np.empty(len(y), dtype=np.int32)
     sizes = np.bincount(y)
-    _deal(np.random.default_rng(seed).permutation(len(y)), y, np.cumsum(sizes) - sizes, len(y), place)
+    _deal(np.random.default_rng(random_state).permutation(len(y)), y, np.cumsum(sizes) - sizes, len(y), place)
     test = np.floor((place + 1) * share + 0.5) > np.floor(place * share + 0.5)
     if test.all() or not test.any():
         raise SettingsError(f"cv is {share!r}, which leaves no row of {len(y)} on one side of the split.")

@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.families.categorical import Categorical
 from likely.families.tempered import Tempered, bare
-from likely.render.text import Status
+from likely.render.factors import Status
 from likely.scorer import FittedFamily, Model
 from likely.table import Table, as_table, index_levels
-
-"""What a cell is to a belief: known; empty; a category never learned; a number outside the family's range;
-or, where several columns make one factor, some of them empty."""
 
 WIDE = 1000
 """A sparse table with more columns than this is explained by those that its rows hold; the others make one factor."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Int32
 from likely.engines.plan import Task
 from likely.errors import DataError, FileError, SettingsError
-from likely.evaluation.fold_sums import fold_summaries
+from likely.evaluation.cross_validation import fold_summaries
 from likely.evaluation.folds import stratified
 from likely.io.protocol import Piece
 from likely.io.table import FileTable

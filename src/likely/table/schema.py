@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 from likely.errors import SchemaError, SettingsError, did_you_mean, missing_columns
+from likely.markup import joined, tag
 from likely.parallel import side_by_side
 from likely.table.cells import Storage
 from likely.table.infer import SAMPLE, Column, Kind, ManyColumns, guess_column, guess_matrix, sparse_pattern
@@ -210,22 +211,14 @@ class Schema:
         return ", ".join([f"{len(self)} column{'s' * (len(self) != 1)}", *roles])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        head = "".join(f"<th>{name}</th>" for name in ("column", "kind", "levels", "gaps", "why"))
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{escape('' if cell is None else str(cell))}</td>"
-                for cell in (c.name, c.kind, c.levels, c.gaps, c.why)
-            )
-            + "</tr>"
+        head = tag("tr", *(tag("th", name) for name in ("column", "kind", "levels", "gaps", "why")))
+        rows = [
+            tag("tr", *(tag("td", cell) for cell in (c.name, c.kind, c.levels, c.gaps, c.why)))
             for c in self.columns[:SHOWN_COLUMNS]
-        )
+        ]
         more = len(self) - SHOWN_COLUMNS
-        foot = f"<p>… and {more} more columns</p>" if more > 0 else ""
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        return f"<p>{escape(self._title())}</p>{table}{foot}"
+        foot = tag("p", f"… and {more} more columns") if more > 0 else None
+        return joined(tag("p", self._title()), tag("table", tag("thead", head), tag("tbody", *rows)), foot)
 
 
 def _columns_from(data: Mapping[str, Any]) -> Sequence[Column]:

@@ -74,7 +74,7 @@ def evaluate(
         )
     table = reading.open(tables)
     manner.tell_notes(table.notes)
-    how = {"beta": beta, "groups": groups, "repeats": repeats, "seed": seed}
+    how = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
     with progress_bar("judging", quiet=manner.quiet) as progress:
         if model is not None:
             _warn_of_known(model, table, manner)

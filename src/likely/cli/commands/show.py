@@ -74,9 +74,10 @@ def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | N
     labels = [str(label) for label in classifier.classes_.tolist()]
     if html is not None:
         from likely.io.atomic import write_text
-        from likely.render.explanation_page import whole_page
+        from likely.markup import Markup
+        from likely.render.page import page
 
-        write_text(html, whole_page(path, classifier._repr_html_()))
+        write_text(html, page(path, Markup(classifier._repr_html_())))
         manner.say(f"Wrote {html}")
     elif manner.json:
         content = {"classifier": type(classifier).__name__, "rows": rows_learned(classifier)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
@@ -10,12 +9,13 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from likely.explain import Contrast, Explanation
-from likely.explain.contrast import sides_of
+from likely.explain.contrast import target_and_rivals
+from likely.markup import tag
 from likely.models.display import html_table, learned_page
 from likely.models.evidence.counts import by_bin
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.term_tables import TOGETHER, told_by
-from likely.render.text import Status
+from likely.render.factors import Status
 from likely.stats import Summary
 from likely.table import Table
 
@@ -54,7 +54,7 @@ class EvidenceLooks:
         """
         table = self._read(X)
         why = explanation(self.model_, table, stale=self.stale_)
-        return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
+        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
 
     def table_of(self, *columns: str) -> pd.DataFrame:
         """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
@@ -115,10 +115,10 @@ class EvidenceLooks:
     def _learned_page(self) -> str:
         evidence = self.model_.evidence
         names = [column.name for column in evidence.frame.columns]
-        lines = [[escape(TOGETHER.join(names[k] for k in term))] for term in evidence.terms.tuples()]
-        more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else ""
-        note = f"<p>{escape(TOLD_STALE)}</p>" if self.stale_ else ""
-        return learned_page(self) + note + more
+        lines = [[TOGETHER.join(names[k] for k in term)] for term in evidence.terms.tuples()]
+        more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
+        note = tag("p", TOLD_STALE) if self.stale_ else None
+        return learned_page(self, note, more)
 
 
 def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Explanation:
