@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags, Int32, Int64
 from likely.families.categorical import log_shares
-from likely.families.leave_one_out import less_one
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.families.leave_one_out import LeftOut, less_one
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import Domain, Reads, Settings
 from likely.stats.pair_counts import Axis, Cuts, Layout, PairCounts, size_of
 from likely.table import Table
 from likely.table.levels import index_levels
@@ -226,6 +227,8 @@ class Aode:
     name: ClassVar[str] = "aode"
     statistic: ClassVar[str] = "pairs"
     reads: ClassVar[Reads] = "any"
+    domain: ClassVar[Domain] = Domain.ANY
+    has_density: ClassVar[bool] = True
     chained: ClassVar[bool] = True
 
     columns: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -21,6 +21,7 @@ from likely.families.covariance import (
     within_correlation,
 )
 from likely.families.gaussian import LOG_ROOT_TAU, Gaussian
+from likely.families.leave_one_out import LeftOut
 from likely.families.multivariate_kernels import (
     add_marginals,
     add_plain,
@@ -29,7 +30,8 @@ from likely.families.multivariate_kernels import (
     squared_lengths,
     standardise,
 )
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.families.outcomes import BlockScorer, Outcomes
+from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
 from likely.stats import Scatter
 from likely.stats.protocol import NOISE
 from likely.table import Table
@@ -100,10 +102,6 @@ class Whitening:
 
 LEAST_LEFT = 0.5
 """A row that takes more than this share of the scatter in its direction along is settled anew."""
-
-
-MostScored = Callable[[slice, Array], Int64]
-"""Adds the evidence of a block of rows, and says which of them (counted from the start of the block) it could not."""
 
 
 def leave_most_out(
@@ -203,6 +201,9 @@ MANY_ROWS = 24
 KEPT_PATTERNS = 256
 LEAST_PIVOT = 1e-16
 
+LEAST_SHARE = 1e-9
+"""Of its variance, what stays of a column that the others determine."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultivariateGaussian:
@@ -216,6 +217,8 @@ class MultivariateGaussian:
     name: ClassVar[str] = "multivariate"
     statistic: ClassVar[str] = "scatter"
     reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+    has_density: ClassVar[bool] = True
 
     margins: Gaussian
     lower: Array | None
@@ -295,6 +298,38 @@ class MultivariateGaussian:
         margins, upto = self.margins, slice(place + 1)
         prefix = Gaussian(margins.columns[upto], margins.mean[:, upto], margins.deviation[:, upto])
         return MultivariateGaussian(prefix, self.lower[:, upto, upto], self.shrinkage, last=True)
+
+    def given_others(self, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[Gaussian]:
+        """For each row a bell curve per class: the column's own, narrowed and moved by what is known of the others."""
+        cells = Numbers.of(table, self.columns).rows(slice(0, table.n_rows))[rows]
+        margins, place = self.margins, self.columns.index(column)
+        varying = np.asarray(np.isfinite(margins.deviation).all(axis=0))
+        correlation = np.broadcast_to(self.correlation, (len(margins.mean), *self.correlation.shape[1:]))
+        for row in cells:
+            known = np.flatnonzero(~np.isnan(row) & varying & (np.arange(len(row)) != place))
+            mean, deviation = margins.mean[:, place].copy(), margins.deviation[:, place].copy()
+            if len(known) and varying[place]:
+                for k, matrix in enumerate(correlation):
+                    gap = (row[known] - margins.mean[k, known]) / margins.deviation[k, known]
+                    pull = np.linalg.lstsq(matrix[np.ix_(known, known)], matrix[known, place], rcond=None)[0]
+                    left = max(1.0 - float(pull @ matrix[known, place]), LEAST_SHARE)
+                    mean[k] += deviation[k] * float(pull @ gap)
+                    deviation[k] *= np.sqrt(left)
+            yield Gaussian((column,), mean[:, None], deviation[:, None])
+
+    def parameters(self) -> Iterator[Parameter]:
+        yield from self.margins.parameters()
+        n_classes, correlation = len(self.margins.mean), self.correlation
+        for row, name in enumerate(self.columns):
+            for column, other in enumerate(self.columns[:row]):
+                shared = np.broadcast_to(correlation[:, row, column], (n_classes,))
+                yield Parameter(name, "correlation", other, shared)
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterable[SQLNode] | None:
+        return None if self.chained else self.margins.sql_terms(sql, place)
+
+    def outcomes(self, column: str, points: int) -> Outcomes:
+        return self.margins.outcomes(column, points)
 
     def _add_groups(self, cells: Array, whole: Whitening, marginal: Marginals, joint: Array) -> NDArray[np.int64]:
         """Add all rows that share their gaps with many others, group by group; which rows are left over."""

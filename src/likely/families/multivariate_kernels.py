@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags
-from likely.families.kernels import STEEP
+from likely.families.gaussian_kernels import STEEP
 
 LOG_STEEP = float(np.log(STEEP))
 LOG_ROOT_TAU = float(0.5 * np.log(2.0 * np.pi))
