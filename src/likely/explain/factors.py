@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.families import FAMILIES
-from likely.families.protocol import Chained, Domain, FittedFamily, KnowsValues, Positional, Whole
+from likely.families.protocol import Chained, Domain, FittedFamily, HasDomain, KnowsValues, Positional, Whole
 from likely.families.tempered import bare
 from likely.render.text import Status
 from likely.scorer import Model
@@ -111,8 +110,8 @@ def _status(table: Table, name: str, cells: Sequence[object], beliefs: Sequence[
         about = bare(belief)
         if isinstance(about, KnowsValues):
             _mark(found, about.unseen(table), "unseen")
-        elif belief.name in FAMILIES and FAMILIES[belief.name].domain in (Domain.POSITIVE, Domain.COUNTS):
-            _mark(found, FAMILIES[belief.name].domain.outside(table.numbers(name)), "outside")
+        elif isinstance(about, HasDomain) and about.domain in (Domain.POSITIVE, Domain.COUNTS):
+            _mark(found, about.domain.outside(table.numbers(name)), "outside")
     return found
 
 

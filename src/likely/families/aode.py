@@ -213,9 +213,6 @@ def add_aode_without(
         joint[i] += mean
 
 
-# Averaged one-dependence estimators: every column depends on the class and on one other column, in turn on each.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Aode:
     """log of the mean over parents j of P(x_j | class) · Π P(x_k | x_j, class).

@@ -14,7 +14,7 @@ from likely.arrays import Array, Index, Int32, Int64
 from likely.families.counts import SparseWeights, add_sparse_lines, lines_where_seen, own_counts
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood
-from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode, Token
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode, Token
 from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.families.words import Reader, tokens_of
 from likely.numerics import log_of
@@ -132,6 +132,15 @@ class Bernoulli:
     def at(self, place: int) -> Bernoulli:
         """The same of one column by its place."""
         return Bernoulli((self.columns[place],), self.shares.only(place), self.threshold)
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: Presence, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        present = seen.present.dense()
+        absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
+        tables = np.stack([present, absent], axis=2)
+        return [((name,), tables[:, place]) for place, name in enumerate(columns)]
 
     @classmethod
     def uncertainty(
@@ -275,6 +284,12 @@ class TextBernoulli:
         """For each text its known words and what the presence of each adds; absences are left out."""
         rows = self.reader.rows(table, self.columns[0])
         return tokens_of(rows, self.reader.words, lambda place: self.shares.only(place).present[0])
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.counts.dense())]
 
     def only(self, column: str) -> TextBernoulli:
         return self

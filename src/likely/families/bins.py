@@ -16,7 +16,7 @@ from likely.arrays import Array, Flags, Int64
 from likely.families.categorical import add_lines, add_rows_of_table, log_shares
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
-from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.uncertainty import Certainty
 from likely.numerics import log_of
 from likely.stats.binning import Binning, cells_between, cut, log_width, log_widths, outer_edges
@@ -85,6 +85,12 @@ class BinnedDensity(ABC):
 
     def only(self, column: str) -> Self:
         return self
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, bin_counts(cls.cut(seen, settings), seen))]
 
     @classmethod
     def uncertainty(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.families.leave_one_out import LeftOut, less
 from likely.families.outcomes import BlockScorer, Outcomes
-from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.smoothing import totals_without_one
 from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.numerics import log_of
@@ -119,6 +119,12 @@ class Categorical:
         """Which cells hold a value that was never learned; a gap does not."""
         column = table.codes(self.columns[0])
         return np.asarray(np.append(index_levels(column.levels, self.values) < 0, False)[column.codes])
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.counts)]
 
     @classmethod
     def uncertainty(

@@ -27,7 +27,7 @@ from likely.families.counts import (
 )
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.words import Reader, WeighedWords, pseudo_counts_of_words
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays
@@ -87,6 +87,12 @@ class Complement:
     def at(self, place: int) -> Complement:
         """The same of one column by its place."""
         return Complement((self.columns[place],), self.weights.only(place))
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.dense())]
 
     def parameters(self) -> Iterator[Parameter]:
         for place, line in lines_of(self.weights):

@@ -25,7 +25,7 @@ from likely.families.counts import (
 )
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
+from likely.families.protocol import SQL, CountTable, Domain, MostScored, Parameter, Reads, Settings, SQLNode
 from likely.families.smoothing import Laplace
 from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.families.words import Reader, WeighedWords, pseudo_counts_of_words
@@ -79,6 +79,12 @@ class Multinomial:
     def at(self, place: int) -> Multinomial:
         """The same of one column by its place: to find a name among a million takes its time."""
         return Multinomial((self.columns[place],), self.weights.only(place))
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.dense())]
 
     @classmethod
     def uncertainty(

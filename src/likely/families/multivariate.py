@@ -13,187 +13,21 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Int64
 from likely.families.covariance import (
     far_from_singular,
-    inverse_lower,
     lower_factor,
     own_correlations,
     shrink,
     shrinkage_of,
     within_correlation,
 )
-from likely.families.gaussian import LOG_ROOT_TAU, Gaussian
+from likely.families.gaussian import Gaussian
 from likely.families.leave_one_out import LeftOut
-from likely.families.multivariate_kernels import (
-    add_marginals,
-    add_plain,
-    find_gaps,
-    squared_distances,
-    squared_lengths,
-    standardise,
-)
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
+from likely.families.whitening import Whitening, add_marginals, find_gaps
 from likely.stats import Scatter
 from likely.stats.protocol import NOISE
 from likely.table import Table
 from likely.table.table import Numbers
-
-TILE_CELLS = 1 << 15
-"""Cells of a tile of rows: it stays in the cache while all classes look at it (256 KiB, and as much for the result)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Whitening:
-    """Means and precisions (classes × columns), one turn per class or one for all, and the log density at the mean."""
-
-    mean: Array
-    precision: Array
-    turn: Array
-    log_peak: Array
-
-    @classmethod
-    def of(cls, margins: Gaussian, lower: Array, *, last: bool) -> Whitening:
-        """From deviations and the lower factors of correlations; `last` asks for the last column given the others.
-
-        Row by row, the inverse of a lower factor is the chain rule: each column given the ones before it.
-        """
-        wanted = slice(-1, None) if last else slice(None)
-        inverse = [inverse_lower(np.ascontiguousarray(factor))[wanted].T for factor in lower]
-        own = np.log(margins.deviation) + np.log(np.diagonal(lower, axis1=1, axis2=2)) + LOG_ROOT_TAU
-        own[np.isinf(margins.deviation)] = 0.0  # a column that is constant over all rows adds nothing
-        return cls(margins.mean, 1.0 / margins.deviation, np.array(inverse, order="C"), -own[:, wanted].sum(axis=1))
-
-    def add(self, rows: Array, joint: Array) -> NDArray[np.bool_]:
-        """Add the log densities of rows; which of them are left out, because they are not plain numbers nearby."""
-        odd = np.empty(len(rows), dtype=np.bool_)
-        size = max(TILE_CELLS // max(rows.shape[1], 1), 16)
-        cells = np.empty((min(size, len(rows)), rows.shape[1]))
-        turned = np.empty((len(cells), self.turn.shape[2]))
-        distances = np.empty((len(cells), len(self.mean)))
-        with np.errstate(all="ignore"):  # gaps and extreme values are marked, not reported
-            for start in range(0, len(rows), size):
-                some = slice(start, min(start + size, len(rows)))
-                n = some.stop - start
-                self._measure(rows[some], cells[:n], turned[:n], distances[:n])
-                add_plain(distances[:n], self.log_peak, joint[some], odd[some])
-        return odd
-
-    def _measure(self, rows: Array, cells: Array, turned: Array, distances: Array) -> None:
-        """Squared distance of each row from each class; one product for all classes if they share a turn."""
-        if len(self.turn) == 1:
-            centre = self.mean[0]
-            points = (self.mean - centre) * self.precision[0] @ self.turn[0]
-            standardise(rows, centre, self.precision[0], cells)
-            np.matmul(cells, self.turn[0], out=turned)
-            squared_distances(turned, points, distances)
-            return
-        of_class = np.empty(len(rows))
-        for c, turn in enumerate(self.turn):
-            standardise(rows, self.mean[c], self.precision[c], cells)
-            np.matmul(cells, turn, out=turned)
-            squared_lengths(turned, of_class)
-            distances[:, c] = of_class
-
-
-# Leave-one-out for covariance matrices: without a row, a scatter matrix changes by one product d dᵀ.
-#
-# With S the scatter matrix of a class of weight n, d the row's distance from its mean and w its weight, the matrix
-# without the row is S − a d dᵀ, a = w n / (n − w). Inverse and determinant of that follow from q = dᵀ S⁻¹ d, which is
-# known from judging the row with all rows: nothing is inverted again.
-
-LEAST_LEFT = 0.5
-"""A row that takes more than this share of the scatter in its direction along is settled anew."""
-
-
-def leave_most_out(
-    belief: MultivariateGaussian, seen: Scatter, rows: LeftOut, settings: Settings, cells: Callable[[slice], Array]
-) -> MostScored | None:
-    """Judge the rows without themselves; None where gaps, floors or shrinkage keep the matrix from being S alone."""
-    if belief.lower is None or settings.covariance == "shrunk" or not _is_plain(belief, seen, settings):
-        return None
-    whole = Whitening.of(belief.margins, belief.lower, last=False)
-    correct = (_Pooled if settings.covariance == "pooled" else _Own).of(seen, whole, settings)
-
-    def score(block: slice, joint: Array) -> Int64:
-        y, weight = rows.y[block], rows.weight[block]
-        evidence = np.zeros_like(joint)
-        cannot = whole.add(cells(block), evidence)
-        distances = 2.0 * (whole.log_peak - evidence)
-        n = seen.moments.n[y, 0]
-        with np.errstate(all="ignore"):  # what is not finite is left over
-            left = correct.without_own(distances, y, n, weight, evidence)
-        cannot |= ~(left > LEAST_LEFT) | (n - weight <= 2.0 + NOISE)
-        joint[~cannot] += evidence[~cannot]
-        return np.flatnonzero(cannot)
-
-    return score
-
-
-def _is_plain(belief: MultivariateGaussian, seen: Scatter, settings: Settings) -> bool:
-    """Whether the settled matrices are those of the data, with room below them before a floor is reached."""
-    n = seen.moments.n
-    if belief.lower is None or seen.pairs is not None or (n <= 2.0).any() or (n != n[:, :1]).any():
-        return False
-    own = seen.moments.deviation(unbiased=settings.unbiased)
-    whole = seen.moments.pooled().deviation(unbiased=False)
-    spread = belief.margins.deviation if settings.covariance == "pooled" else own
-    if not (np.square(spread) > 8.0 * settings.variance_floor * np.square(whole)).all():
-        return False
-    return all(far_from_singular(factor, 8.0 * settings.variance_floor) for factor in belief.lower)
-
-
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """Each class has its own matrix: only the row's own class changes."""
-
-    unbiased: float
-    n_columns: int
-
-    @classmethod
-    def of(cls, seen: Scatter, whole: Whitening, settings: Settings) -> _Own:
-        return cls(float(settings.unbiased), seen.moments.n.shape[1])
-
-    def without_own(self, distances: Array, y: NDArray[np.int32], n: Array, weight: Array, evidence: Array) -> Array:
-        """Put the row's own class right; what is left of the scatter in the row's direction, as a share."""
-        here, degrees = np.arange(len(y)), n - self.unbiased
-        own = distances[here, y]
-        fewer = degrees - weight
-        left = 1.0 - weight * n / (n - weight) * own / degrees
-        grown = np.square(n / (n - weight)) * own * (fewer / degrees) / left
-        evidence[here, y] += 0.5 * (own - grown - np.log(left) - self.n_columns * np.log(degrees / fewer))
-        return left
-
-
-@dataclass(frozen=True, slots=True)
-class _Pooled:
-    """All classes share a matrix, so that each of them changes; products follow from distances between the means."""
-
-    degrees: float
-    n_columns: int
-    between: Array
-
-    @classmethod
-    def of(cls, seen: Scatter, whole: Whitening, settings: Settings) -> _Pooled:
-        n = seen.moments.n[:, 0]
-        points = (whole.mean - whole.mean[0]) * whole.precision[0] @ whole.turn[0]
-        between = np.square(points[:, None] - points[None]).sum(axis=2)
-        return cls(float(n.sum() - len(n) * settings.unbiased), seen.moments.n.shape[1], between)
-
-    def without_own(self, distances: Array, y: NDArray[np.int32], n: Array, weight: Array, evidence: Array) -> Array:
-        """The same, for all classes."""
-        here, fewer = np.arange(len(y)), self.degrees - weight
-        own = distances[here, y]
-        share = weight * n / (n - weight) / self.degrees
-        left = 1.0 - share * own
-        products = 0.5 * (own[:, None] + distances - self.between[y])
-        new = distances + (share / left)[:, None] * np.square(products)
-        new[here, y] = np.square(n / (n - weight)) * own / left
-        new *= (fewer / self.degrees)[:, None]
-        evidence += 0.5 * (distances - new)
-        evidence -= 0.5 * (np.log(left) + self.n_columns * np.log(self.degrees / fewer))[:, None]
-        return left
-
-
-# One bell curve over several columns per class: columns may depend on each other within a class.
 
 MANY_ROWS = 24
 """Rows of a block with the same gaps from which on a matrix product of their own pays."""
@@ -395,3 +229,102 @@ def _shared_deviation(seen: Scatter, settings: Settings) -> Array:
     within = np.maximum(within, np.sqrt(settings.variance_floor) * whole)
     within = np.where(within > 0.0, within, np.where(whole > 0.0, whole, np.inf))
     return np.tile(within, (len(moments.n), 1))
+
+
+# Leave-one-out for covariance matrices: without a row, a scatter matrix changes by one product d dᵀ.
+#
+# With S the scatter matrix of a class of weight n, d the row's distance from its mean and w its weight, the matrix
+# without the row is S − a d dᵀ, a = w n / (n − w). Inverse and determinant of that follow from q = dᵀ S⁻¹ d, which is
+# known from judging the row with all rows: nothing is inverted again.
+
+LEAST_LEFT = 0.5
+"""A row that takes more than this share of the scatter in its direction along is settled anew."""
+
+
+def leave_most_out(
+    belief: MultivariateGaussian, seen: Scatter, rows: LeftOut, settings: Settings, cells: Callable[[slice], Array]
+) -> MostScored | None:
+    """Judge the rows without themselves; None where gaps, floors or shrinkage keep the matrix from being S alone."""
+    if belief.lower is None or settings.covariance == "shrunk" or not _is_plain(belief, seen, settings):
+        return None
+    whole = Whitening.of(belief.margins, belief.lower, last=False)
+    correct = (_Pooled if settings.covariance == "pooled" else _Own).of(seen, whole, settings)
+
+    def score(block: slice, joint: Array) -> Int64:
+        y, weight = rows.y[block], rows.weight[block]
+        evidence = np.zeros_like(joint)
+        cannot = whole.add(cells(block), evidence)
+        distances = 2.0 * (whole.log_peak - evidence)
+        n = seen.moments.n[y, 0]
+        with np.errstate(all="ignore"):  # what is not finite is left over
+            left = correct.without_own(distances, y, n, weight, evidence)
+        cannot |= ~(left > LEAST_LEFT) | (n - weight <= 2.0 + NOISE)
+        joint[~cannot] += evidence[~cannot]
+        return np.flatnonzero(cannot)
+
+    return score
+
+
+def _is_plain(belief: MultivariateGaussian, seen: Scatter, settings: Settings) -> bool:
+    """Whether the settled matrices are those of the data, with room below them before a floor is reached."""
+    n = seen.moments.n
+    if belief.lower is None or seen.pairs is not None or (n <= 2.0).any() or (n != n[:, :1]).any():
+        return False
+    own = seen.moments.deviation(unbiased=settings.unbiased)
+    whole = seen.moments.pooled().deviation(unbiased=False)
+    spread = belief.margins.deviation if settings.covariance == "pooled" else own
+    if not (np.square(spread) > 8.0 * settings.variance_floor * np.square(whole)).all():
+        return False
+    return all(far_from_singular(factor, 8.0 * settings.variance_floor) for factor in belief.lower)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """Each class has its own matrix: only the row's own class changes."""
+
+    unbiased: float
+    n_columns: int
+
+    @classmethod
+    def of(cls, seen: Scatter, whole: Whitening, settings: Settings) -> _Own:
+        return cls(float(settings.unbiased), seen.moments.n.shape[1])
+
+    def without_own(self, distances: Array, y: NDArray[np.int32], n: Array, weight: Array, evidence: Array) -> Array:
+        """Put the row's own class right; what is left of the scatter in the row's direction, as a share."""
+        here, degrees = np.arange(len(y)), n - self.unbiased
+        own = distances[here, y]
+        fewer = degrees - weight
+        left = 1.0 - weight * n / (n - weight) * own / degrees
+        grown = np.square(n / (n - weight)) * own * (fewer / degrees) / left
+        evidence[here, y] += 0.5 * (own - grown - np.log(left) - self.n_columns * np.log(degrees / fewer))
+        return left
+
+
+@dataclass(frozen=True, slots=True)
+class _Pooled:
+    """All classes share a matrix, so that each of them changes; products follow from distances between the means."""
+
+    degrees: float
+    n_columns: int
+    between: Array
+
+    @classmethod
+    def of(cls, seen: Scatter, whole: Whitening, settings: Settings) -> _Pooled:
+        n = seen.moments.n[:, 0]
+        points = (whole.mean - whole.mean[0]) * whole.precision[0] @ whole.turn[0]
+        between = np.square(points[:, None] - points[None]).sum(axis=2)
+        return cls(float(n.sum() - len(n) * settings.unbiased), seen.moments.n.shape[1], between)
+
+    def without_own(self, distances: Array, y: NDArray[np.int32], n: Array, weight: Array, evidence: Array) -> Array:
+        """The same, for all classes."""
+        here, fewer = np.arange(len(y)), self.degrees - weight
+        own = distances[here, y]
+        share = weight * n / (n - weight) / self.degrees
+        left = 1.0 - share * own
+        products = 0.5 * (own[:, None] + distances - self.between[y])
+        new = distances + (share / left)[:, None] * np.square(products)
+        new[here, y] = np.square(n / (n - weight)) * own / left
+        new *= (fewer / self.degrees)[:, None]
+        evidence += 0.5 * (distances - new)
+        evidence -= 0.5 * (np.log(left) + self.n_columns * np.log(self.degrees / fewer))[:, None]
+        return left

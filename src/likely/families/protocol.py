@@ -60,7 +60,7 @@ class Domain(Enum):
     COUNTS = "whole numbers from zero up"
 
     def outside(self, cells: Array) -> Flags:
-        """Numbers about which the family says nothing; a fraction among counts is only unlikely to be meant."""
+        """Numbers about which the family says nothing; a fraction among counts is scored like its neighbours."""
         if self is Domain.POSITIVE:
             return np.asarray(cells <= 0.0)
         return np.asarray(cells < 0.0) if self is Domain.COUNTS else np.zeros(len(cells), dtype=np.bool_)
@@ -169,6 +169,20 @@ class Competes(Protocol):
         ...
 
 
+CountTable = tuple[tuple[str, ...], Array]
+"""Columns that share one smoothing, and the classes × values that it is added to."""
+
+
+@runtime_checkable
+class Smooths(Protocol):
+    """Adds pseudo-counts to tables of counts, so that "auto" can choose how many: it says which tables these are."""
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: Any, weights: Array, settings: Settings
+    ) -> Iterable[CountTable]: ...
+
+
 # What a settled family may offer.
 
 
@@ -246,6 +260,14 @@ class GivenOthers(Protocol):
     """For each of some rows what is believed of a column given the row's other cells, as a family of that column."""
 
     def given_others(self, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[FittedFamily]: ...
+
+
+@runtime_checkable
+class HasDomain(Protocol):
+    """Says for which cells it stands, as every family does."""
+
+    @property
+    def domain(self) -> Domain: ...
 
 
 @runtime_checkable

@@ -6,18 +6,16 @@ numbers they are the numbers), and taking one row out of a class changes counts 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
 from likely.arrays import Array
 from likely.families import FAMILIES
-from likely.families.bins import bin_counts
 from likely.families.leave_one_out import less
-from likely.families.protocol import Competes, Domain, Settings
+from likely.families.protocol import Competes, Domain, Family, Settings, Smooths
 from likely.families.smoothing import Laplace
-from likely.stats import FeatureCounts, Histogram, Part, Presence, Statistic, Summary, TokenCounts, ValueCounts
-from likely.stats.binning import cut
+from likely.stats import Histogram, Statistic
 
 FEWEST = 3.0
 """Classes with less weight have no spread of their own once a row is gone; they are not asked."""
@@ -62,11 +60,15 @@ GAMMAS = tuple(2.0 ** (step / 2) for step in range(-14, 9))
 """From 1/128 to 16; the largest of equals is taken, for it believes least in few rows."""
 
 
-def chosen_smoothing(summary: Summary, settings: Settings) -> dict[str, Laplace]:
-    """γ of every column whose family adds it to counts; columns of one statistic that compete share one."""
+def chosen_smoothing(
+    seen: Iterable[tuple[type[Family], tuple[str, ...], Statistic]], weights: Array, settings: Settings
+) -> dict[str, Laplace]:
+    """γ of every column whose family adds it to counts; columns that compete share one."""
     found: dict[str, Laplace] = {}
-    for part, seen in summary.parts.items():
-        found |= _of_part(part, seen, summary.classes.weights, settings)
+    for family, columns, counted in seen:
+        if issubclass(family, Smooths):
+            for some, counts in family.smoothed_counts(columns, counted, weights, settings):
+                found |= dict.fromkeys(some, Laplace(best_gamma(counts)))
     return found
 
 
@@ -80,20 +82,3 @@ def best_gamma(counts: Array) -> float:
         return 1.0
     told = [leave_one_out_shares(counts, gamma) for gamma in GAMMAS]
     return float(GAMMAS[len(told) - 1 - int(np.argmax(told[::-1]))])
-
-
-def _of_part(part: Part, seen: Statistic, weights: Array, settings: Settings) -> Mapping[str, Laplace]:
-    if isinstance(seen, ValueCounts):
-        return {part.columns[0]: Laplace(best_gamma(seen.counts))}
-    if isinstance(seen, Histogram):
-        return {part.columns[0]: Laplace(best_gamma(bin_counts(cut(seen, settings.bins), seen)))}
-    if isinstance(seen, Presence):
-        present = seen.present.dense()
-        absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
-        tables = np.stack([present, absent], axis=2)
-        return {name: Laplace(best_gamma(tables[:, place])) for place, name in enumerate(part.columns)}
-    if isinstance(seen, FeatureCounts):
-        return dict.fromkeys(part.columns, Laplace(best_gamma(seen.dense())))
-    if isinstance(seen, TokenCounts):
-        return {part.columns[0]: Laplace(best_gamma(seen.counts.dense()))}
-    return {}

@@ -13,7 +13,7 @@ from scipy import sparse
 from likely.arrays import Array, Int32, Int64
 from likely.families.counts import DenseWeights, Weights, lines_of
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import Domain, Reads, Settings, Token
+from likely.families.protocol import CountTable, Domain, Reads, Settings, Token
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import rows_of
 from likely.table import Table
@@ -103,6 +103,12 @@ class WeighedWords:
         """For each text its known words and what each adds."""
         rows = self.reader.rows(table, self.columns[0])
         return tokens_of(rows, self.reader.words, lambda place: self.weights.only(place).lines[0])
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.counts.dense())]
 
     def numbers_by_word(self) -> Iterator[tuple[str, Array]]:
         """Every word and its weights."""

@@ -19,6 +19,7 @@ from likely.models.decision import ModelDecider
 from likely.models.display import Shown
 from likely.models.settings import Changes, Missing, Unseen, Variance, Weighting, at_least_one, checked, not_negative
 from likely.parallel import side_by_side
+from likely.scorer import evidence_for
 from likely.stats import Histogram, Part, Summary
 
 AUTO = "auto"
@@ -86,7 +87,7 @@ class ChoosingLearner(WeightedLearner):
         wanted = [name for name, each in given.items() if isinstance(each, str) and each == AUTO]
         if not wanted:
             return settings
-        found = chosen_smoothing(summary, settings)
+        found = chosen_smoothing(evidence_for(assigned, summary), summary.classes.weights, settings)
         more = {name: found[name] for name in wanted if name in found}
         return replace(settings, smoothing={**settings.smoothing, **more})
 
