@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, cast
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +14,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
-from likely.errors import DataError, ModelFileError, SettingsError, listed
+from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.hold_out import Given, hold_out
 from likely.evaluation.refit import readable
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Persistable
 from likely.models.decision import Decider
+from likely.models.setting_checks import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.numerics import log_of
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table
 
 USUAL_FOLDS = 5
+
+
+def _are_folds(name: str, given: Any) -> None:
+    if not (isinstance(given, str) and given == "loo") and (not isinstance(given, Integral) or int(given) < 2):
+        raise refusal(name, given, "a whole number from 2 up, or 'loo'")
 
 
 class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator):
@@ -45,6 +53,13 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
     [[0.02, 0.98]]
     """
 
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        "classifier": anything,
+        "method": one_of(*METHODS),
+        "folds": _are_folds,
+        "seed": whole_from(0),
+    }
+
     def __init__(
         self,
         classifier: Any = None,
@@ -60,9 +75,7 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
-        if self.method not in METHODS:
-            raise SettingsError(f"method is {self.method!r}, but it is one of {listed(list(METHODS))}.")
-        self._check_folds()
+        check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
         given = Given.read(inner, X, y, sample_weight, None, getattr(inner, "n_jobs", None), False, True)
         cv = self.folds if self.folds == "loo" else min(self.folds, len(given.y))
@@ -74,11 +87,6 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
         self.calibrator_ = METHODS[self.method].settle(told.posterior, told.truth.astype(np.int32), told.weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._remember(inner.fit(readable(inner, X), y, **weights), as_table(X).n_rows)
-
-    def _check_folds(self) -> None:
-        folds: Any = self.folds
-        if folds != "loo" and (isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2):
-            raise SettingsError(f"folds is {folds!r}, but it is a whole number from 2 up, or 'loo'.")
 
     def _remember(self, fitted: Any, n_rows: int) -> Self:
         self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -17,11 +18,28 @@ from likely.families.tempered import bare
 from likely.scorer import Model
 from likely.stats import Summary
 from likely.store import Reader, Writer
+from likely.store.labels import unsaved_type
 from likely.table import Table, as_table
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class UnsavedWarning(UserWarning):
+    """Labels are learned that no model file can hold, so that the classifier cannot be saved."""
+
+
+def warn_if_unsaved(classes: NDArray[Any]) -> None:
+    """Say while something can still be done about it that `save` will refuse these labels."""
+    kind = unsaved_type(classes)
+    if kind is not None:
+        warnings.warn(
+            f"Labels of the type {kind} are learned, but save() will refuse them: a model file holds none. "
+            "To save the classifier, use strings or numbers as labels.",
+            UnsavedWarning,
+            stacklevel=3,
+        )
 
 
 class Persistable:

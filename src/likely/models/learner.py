@@ -29,8 +29,9 @@ from likely.engines.plan import (
 )
 from likely.errors import DataError, LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.families import Settings
+from likely.models.classifier import warn_if_unsaved
 from likely.models.leave_one_out import LeaveOneOut
-from likely.parallel import n_threads
+from likely.models.setting_checks import check_settings
 from likely.scorer import Model, remaining_priors
 from likely.stats import Histogram, Summary, moments_of
 from likely.table import Table, as_table, labels_of
@@ -71,10 +72,12 @@ class Learner(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         task = self.task(X, y, sample_weight)
+        warn_if_unsaved(task.rows.classes)
         return self._remember(task, task.count())
 
     def task(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
         """What `fit` would count: the rows, what their columns are taken for, and the family of each."""
+        check_settings(self)
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
         families = self._families_given()
@@ -204,7 +207,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         return self._settle(summary, families)
 
     def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
-        n_threads(self.n_jobs)  # refuses what is no number of threads
+        check_settings(self)
         weights, offsets = self._weighed_by(summary)
         model = Model.settle(summary, assigned, self.priors, self._settings_for(summary, assigned), weights, offsets)
         self.summary_, self.families_, self.model_ = summary, dict(assigned), model

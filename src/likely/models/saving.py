@@ -19,6 +19,7 @@ from likely.models.bayes.classifier import BayesClassifier
 from likely.models.bayes.full import FullBayesClassifier
 from likely.models.classifier import Persistable
 from likely.models.learner import Learner
+from likely.models.setting_checks import check_settings
 
 KINDS: dict[str, type[AODEClassifier | BayesClassifier | FullBayesClassifier]] = {
     "AODEClassifier": AODEClassifier,
@@ -43,10 +44,19 @@ KEPT: dict[str, str] = {
 def save(classifier: Learner | Persistable, path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
     """Write a fitted classifier: whole or not at all.
 
-    `sources` names what it was trained on; folders are left out.
+    `sources` names what it was trained on; folders are left out. What is to be written is read first, as `load` would:
+    a model that could not be loaded never takes the place of one that can.
     """
     refuse([Output(path, MODEL)])
-    write_whole(path, packed(classifier, sources))
+    content = packed(classifier, sources)
+    try:
+        restored(store.parsed(content))
+    except LikelyError as error:
+        raise ModelFileError(
+            f"The model was not saved to {os.fspath(path)!r}, where nothing has changed: it could not be loaded again, "
+            f"because {str(error).rstrip('.')}."
+        ) from error
+    write_whole(path, content)
 
 
 def packed(classifier: Learner | Persistable, sources: Sequence[str] = ()) -> bytes:
@@ -86,20 +96,21 @@ def restored(found: store.Found | store.FoundLearned) -> Learner | Persistable:
     usual = set(classifier.get_params(deep=False))
     if not usual - LATER <= set(saved.settings) <= usual:
         raise ModelFileError("its settings are not those of its classifier")
-    classifier.set_params(**saved.settings)
-    classifier.schema_ = saved.schema
-    classifier.n_features_in_ = len(saved.schema)
-    if saved.named:
-        classifier.feature_names_in_ = np.array(saved.schema.names, dtype=object)
     try:
+        classifier.set_params(**saved.settings)
+        check_settings(classifier)
+        classifier.schema_ = saved.schema
+        classifier.n_features_in_ = len(saved.schema)
+        if saved.named:
+            classifier.feature_names_in_ = np.array(saved.schema.names, dtype=object)
         if isinstance(found, store.FoundLearned):
             classifier.classes_ = found.labels
             classifier._read_learned(found.learned, found.reader)
         else:
             classifier.restore(found.saved.summary, found.saved.families, found.saved.weights)
             found.check(classifier.model_)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        if isinstance(error, ModelFileError):
+    except store.MADE_UP as error:
+        if isinstance(error, LikelyError):
             raise
         raise ModelFileError(f"its parts do not fit together ({error})") from error
     return cast("Learner | Persistable", classifier)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self, Unpack
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, Unpack
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +18,19 @@ from likely.models.bayes.feature_weights import WeightedLearner
 from likely.models.classifier import Predictor
 from likely.models.decision import ModelDecider
 from likely.models.display import Shown
-from likely.models.settings import Changes, Missing, Unseen, Variance, Weighting, at_least_one, checked, not_negative
+from likely.models.setting_checks import BELIEFS as MODEL_CHECKS
+from likely.models.setting_checks import BINS, Check, is_smoothing, one_of, optional
+from likely.models.settings import (
+    CHOICES,
+    Changes,
+    Missing,
+    Unseen,
+    Variance,
+    Weighting,
+    at_least_one,
+    checked,
+    not_negative,
+)
 from likely.parallel import side_by_side
 from likely.scorer import evidence_for
 from likely.stats import Histogram, Part, Summary
@@ -132,6 +145,13 @@ class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
     >>> clf.predict({"wind": [6.5], "sky": ["green"]}).tolist()
     ['wet']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **MODEL_CHECKS,
+        **BINS,
+        "smoothing": partial(is_smoothing, auto=True),
+        "weights": optional(one_of(*CHOICES["weights"])),
+    }
 
     def __init__(
         self,

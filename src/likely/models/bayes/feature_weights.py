@@ -22,6 +22,7 @@ from likely.engines.plan import Task
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.families import Settings
 from likely.families.leave_one_out import less
+from likely.models.classifier import warn_if_unsaved
 from likely.models.learner import Learner
 from likely.models.leave_one_out import LeaveOneOut
 from likely.models.settings import checked
@@ -179,6 +180,7 @@ class WeightedLearner(Learner):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         task = self.task(X, y, sample_weight)
+        warn_if_unsaved(task.rows.classes)
         self.__dict__.pop("exponents_", None)
         self._remember(task, task.count())
         return self._learn_weights(task) if self._wants_weights() else self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self, Unpack
+from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from sklearn.utils import Tags
@@ -17,7 +17,10 @@ from likely.models.classifier import Predictor
 from likely.models.decision import ModelDecider
 from likely.models.display import Shown
 from likely.models.learner import Learner
+from likely.models.setting_checks import BELIEFS as MODEL_CHECKS
+from likely.models.setting_checks import Check, one_of
 from likely.models.settings import (
+    CHOICES,
     FullChanges,
     Missing,
     Unseen,
@@ -48,6 +51,12 @@ class FullBayesClassifier(Shown, Learner, Predictor, ModelDecider):
     >>> clf.predict([[4.0, 4.0], [4.0, 0.0]]).tolist()
     ['up', 'down']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **MODEL_CHECKS,
+        "covariance": one_of(*CHOICES["covariance"]),
+        "shrinkage": share_or_auto,
+    }
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,7 +17,7 @@ from likely.engines.plan import recipes_for
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.explain.credible import around, check_level, is_counted
 from likely.families.uncertainty import trigamma
-from likely.models.classifier import Persistable, Predicting
+from likely.models.classifier import Persistable, Predicting, warn_if_unsaved
 from likely.models.decision import Decider
 from likely.models.evidence.codec import read_evidence, write_evidence
 from likely.models.evidence.counts import by_code, counted_parts
@@ -30,7 +30,18 @@ from likely.models.evidence.prepare import Reading, make_ready
 from likely.models.evidence.row_source import RowSource
 from likely.models.evidence.text_scores import FAMILY, Words
 from likely.models.evidence.updates import EvidenceAdding, GivenRows
-from likely.parallel import WorkerPool, n_threads, one_thread_each
+from likely.models.setting_checks import (
+    COMMON,
+    Check,
+    are_tokenizers,
+    check_settings,
+    is_function,
+    is_positive,
+    is_random_state,
+    optional,
+    whole_from,
+)
+from likely.parallel import WorkerPool, one_thread_each
 from likely.scorer import class_prior
 from likely.stats import Summary
 from likely.store import Reader, Writer
@@ -74,6 +85,16 @@ class EvidenceClassifier(
     families_: dict[str, str]
     stale_: bool
 
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **COMMON,
+        "max_pairs": optional(whole_from(0)),
+        "max_triples": optional(whole_from(0)),
+        "time_limit": optional(is_positive),
+        "text": are_tokenizers,
+        "progress": is_function,
+        "random_state": is_random_state,
+    }
+
     def __init__(
         self,
         *,
@@ -112,6 +133,7 @@ class EvidenceClassifier(
         target = y if isinstance(y, str) and y in table else None
         schema = None if table.sparse is not None else schema_for(table, target, self.schema)
         given = self._given(table, schema, y, sample_weight)
+        warn_if_unsaved(given.labels.classes)
         recipes = recipes_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
         self.learn(given.schema, recipes, lambda how: make_ready(given.table, given.labels, given.weight, how))
         if not table.named:
@@ -199,20 +221,11 @@ class EvidenceClassifier(
         return self
 
     def _wishes(self) -> Options:
-        n_threads(self.n_jobs)
-        for name in ("max_pairs", "max_triples"):
-            given = getattr(self, name)
-            if given is not None and not (isinstance(given, int | np.integer) and given >= 0):
-                raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up, or None.")
-        limit: Any = self.time_limit
-        if limit is not None and not (isinstance(limit, int | float) and limit > 0.0):
-            raise SettingsError(f"time_limit is {limit!r}, but it is a number of seconds above 0, or None.")
+        check_settings(self)
         seed: Any = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31 - 1))
-        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
-            raise SettingsError(f"random_state is {seed!r}, but it is a whole number from 0 up.")
-        return Options(self.max_pairs, self.max_triples, limit, 0 if seed is None else int(seed))
+        return Options(self.max_pairs, self.max_triples, self.time_limit, 0 if seed is None else int(seed))
 
     def _read(self, X: Any) -> Table:
         """A table to predict for, under the names of the schema."""

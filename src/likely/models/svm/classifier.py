@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.errors import DataError, SettingsError
 from likely.evaluation.progress import Progress
-from likely.models.classifier import Persistable
+from likely.models.classifier import Persistable, warn_if_unsaved
 from likely.models.decision import Decider
+from likely.models.setting_checks import Check, check_settings
 from likely.models.settings import between, whole
 from likely.models.svm.calibration import Later, Task
 from likely.models.svm.codec import read_learned, write_learned
@@ -31,6 +32,7 @@ from likely.models.svm.inner_products import typical_square
 from likely.models.svm.kernels import as_kernel
 from likely.models.svm.machine import Machine, votes
 from likely.models.svm.search import Trial, n_trials, search
+from likely.models.svm.settings import CHECKS
 from likely.models.svm.solver import METHODS, solve
 from likely.numerics import log_of
 from likely.parallel import n_threads
@@ -89,6 +91,8 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     preparation_: Preparation
     later_: Later
 
+    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
+
     def __init__(
         self,
         *,
@@ -126,11 +130,13 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
+        check_settings(self)
         plan, n_folds = self._plan(), whole("folds", self.folds, 2)
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
         schema = schema_for(table, target, self.schema)
         labels = labels_of(y, table)
+        warn_if_unsaved(labels.classes)
         used = _Used.of(table, labels, row_weights(sample_weight, table, schema.weight))
         recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
         seen = ClassWeights.observe(used.labels.classes, used.labels.codes, used.weight)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array, Int32
 from likely.decide import LossMatrix, Scores, as_loss
 from likely.errors import DataError, SettingsError
-from likely.models.classifier import Persistable
+from likely.models.classifier import Persistable, warn_if_unsaved
 from likely.models.decision import Decider
+from likely.models.setting_checks import Check
 from likely.models.tree.codec import read_tree, write_tree
 from likely.models.tree.data import Telling, TrainingData, features_of, telling_words
 from likely.models.tree.export import TreeLooks
@@ -28,7 +29,7 @@ from likely.models.tree.predict import Rows
 from likely.models.tree.pruning.choice import Choice, grow_and_prune
 from likely.models.tree.pruning.cost_complexity import cost_complexity, price_by_cases
 from likely.models.tree.pruning.subtrees import raised
-from likely.models.tree.settings import checked_plan, learned_places, places_among, table_and_labels
+from likely.models.tree.settings import CHECKS, checked_plan, learned_places, places_among, table_and_labels
 from likely.models.tree.tree import Tree
 from likely.numerics import log_of, refuse_heavy
 from likely.scorer import class_prior
@@ -82,6 +83,8 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
 
     tree_: Tree
     n_rows_: int
+
+    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
 
     def __init__(
         self,
@@ -137,6 +140,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         target = y if isinstance(y, str) and y in table else None
         schema = schema_for(table, target, self.schema)
         labels = labels_of(y, table)
+        warn_if_unsaved(labels.classes)
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), labels.classes, 1)
         weights = self._weights(labels, row_weights(sample_weight, table, schema.weight))
