@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import Array, Flags
 from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank, rank_words
 from likely.explain.contrast import target_and_rivals
-from likely.families.categorical import Categorical
+from likely.families.protocol import KnowsValues
 from likely.families.tempered import bare
 from likely.scorer import Model
 from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.labels import unsaved_type
-from likely.table import Table, as_table, index_levels
+from likely.table import Table, as_table
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -215,14 +215,12 @@ class Predictor(Predicting, Explaining):
         found = [
             (row, belief.columns[0], level)
             for belief in map(bare, self.model_.beliefs)
-            if isinstance(belief, Categorical)
-            for level, row in _strangers(table, belief)
+            if isinstance(belief, KnowsValues)
+            for level, row in _strangers(table, belief.columns[0], belief.unseen(table))
         ]
         return pd.DataFrame(sorted(found, key=lambda cell: cell[:2]), columns=["row", "column", "value"])
 
 
-def _strangers(table: Table, belief: Categorical) -> list[tuple[Any, int]]:
-    column = table.codes(belief.columns[0])
-    unknown = index_levels(column.levels, belief.values) < 0
-    rows = np.flatnonzero((column.codes >= 0) & np.append(unknown, False)[column.codes])
-    return [(column.levels[column.codes[row]], int(row)) for row in rows]
+def _strangers(table: Table, name: str, unseen: Flags) -> list[tuple[Any, int]]:
+    column = table.codes(name)
+    return [(column.levels[column.codes[row]], int(row)) for row in np.flatnonzero(unseen)]

@@ -14,7 +14,8 @@ from likely.decide import Chosen, Loss, LossMatrix, Novelty, as_loss
 from likely.decide.priors import likelihood_ratios, shifted_prior
 from likely.decide.refusal import checked_novelty
 from likely.decide.scores import Block, Joint, Scores
-from likely.errors import SettingsError, listed
+from likely.errors import SettingsError
+from likely.families import family_named
 from likely.scorer import Model
 from likely.table import GAP, Table
 from likely.table.cells import Cells, NumberCells
@@ -148,9 +149,6 @@ SAMPLED_ROWS = 512
 SAMPLED_CELLS = 1 << 28
 """Rows that tell what a column adds to the evidence; fewer if there are very many columns, each left out once."""
 
-NO_DENSITY = ("complement",)
-"""Families whose weights tell classes apart but are no probabilities of a row."""
-
 
 class ModelDecider(Decider):
     """A decider beside a learner with a settled model."""
@@ -212,11 +210,11 @@ class ModelDecider(Decider):
 
     def _for_density(self) -> Self:
         """The same beliefs, but a value never seen is as rare as smoothing says: it is novel, not ignored."""
-        strange = [name for name, family in self.families_.items() if family in NO_DENSITY]
-        if strange:
-            raise SettingsError(
-                f"The family 'complement' of {listed(strange)} has no density of rows, so novel ones cannot be told."
-            )
+        for name, family in self.families_.items():
+            if not family_named(family).has_density:
+                raise SettingsError(
+                    f"The family {family!r} of {name!r} has no density of rows, so novel ones cannot be told."
+                )
         if getattr(self, "unseen", "smooth") != "ignore":
             return self
         return copy(self)._resettle({"unseen": "smooth"})

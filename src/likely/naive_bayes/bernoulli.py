@@ -13,10 +13,10 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from likely.arrays import Array
-from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
-from likely.families.linear import DenseWeights
-from likely.families.protocol import BlockScorer
-from likely.families.uncertainty import Certainty, add_presence
+from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presence_uncertainty, presence_shares
+from likely.families.counts import DenseWeights
+from likely.families.outcomes import BlockScorer
+from likely.families.uncertainty import Certainty
 from likely.naive_bayes.counts import DiscreteNB, FeatureNB, Rows, floats_of
 from likely.parallel import row_blocks, side_by_side
 from likely.stats import FeatureCounts, Presence
@@ -119,7 +119,8 @@ class BernoulliNB(FeatureNB):
         weights, counts = self._seen
         pseudo, present = self._pseudo_counts(), counts.dense()
         yes, no = present + pseudo, np.maximum(weights[:, None] - present, 0.0) + pseudo
-        return [lambda block, *out: add_presence(yes, no, self._presence(floats_of(rows, block)), None, *out)]
+        presence = self._presence
+        return [lambda block, *out: add_presence_uncertainty(yes, no, presence(floats_of(rows, block)), None, *out)]
 
     def _scorer(self, rows: Rows) -> BlockScorer:
         shares, odds = self._beliefs

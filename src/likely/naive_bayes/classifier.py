@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from likely.arrays import Array
 from likely.decide import Joint, Scores
 from likely.errors import DataError, SettingsError
-from likely.families.protocol import BlockScorer
+from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.models.decision import Decider
 from likely.numerics import log_of, most_probable, normalise, refuse_heavy, together

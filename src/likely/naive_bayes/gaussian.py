@@ -16,10 +16,10 @@ from sklearn.utils.validation import validate_data
 
 from likely.arrays import Array
 from likely.errors import SettingsError
-from likely.families.gaussian import LOG_ROOT_TAU
-from likely.families.kernels import PLAIN, add_gaussian
-from likely.families.protocol import BlockScorer
-from likely.families.uncertainty import Certainty, add_bells
+from likely.families.gaussian import LOG_ROOT_TAU, add_bells
+from likely.families.gaussian_kernels import PLAIN, add_gaussian
+from likely.families.outcomes import BlockScorer
+from likely.families.uncertainty import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.parallel import row_blocks, side_by_side
 from likely.stats import Moments

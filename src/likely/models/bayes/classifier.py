@@ -32,6 +32,7 @@ from likely.models.settings import (
     not_negative,
 )
 from likely.parallel import side_by_side
+from likely.scorer import evidence_for
 from likely.stats import Histogram, Part, Summary
 
 AUTO = "auto"
@@ -99,7 +100,7 @@ class ChoosingLearner(WeightedLearner):
         wanted = [name for name, each in given.items() if isinstance(each, str) and each == AUTO]
         if not wanted:
             return settings
-        found = chosen_smoothing(summary, settings)
+        found = chosen_smoothing(evidence_for(assigned, summary), summary.classes.weights, settings)
         more = {name: found[name] for name in wanted if name in found}
         return replace(settings, smoothing={**settings.smoothing, **more})
 

@@ -16,7 +16,7 @@ from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.engines.plan import plan
 from likely.families import Settings
-from likely.families.texts import Token, WeighedWords
+from likely.families.protocol import HasTokens, Token
 from likely.scorer import Model
 from likely.stats import Part, Summary
 from likely.table import Table
@@ -48,7 +48,7 @@ class Words:
     def tokens(self, table: Table) -> list[list[Token]]:
         """For each text its known words and what each adds."""
         (belief,) = self.model.beliefs
-        return belief.tokens(table) if isinstance(belief, WeighedWords) else []
+        return (belief.tokens(table) if isinstance(belief, HasTokens) else None) or []
 
 
 def text_parts(columns: tuple[str, ...]) -> tuple[Part, ...]:
