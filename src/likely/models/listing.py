@@ -26,7 +26,7 @@ from likely.families.poisson import Poisson
 from likely.families.tempered import Tempered, bare
 from likely.families.texts import TextBernoulli, TextComplement, TextMultinomial
 from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.term_tables import TOGETHER, told_by
+from likely.models.evidence.term_tables import SEPARATOR, term_table
 from likely.scorer import FittedFamily, Model
 
 LINES_AT_ONCE = 4096
@@ -118,13 +118,13 @@ def lines_of_weights(weights: Weights) -> Iterator[tuple[int, Array]]:
 def _evidence(model: AdditivePredictor) -> Iterator[Line]:
     """What every cell of every table adds; of a text its words, and the share that their evidence counts for."""
     yield Line(BEYOND, "evidence", "evidence", None, model.beyond_prior())
-    names = [column.name for column in model.evidence.frame.columns]
+    names = [column.name for column in model.evidence.encoding.columns]
     for term in [*((place,) for place in range(len(names))), *model.evidence.terms.tuples()]:
-        told = told_by(model, [names[place] for place in term])
-        for at in np.ndindex(told.said.shape[:-1]):
-            cell = TOGETHER.join(cells[k] for cells, k in zip(told.cells, at, strict=True))
-            yield Line(TOGETHER.join(told.names), "evidence", "evidence", cell, told.said[at])
-    for share, words in zip(model.evidence.texts.tolist(), model.words, strict=True):
+        told = term_table(model, [names[place] for place in term])
+        for at in np.ndindex(told.entries.shape[:-1]):
+            cell = SEPARATOR.join(cells[k] for cells, k in zip(told.cells, at, strict=True))
+            yield Line(SEPARATOR.join(told.names), "evidence", "evidence", cell, told.entries[at])
+    for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
         yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
         for belief in words.model.beliefs:
             listing = _LISTINGS.get(type(belief))
