@@ -13,7 +13,7 @@ from likely.errors import DataError, FileError, LikelyError, missing_columns
 from likely.io.protocol import Piece
 from likely.io.table import FileTable
 from likely.models.bayes.classifier import BayesClassifier
-from likely.models.evidence.columns import finite
+from likely.models.evidence.columns import finite_numbers
 from likely.streaming.count import columns_read, in_order, located
 from likely.streaming.train import Progress, Report, Training
 from likely.table import as_table, encode_column
@@ -110,7 +110,7 @@ def _checked(training: Training, piece: Piece) -> pa.Table:
     def look(some: pa.Table) -> None:
         task = training.counter.task(as_table(some))
         for name in training.counter.schema.numeric:
-            finite(task.rows.table, name)
+            finite_numbers(task.rows.table, name)
 
     if rows.num_rows:
         try:
