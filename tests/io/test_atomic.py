@@ -20,8 +20,8 @@ from likely.io import atomic
 KILLER = """
 import json, os, signal, sys
 import likely
-from likely import atomic
-from likely.estimators import saving
+from likely.io import atomic
+from likely.models import saving
 
 path, seen = sys.argv[1], []
 old = likely.BayesClassifier().fit([[0.0], [9.0]], [0, 1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from likely.engines.memory import Recipes, Rows
 from likely.engines.plan import Task, refuse_negative_counts
-from likely.errors import DataError, FileError, LikelyError, SchemaError
+from likely.errors import DataError, FileError, LikelyError, SchemaError, say_kind, without_row
 from likely.io.parse import CATEGORY
 from likely.io.protocol import Piece
 from likely.parallel import n_threads
@@ -105,16 +104,14 @@ def told(piece: Piece, task: Callable[[Table], Result]) -> Result:
         raise located(lambda some: task(as_table(some)), rows, piece, error) from None
 
 
-_ROW = re.compile(r"^Row \d+ of column|, row \d+\b| in row \d+\b")
-
-
-def _without_row(message: str) -> str:
-    """The message without the number that the row has in its piece, which means nothing to a user."""
-    return _ROW.sub(lambda found: "Column" if found.group().startswith("Row") else "", message, count=1)
-
-
 def located(task: Callable[[pa.Table], object], rows: pa.Table, piece: Piece, error: LikelyError) -> LikelyError:
     """The same error for the first row that causes it by itself, with its place in the file."""
+    found = first_bad(task, rows, piece)
+    return DataError(f"{piece.where(0)} and after: ", error.message) if found is None else found
+
+
+def first_bad(task: Callable[[pa.Table], object], rows: pa.Table, piece: Piece) -> LikelyError | None:
+    """The error of the first row that cannot be worked on by itself, with its place in the file."""
     low, high = 0, rows.num_rows
     while high - low > 1:
         middle = (low + high) // 2
@@ -124,9 +121,9 @@ def located(task: Callable[[pa.Table], object], rows: pa.Table, piece: Piece, er
             low = middle
     single = _failure(task, rows.slice(low, 1))
     if single is None:
-        return DataError(f"{piece.where(0)} and after: {error}")
+        return None
     kind = SchemaError if isinstance(single, SchemaError) else DataError
-    return kind(f"{piece.where(low)}: {_without_row(str(single))}")
+    return kind(f"{piece.where(low)}: ", without_row(single.message))
 
 
 def _failure(task: Callable[[pa.Table], object], rows: pa.Table) -> LikelyError | None:
@@ -167,7 +164,9 @@ class RunningSum:
                 name = part.columns[0]
                 raise DataError(
                     f"Column {name!r} has more than {len(seen.values) - 1:,} distinct values before {piece.where(0)}, "
-                    f"too many for a category; leave it out with schema={{{name!r}: 'ignored'}}."
+                    f"too many for a category; leave it out with ",
+                    say_kind(name, "ignored"),
+                    ".",
                 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SettingsError, listed, missing_columns
+from likely.errors import DataError, Setting, SettingsError, listed, missing_columns
 from likely.evaluation.evaluate import evaluate
 from likely.evaluation.fold_sums import enter
 from likely.evaluation.predictions import Predictions
@@ -53,7 +53,7 @@ def evaluate_file(
     if cv is None:
         return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, seed, most, progress)
     if target is None:
-        raise SettingsError("Say which column holds the labels: target=.")
+        raise SettingsError("Say which column holds the labels: ", Setting("target"), ".")
     copy = type(classifier)(**classifier.get_params(deep=False))
     training = Training.begin(copy, table, target, weight)
     many_folds = isinstance(cv, int) and cv > 1 and groups is None and repeats == 1

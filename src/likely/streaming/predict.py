@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from likely.errors import FileError, LikelyError, missing_columns
+from likely.errors import FileError, LikelyError, Setting, missing_columns
 from likely.io.delimited import TextPiece
 from likely.io.outputs import Output
 from likely.io.parse import read_block, read_text, without_bad
@@ -98,7 +98,9 @@ class Prediction:
         job = cls(classifier, table, model, kept, probabilities, more, as_text)
         clash = [name for name in (PREDICTION, *(job.shares() if probabilities else ())) if name in kept]
         if clash:
-            raise FileError(f"The table has a column {clash[0]!r} already; choose columns without it: keep=[…].")
+            raise FileError(
+                f"The table has a column {clash[0]!r} already; choose columns without it: ", Setting("keep", ...), "."
+            )
         return job
 
     def shares(self) -> tuple[str, ...]:

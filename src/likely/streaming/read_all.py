@@ -31,7 +31,7 @@ Measured: 6 million cells needed 320 MiB beyond what the program needs without t
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gathered:
+class LabelledRows:
     """All rows of a table: the columns to learn from, labels, weights if a column holds them, and groups."""
 
     X: pa.Table
@@ -39,6 +39,7 @@ class Gathered:
     weight: NDArray[np.float64] | None
     groups: Any
     schema: Schema
+    looked: int
     need: int
 
     def fit(self, classifier: Any) -> Any:
@@ -48,18 +49,25 @@ class Gathered:
                 "No column is left to learn from, only how common classes are: take naive Bayes, or mend the table."
             )
         wished = classifier.schema
-        classifier.schema = {name: self.schema.kinds[name] for name in self.X.column_names}
+        classifier.set_params(schema={name: self.schema.kinds[name] for name in self.X.column_names})
         given = {} if self.weight is None else {"sample_weight": self.weight}
         classifier.fit(self.X, self.y, **given)
-        classifier.schema = wished
-        counted = {column.name: column for column in classifier.schema_}
-        columns = tuple(
-            replace(counted[old.name], why=old.why) if old.name in counted else old for old in self.schema.columns
-        )
-        classifier.schema_ = Schema(columns, self.schema.target, self.schema.weight)
-        classifier.n_features_in_ = len(columns)
+        classifier.set_params(schema=wished)
+        classifier.schema_ = self._counted(classifier.schema_)
+        classifier.n_features_in_ = len(classifier.schema_)
         classifier.feature_names_in_ = np.array(classifier.schema_.names, dtype=object)
         return classifier
+
+    def _counted(self, found: Schema) -> Schema:
+        """The columns as they were judged; where that was by some of the rows, with the counts of all."""
+        if self.looked >= len(self.y):
+            return self.schema
+        counted = {column.name: (column.levels, column.gaps) for column in found}
+        columns = []
+        for column in self.schema.columns:
+            levels, gaps = counted.get(column.name, (column.levels, column.gaps))
+            columns.append(replace(column, levels=levels, gaps=gaps))
+        return Schema(tuple(columns), self.schema.target, self.schema.weight)
 
 
 def read_all(
@@ -72,7 +80,7 @@ def read_all(
     most: int | None = None,
     n_jobs: int | None = None,
     progress: Report | None = None,
-) -> Gathered | None:
+) -> LabelledRows | None:
     """Read the table; None if that, and the work on it, would need more than `most` bytes.
 
     Columns are judged from a sample, as when a file of any length is learned, and a bad row is told with its line.
@@ -100,7 +108,8 @@ def read_all(
     labels = encode_column(known.cells(target))
     given = row_weights(None, known, found.weight)
     of_groups = None if groups is None else whole.column(groups)
-    return Gathered(whole.select(columns), labels.classes[labels.codes], given, of_groups, found, need)
+    y = labels.classes[labels.codes]
+    return LabelledRows(whole.select(columns), y, given, of_groups, found, training.looked, need)
 
 
 def _checked(training: Training, piece: Piece) -> pa.Table:

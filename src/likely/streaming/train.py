@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 import numpy as np
 import pyarrow as pa
 
-from likely.errors import DataError, FileError, LikelyError, ModelFileError, SettingsError, missing_columns
+from likely.errors import (
+    DataError,
+    FileError,
+    LikelyError,
+    Message,
+    ModelFileError,
+    Setting,
+    SettingsError,
+    missing_columns,
+    say_kind,
+    without_asides,
+)
 from likely.io.atomic import write_whole
 from likely.io.nesting import TOO_DEEP, is_deep
 from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output
@@ -25,9 +35,10 @@ from likely.models.bayes.classifier import BayesClassifier
 from likely.models.learner import Learner
 from likely.models.settings import Choices
 from likely.stats import Histogram, Moments, Summary, ValueCounts
-from likely.streaming.count import Counter, EmptyPiece, RunningSum, in_order, label_type, located
+from likely.streaming.count import Counter, EmptyPiece, RunningSum, first_bad, in_order, label_type
 from likely.table import as_table
-from likely.table.schema import AS_SAID, Schema
+from likely.table.infer import judged
+from likely.table.schema import AS_SAID, Schema, with_weight
 
 if TYPE_CHECKING:
     from likely.models.evidence.classifier import EvidenceClassifier
@@ -91,7 +102,7 @@ def fit_file(
     table = source if isinstance(source, FileTable) else open_table(source)
     training = Training.begin(classifier, table, target, weight)
     saved = None if checkpoint is None else Checkpoint(checkpoint, table)
-    summary, place = (None, None) if saved is None else saved.load(classifier)
+    summary, place = (None, None) if saved is None else saved.load(classifier, training.counter.schema.weight)
     summary = training.count(summary, place, saved, progress)
     training.remember(summary)
     if saved is not None:
@@ -113,10 +124,8 @@ class Training:
         """Judge the columns from a sample of rows."""
         if target not in table.names:
             raise missing_columns([target], table.names)
-        if weight is not None:
-            given = classifier.schema
-            kinds = given.kinds if isinstance(given, Schema) else given or {}
-            classifier.schema = {**kinds, weight: "weight"}
+        settings = {**classifier.get_params(deep=False), "schema": with_weight(classifier.schema, weight)}
+        judge = type(classifier)(**settings)
         sample = table.sample()
         if not sample.num_rows:
             raise DataError(f"{table.sources[0].name} has a header but no rows; there is nothing to learn from.")
@@ -124,10 +133,10 @@ class Training:
         if not known.num_rows:
             raise DataError(f"{table.sources[0].name}: no row looked at has a label in column {target!r}.")
         try:
-            task = classifier.task(as_table(known), target)
+            task = judge.task(as_table(known), target)
         except DataError as error:
-            raise _located_in_head(classifier, table, sample, target, error) from None
-        _refuse_late_changes(table, task.schema, classifier.schema)
+            raise _located_in_head(judge, table, sample, target, error) from None
+        _refuse_late_changes(table, task.schema, judge.schema)
         counter = Counter(task.schema, task.assigned, target, task.rows.recipes)
         return cls(classifier, table, counter, known.num_rows)
 
@@ -189,8 +198,8 @@ def _located_in_head(
         known = rows.filter(rows.column(target).is_valid())
         return classifier.task(as_table(known), target) if known.num_rows else None
 
-    found = located(judge, head, piece, error)
-    return found if "and after" not in str(found) else DataError(f"{table.sources[0].name}: {error}")
+    found = first_bad(judge, head, piece)
+    return DataError(f"{table.sources[0].name}: ", error.message) if found is None else found
 
 
 def _refuse_late_changes(table: FileTable, schema: Schema, given: Any) -> None:
@@ -199,18 +208,25 @@ def _refuse_late_changes(table: FileTable, schema: Schema, given: Any) -> None:
     for name, what in table.late_changes().items():
         if name in schema.features and name not in said:
             raise FileError(
-                f"Column {name!r} holds numbers, but {what}; call it nominal (schema={{{name!r}: 'nominal'}}) or "
-                f"leave it out (schema={{{name!r}: 'ignored'}}), name the cell in na= if it is a gap, or mend the file."
+                f"Column {name!r} holds numbers, but {what}; call it nominal (",
+                say_kind(name, "nominal"),
+                ") or leave it out (",
+                say_kind(name, "ignored"),
+                "), name the cell in ",
+                Setting("na"),
+                " if it is a gap, or mend the file.",
             )
 
 
-_JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
+def counted_schema(schema: Schema, summary: Summary, looked: int | None = None) -> Schema:
+    """Distinct values and gaps as counted in the whole pass, where every row counts as one.
 
-
-def counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
-    """Distinct values and gaps as counted in the whole pass, where every row counts as one."""
+    Of `looked` rows the schema was judged; if these were all, it says what it would say of a table in memory.
+    """
     rows = summary.n_rows
-    judged = f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""
+    if looked is not None and looked >= rows:
+        return schema
+    note = "" if looked is None else judged(looked, rows)
     whole = bool(np.array_equal(summary.classes.weights, summary.classes.rows))
     found: dict[str, tuple[int | None, int | None]] = {}
     for part, seen in summary.parts.items():
@@ -224,7 +240,7 @@ def counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
     columns = []
     for column in schema.columns:
         levels, gaps = found.get(column.name, (None, None))
-        why = _JUDGED.sub("", column.why) + (judged if column.why != AS_SAID else "")
+        why = Message(without_asides(column.why), note if column.why != AS_SAID else "")
         columns.append(replace(column, levels=levels, gaps=gaps if whole else None, why=why))
     return Schema(tuple(columns), schema.target, schema.weight)
 
@@ -246,7 +262,7 @@ class Checkpoint:
         self._files = [[source.name, source.size, source.path.stat().st_mtime_ns] for source in table.sources]
         self._last: dict[str, Any] = {}
 
-    def load(self, classifier: Learner) -> tuple[Summary | None, Place | None]:
+    def load(self, classifier: Learner, weight: str | None) -> tuple[Summary | None, Place | None]:
         """What was counted before and where to go on, or nothing."""
         if not self.path.exists() or not self.places.exists():
             return None, None
@@ -264,7 +280,8 @@ class Checkpoint:
             ) from None
         if written["files"] != self._files:
             raise FileError(f"The files have changed since {str(self.path)!r} was written; remove it to begin anew.")
-        if repr(found.get_params(deep=False)) != repr(classifier.get_params(deep=False)):
+        wanted = (repr(classifier.get_params(deep=False)), weight)
+        if (repr(found.get_params(deep=False)), found.schema_.weight) != wanted:
             raise FileError(f"{str(self.path)!r} was begun with other settings; use those, or remove it to begin anew.")
         self._last = {str(found.summary_.n_rows): asdict(place)}
         self._is_ours = True

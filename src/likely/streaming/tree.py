@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import DataError, SchemaError, SettingsError
+from likely.errors import DataError, SchemaError, SettingsError, say_kind
 from likely.io.protocol import Piece
 from likely.io.table import FileTable, open_table
 from likely.models.bayes.classifier import BayesClassifier
@@ -88,7 +88,9 @@ class Looked:
             if len(own) > MOST_VALUES:
                 raise DataError(
                     f"Column {name!r} has more than {MOST_VALUES:,} distinct values, too many for a category; leave it "
-                    f"out with schema={{{name!r}: 'ignored'}}."
+                    f"out with ",
+                    say_kind(name, "ignored"),
+                    ".",
                 )
         self._sample(seen)
         self.rows += seen.n_rows
@@ -161,8 +163,9 @@ class Growing:
     def _refuse_text(self) -> None:
         for name in self.schema.text:
             raise SchemaError(
-                f"Column {name!r} is free text, which a tree from files does not look into: leave it out "
-                f"(schema={{{name!r}: 'ignored'}}), or fit rows in memory with text_tokens=100."
+                f"Column {name!r} is free text, which a tree from files does not look into: leave it out (",
+                say_kind(name, "ignored"),
+                "), or fit rows in memory with text_tokens=100.",
             )
 
     def _glance(self, rows: Table) -> Glance:

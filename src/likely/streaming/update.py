@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.engines.plan import recipes_in
-from likely.errors import DataError, SettingsError, missing_columns
+from likely.errors import DataError, Setting, SettingsError, missing_columns
 from likely.io.protocol import Piece
 from likely.io.table import FileTable, open_table
 from likely.models.evidence.counts import count_rows
@@ -49,7 +49,9 @@ def target_of(classifier: Any, target: str | None) -> str:
         raise SettingsError(f"The classifier learns from the column {target!r}, so its labels are in another one.")
     known = target or classifier.schema_.target
     if known is None:
-        raise SettingsError("The classifier learned labels that had no name; say which column holds them: target=.")
+        raise SettingsError(
+            "The classifier learned labels that had no name; say which column holds them: ", Setting("target"), "."
+        )
     return str(known)
 
 
@@ -103,7 +105,7 @@ def _settled(classifier: Learns, summary: Summary) -> Learns:
         classifier.restore(summary, classifier.families_)
     else:
         cast("EvidenceClassifier", classifier).recount(summary)
-    classifier.schema_ = counted_schema(classifier.schema_, summary, summary.n_rows)
+    classifier.schema_ = counted_schema(classifier.schema_, summary)
     return classifier
 
 
