@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal
 
 from likely.comparison.compare import compare as compare_tables
+from likely.engines import pieces
 from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate as evaluate_table
 from likely.io.sources import looks_like_files
 from likely.io.table import FileTable, open_table
 from likely.models.saving import load
+from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
-from likely.streaming.train import Progress, fit_file
+from likely.streaming.train import fit_file
 from likely.table import Table, as_table
 from likely.table.schema import schema_for, with_weight
 
@@ -64,7 +66,7 @@ def train(
     weight: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     random_state: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Shown = None,
     **settings: Any,
 ) -> Classifier:
     """Learn a table with its target column.
@@ -169,14 +171,14 @@ def select_model(
     groups: str | None = None,
     counts: bool = False,
     spills: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Shown = None,
 ) -> Selection:
     """The model for a table: the one that is named or that a setting asks for, else the best one that fits.
 
     `counts`: something is wanted that only naive Bayes can do. `spills`: evidence, if it is named, may learn a large
     table in files from codes on disk. Rows of files are read here where the model needs all of them.
     """
-    given, budget = dict(settings or {}), read_all.BUDGET
+    given, budget = dict(settings or {}), pieces.BUDGET
     if target not in source.names:
         raise missing_columns([target], source.names)
     name, why = model, Reason("named")
@@ -233,7 +235,7 @@ def learn(
     *,
     weight: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Shown = None,
 ) -> Any:
     """Teach the model that was chosen all rows."""
     classifier = selection.classifier

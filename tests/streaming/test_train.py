@@ -13,9 +13,10 @@ import pytest
 
 import likely
 from likely import BayesClassifier, DataError, FileError, SchemaError
+from likely.engines import pieces
 from likely.io import blocks, delimited, open_table
-from likely.streaming import count, fit_file, train, train_file
-from likely.streaming.train import Progress
+from likely.progress import Progress, Shown
+from likely.streaming import fit_file, train, train_file
 from tests.streaming.made import mixed
 
 ROWS = 5_000
@@ -176,7 +177,7 @@ def test_what_a_statistic_refuses_is_told_with_the_line(tmp_path: Path) -> None:
 
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count, "MOST_VALUES", 500)
+    monkeypatch.setattr(pieces, "MOST_VALUES", 500)
     path = tmp_path / "rows.csv"
     path.write_text("user,y\n" + "".join(f"u{n // 2},{'pq'[n % 2]}\n" for n in range(2000)))
     with pytest.raises(DataError, match=r"'user' has more than .* distinct values .*'ignored'"):
@@ -199,7 +200,7 @@ class Stop(BaseException):
     """Stands for Ctrl-C or a kill."""
 
 
-def stop_after(share: float) -> train.Report:
+def stop_after(share: float) -> Shown:
     def stop(progress: Progress) -> None:
         if progress.share > share:
             raise Stop

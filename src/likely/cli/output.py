@@ -5,20 +5,16 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import IO, TYPE_CHECKING, Annotated, Any, cast
+from typing import IO, Annotated, Any, cast
 
 import typer
 
 from likely.errors import Message, Parameter, Part, PythonOnly, Setting, parts_of
 from likely.io.atomic import is_stream
-
-if TYPE_CHECKING:
-    from likely.streaming.train import Progress
 
 PANEL = "Manner"
 GAP = 2
@@ -32,6 +28,11 @@ class OutputOptions:
         bool, typer.Option("--quiet", "-q", help="No messages and no progress bar.", rich_help_panel=PANEL)
     ] = False
     json: Annotated[bool, typer.Option("--json", help="Data as JSON, for programs.", rich_help_panel=PANEL)] = False
+
+    @property
+    def progress(self) -> bool | None:
+        """Whether bars are shown: on a terminal, unless nothing is to be said."""
+        return False if self.quiet else None
 
     def say(self, text: str) -> None:
         """A message for the person at the terminal."""
@@ -157,36 +158,6 @@ def _write_rich(title: str, head: Sequence[str], lines: Sequence[Sequence[str]],
 
 def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
-
-
-# A bar with rate and time left, for whoever watches; nothing where nobody does.
-
-STEPS = 1000.0
-
-
-@contextmanager
-def progress_bar(what: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """What to tell about the progress, or None if standard error is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[rows]}"),
-        TimeRemainingColumn(compact=True),
-    )  # fmt: skip
-    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task(what, total=STEPS, rows="")
-
-        def tell(done: Progress) -> None:
-            elapsed = bar.tasks[0].elapsed or 0.0
-            rate = f", {done.rows / elapsed:,.0f}/s" if elapsed > 0.5 else ""
-            bar.update(task, completed=STEPS * done.share, rows=f"{done.rows:,} rows{rate}")
-
-        yield tell
 
 
 # Sentences of the package speak of parameters, as in Python; here they speak of options.

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from likely.errors import SettingsError
 from likely.evaluation.hold_out import Given, hold_out
 from likely.evaluation.report import Report
+from likely.progress import Shown
 
 
 def evaluate(
@@ -22,7 +23,7 @@ def evaluate(
     seed: int = 0,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Shown = None,
 ) -> Report:
     """How good a classifier is on rows that it has not learned.
 
@@ -40,7 +41,7 @@ def evaluate(
     seed : the same seed gives the same folds and intervals, whatever `n_jobs` is.
     sample_weight : what each row counts for, in learning and in measuring.
     n_jobs : number of threads; None for all cores.
-    progress : a counter on the error stream; None: only on a terminal.
+    progress : a counter on the error stream, or a function that is told; None: a counter, on a terminal only.
 
     >>> from likely import BayesClassifier
     >>> days = {"sky": ["grey", "grey", "blue", "blue"]}

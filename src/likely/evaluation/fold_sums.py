@@ -20,8 +20,8 @@ from likely.engines.memory import Rows
 from likely.engines.plan import Task, plan
 from likely.evaluation.folds import by_fold
 from likely.evaluation.predictions import Predictions
-from likely.evaluation.progress import Progress
-from likely.parallel import FEWEST_ROWS, n_threads, side_by_side
+from likely.parallel import FEWEST_ROWS, n_threads, run
+from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
 from likely.table import Table, as_table, level_key
 
@@ -55,7 +55,7 @@ def cross_validate(
     ledger: Predictions,
     first: int,
     n_jobs: int | None,
-    bar: Progress,
+    bar: StepBar,
 ) -> None:
     """Judge every row by the model of the other folds; rows of a fold below zero are learned but never judged."""
     rows_of = by_fold(fold + 1, n_folds + 1)[1:] if (fold < 0).any() else by_fold(fold, n_folds)
@@ -68,8 +68,7 @@ def cross_validate(
             enter(models[k], part, few, ledger, first)
         bar.step()
 
-    for _ in side_by_side(judge, range(n_folds), n_jobs):
-        pass
+    run(judge, range(n_folds), n_jobs)
 
 
 def _pieces(table: Table, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Table]]:

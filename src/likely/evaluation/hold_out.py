@@ -14,9 +14,9 @@ from likely.errors import DataError, SchemaError, SettingsError, missing_columns
 from likely.evaluation.fold_sums import Counting, cross_validate
 from likely.evaluation.folds import by_fold, grouped, split, stratified
 from likely.evaluation.predictions import Outcomes, Predictions
-from likely.evaluation.progress import Progress
 from likely.evaluation.refit import RefitCV, enter, readable
-from likely.parallel import n_threads, side_by_side
+from likely.parallel import n_threads, run
+from likely.progress import Shown, StepBar
 from likely.table import Labels, as_table, encode_column, encode_labels, merge_classes
 from likely.table.images import as_images
 from likely.table.weights import row_weights
@@ -37,11 +37,11 @@ class Given:
     weight: Array | None
     groups: Int32 | None
     n_jobs: int | None
-    progress: bool | None
+    progress: Shown
 
     @classmethod
     def read(
-        cls, clf: Any, X: Any, y: Any, weight: Any, groups: Any, n_jobs: int | None, progress: bool | None, learns: bool
+        cls, clf: Any, X: Any, y: Any, weight: Any, groups: Any, n_jobs: int | None, progress: Shown, learns: bool
     ) -> Given:
         """Look at everything before any work is done; a classifier that is not to learn takes the rows as they are."""
         n_threads(n_jobs)
@@ -132,7 +132,7 @@ def hold_out(given: Given, cv: Any, loss: Any, repeats: int, seed: int) -> tuple
 
 
 def _folds(given: Given, n_folds: int, loss: Any, repeats: int, seed: int) -> tuple[Outcomes, str]:
-    ledger, bar = given.ledger(loss, repeats), Progress(n_folds * repeats, "fold", given.progress)
+    ledger, bar = given.ledger(loss, repeats), StepBar(n_folds * repeats, "fold", given.progress)
     for turn in range(repeats):
         own_seed, first = seed + STEP * turn, turn * len(given.y)
         if given.groups is None:
@@ -146,7 +146,7 @@ def _folds(given: Given, n_folds: int, loss: Any, repeats: int, seed: int) -> tu
 
 
 def _split(given: Given, share: float, loss: Any, repeats: int, seed: int) -> tuple[Outcomes, str]:
-    ledger, bar, tested = given.ledger(loss, repeats), Progress(repeats, "split", given.progress), []
+    ledger, bar, tested = given.ledger(loss, repeats), StepBar(repeats, "split", given.progress), []
     for turn in range(repeats):
         first = turn * len(given.y)
         test = split(given.y, given.groups, share, seed + STEP * turn)
@@ -164,11 +164,11 @@ def _leave_one_out(given: Given, loss: Any) -> tuple[Outcomes, str]:
         given.clf.leave_one_out(given.task, ledger.enter)
     else:
         fold = np.arange(len(given.y), dtype=np.int32)
-        _judge(given, fold, len(fold), ledger, 0, Progress(len(fold), "row", given.progress))
+        _judge(given, fold, len(fold), ledger, 0, StepBar(len(fold), "row", given.progress))
     return ledger.close(given.n_jobs), "leave-one-out"
 
 
-def _judge(given: Given, fold: Int32, n_folds: int, ledger: Predictions, first: int, bar: Progress) -> None:
+def _judge(given: Given, fold: Int32, n_folds: int, ledger: Predictions, first: int, bar: StepBar) -> None:
     """Every row by a model of the other folds: by sums of summaries, or by fitting anew."""
     if given.task is not None:
         cross_validate(given.clf, given.task, fold, n_folds, ledger, first, given.n_jobs, bar)
@@ -180,8 +180,7 @@ def _judge(given: Given, fold: Int32, n_folds: int, ledger: Predictions, first: 
         foreign.judge(np.flatnonzero(fold != k), tests[k], ledger, first)
         bar.step()
 
-    for _ in side_by_side(refit, range(n_folds), given.n_jobs):
-        pass
+    run(refit, range(n_folds), given.n_jobs)
 
 
 def _test_set(given: Given, test: tuple[Any, ...], loss: Any) -> tuple[Outcomes, str]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 from likely.errors import Aside, Message, SchemaError, SettingsError, did_you_mean, missing_columns, say_kind
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.table.cells import Storage
 from likely.table.infer import JUDGED, SAMPLE, Column, Kind, ManyColumns, guess_column, guess_matrix, sparse_pattern
 from likely.table.names import Numbered
@@ -62,7 +62,7 @@ class Schema:
             return _column(given, name, wanted.get(name), guesses.get(name))
 
         alone = bool(guesses) or given.n_rows <= SAMPLE
-        columns = tuple(side_by_side(judge, names, 1 if alone else None))
+        columns = tuple(run(judge, names, 1 if alone else None))
         return cls(columns, target, weight)
 
     @cached_property

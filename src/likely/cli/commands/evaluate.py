@@ -11,10 +11,11 @@ from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
 from likely.cli.options import Costs, InputOptions, Page, Target, Weight
-from likely.cli.output import OutputOptions, progress_bar, write
+from likely.cli.output import OutputOptions, write
 from likely.cli.outputs import Reads, Writes
 from likely.cli.run import NEGATIVE
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.io.table import FileTable
@@ -75,7 +76,7 @@ def evaluate(
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     how = {"beta": beta, "groups": groups, "repeats": repeats, "seed": seed}
-    with progress_bar("judging", quiet=manner.quiet) as progress:
+    with row_bar("judging", manner.progress) as progress:
         if model is not None:
             _warn_of_known(model, table, manner)
             report, why = _of_model(load_model(model), table, target, costs, manner, weight, how, progress)

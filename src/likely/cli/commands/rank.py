@@ -11,9 +11,10 @@ from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model
 from likely.cli.options import InputOptions, Target, Weight
-from likely.cli.output import OutputOptions, columns_that_fit, progress_bar, records, write_json, write_table
+from likely.cli.output import OutputOptions, columns_that_fit, records, write_json, write_table
 from likely.cli.outputs import Reads
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 """How the types of columns of numbers begin."""
@@ -60,7 +61,7 @@ def rank(
         table = reading.open(inputs)
         manner.tell_notes(table.notes)
         label = wanted_target(table, target)
-        with progress_bar("learning", quiet=manner.quiet) as progress:
+        with row_bar("learning", manner.progress) as progress:
             settings = beliefs.settings(table.types, label)
             if beliefs.model is None and "families" not in settings:
                 settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})

@@ -19,10 +19,11 @@ from likely.cli.models import (
     stale_note,
 )
 from likely.cli.options import OUT, Force, InputOptions, Tables, Target, Weight, name_of
-from likely.cli.output import OutputOptions, many, progress_bar, write_json
+from likely.cli.output import OutputOptions, many, write_json
 from likely.cli.outputs import Reads, Writes
 from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.io.table import FileTable
@@ -67,7 +68,7 @@ def train(
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     path = out or usual_path(tables, onto)
-    with progress_bar("learning", quiet=manner.quiet) as progress:
+    with row_bar("learning", manner.progress) as progress:
         if onto is not None:
             said = [*beliefs.said(), *(["--checkpoint"] if checkpoint else [])]
             learned = load_counts(onto, "learn on", corrected=True)

@@ -18,7 +18,7 @@ from likely.models.classifier import Predictor
 from likely.models.decision import ModelDecider
 from likely.models.display import Shown
 from likely.models.settings import Changes, Missing, Unseen, Variance, Weighting, at_least_one, checked, not_negative
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.stats import Histogram, Part, Summary
 
 AUTO = "auto"
@@ -69,7 +69,7 @@ class ChoosingLearner(WeightedLearner):
             found = seen.parts[Part("histogram", (name,))]
             return likelihoods(name, found, settings) if isinstance(found, Histogram) else {}
 
-        told = dict(zip(wanted, side_by_side(judge, wanted, self.n_jobs), strict=True))
+        told = dict(zip(wanted, run(judge, wanted, self.n_jobs), strict=True))
         chosen = {name: best_of(found) for name, found in told.items()}
         schema = task.schema.with_reasons({name: _why(found) for name, found in told.items()})
         return Task(task.rows, schema, {**task.assigned, **chosen}, task.weighted)

@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Float32
 from likely.errors import DataError, ModelFileError, SettingsError
-from likely.evaluation.progress import Progress
 from likely.explain import Explanation
 from likely.models.classifier import Persistable
 from likely.models.convnet.layers import Layers, Pool
 from likely.models.convnet.network import Effort, Network, Passed, held_back_rows, train
 from likely.models.decision import Decider
 from likely.models.settings import between, whole
+from likely.progress import StepBar
 from likely.store import Reader, Writer
 from likely.table import Table, as_table, labels_of
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
@@ -122,7 +122,7 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
         held = np.zeros(len(images), dtype=np.bool_)
         if len(images) * self.held_back >= FEWEST_HELD_BACK:
             held = held_back_rows(y, self.held_back, effort.seed)
-        shown = Progress(effort.epochs, "pass", self.progress)
+        shown = StepBar(effort.epochs, "pass", self.progress)
         self.history_: list[Passed] = []
 
         def note(passed: Passed) -> None:

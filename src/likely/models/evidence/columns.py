@@ -10,7 +10,7 @@ import numpy as np
 from likely.arrays import Array, UInt8
 from likely.errors import BadCell
 from likely.models.evidence.kernels import find_bins
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.table import Table, index_levels
 from likely.table.table import INFINITE
 
@@ -114,6 +114,5 @@ def coded(columns: tuple[Column, ...], table: Table, n_jobs: int | None = 1) -> 
     def one(place: int) -> None:
         out[:, place] = columns[place].codes(table)
 
-    for _ in side_by_side(one, range(len(columns)), n_jobs if out.size > WORTH_THREADS else 1):
-        pass
+    run(one, range(len(columns)), n_jobs if out.size > WORTH_THREADS else 1)
     return out
