@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import DataError, NotMergeable, SettingsError
+from likely.errors import AtRow, DataError, NotMergeable, SettingsError
 
 
 def is_between(given: object, low: float, high: float) -> bool:
@@ -341,8 +341,10 @@ def refuse_heavy(weights: Array) -> None:
     if not total <= HEAVIEST:
         row = int(np.argmax(weights))
         raise DataError(
-            f"The weight of row {row} is {weights[row]:g} and that of all rows {total:g}, but {HEAVIEST:g} is the most "
-            "that can be counted: divide all weights by one number."
+            "The weight",
+            AtRow(row, f" of row {row}"),
+            f" is {weights[row]:g} and that of all rows {total:g}, but {HEAVIEST:g} is the most "
+            "that can be counted: divide all weights by one number.",
         )
 
 

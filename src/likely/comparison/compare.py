@@ -18,9 +18,9 @@ from likely.comparison.comparison import Comparison, Entry, Failure
 from likely.comparison.noise import variance_inflation
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate
-from likely.evaluation.progress import Progress, ProgressWanted
 from likely.models.settings import whole
 from likely.parallel import one_thread_each
+from likely.progress import Shown, StepBar
 from likely.table import Table, as_table, encode_column, encode_labels, labels_of
 from likely.table.images import as_images
 
@@ -43,7 +43,7 @@ def compare(
     random_state: int = 0,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    progress: ProgressWanted = None,
+    progress: Shown = None,
 ) -> Comparison:
     """How good several classifiers are on the same table, judged on the same folds.
 
@@ -83,7 +83,7 @@ def compare(
     entries: list[Entry] = []
     failures: list[Failure] = []
     first: Exception | None = None
-    bar = Progress(len(wanted), "classifier", progress)
+    bar = StepBar(len(wanted), "classifier", progress)
     for candidate in wanted:
         try:
             entries.append(_entry(candidate, source, options))

@@ -22,8 +22,8 @@ from likely.engines.plan import Task, plan
 from likely.errors import SettingsError
 from likely.evaluation.folds import by_fold
 from likely.evaluation.predictions import PredictionBuffer
-from likely.evaluation.progress import Progress
-from likely.parallel import FEWEST_ROWS, n_threads, side_by_side
+from likely.parallel import FEWEST_ROWS, n_threads, run
+from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
 from likely.table import Table, as_table, encode_labels, level_key
 from likely.table.sparse import as_csr
@@ -58,7 +58,7 @@ def cross_validate(
     buffer: PredictionBuffer,
     first: int,
     n_jobs: int | None,
-    bar: Progress,
+    bar: StepBar,
 ) -> None:
     """Judge every row by the model of the other folds; rows of a fold below zero are learned but never judged."""
     rows_of = by_fold(fold + 1, n_folds + 1)[1:] if (fold < 0).any() else by_fold(fold, n_folds)
@@ -71,8 +71,7 @@ def cross_validate(
             write_posterior(models[k], part, few, buffer, first)
         bar.step()
 
-    for _ in side_by_side(judge, range(n_folds), n_jobs):
-        pass
+    run(judge, range(n_folds), n_jobs)
 
 
 def _pieces(table: Table, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Table]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 
 if TYPE_CHECKING:
     from likely.decide import Loss
@@ -66,8 +66,7 @@ class Predictions:
         def look(block: slice) -> None:
             _look(posterior[block], self.truth[block], *(cells[block] for cells in found))
 
-        for _ in side_by_side(look, row_blocks(len(self), len(self.classes)), None):
-            pass
+        run(look, row_blocks(len(self), len(self.classes)), None)
         return found
 
     def take(self, rows: NDArray[Any]) -> Predictions:
@@ -129,8 +128,7 @@ class PredictionBuffer:
         """All entries, once each has been made."""
         if self._has_shares and self._keeps:
             blocks = row_blocks(len(self.truth), len(self.classes))
-            for _ in side_by_side(lambda block: self._note(block, self._kept[block]), blocks, n_jobs):
-                pass
+            run(lambda block: self._note(block, self._kept[block]), blocks, n_jobs)
         return Predictions(
             self.classes,
             self._decisions,

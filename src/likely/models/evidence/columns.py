@@ -14,7 +14,7 @@ import numpy as np
 from likely.arrays import Array, UInt8
 from likely.errors import BadCell
 from likely.models.evidence.kernels import find_bins
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.table import Table, index_levels
 from likely.table.table import INFINITE
 
@@ -118,6 +118,5 @@ def encode_table(columns: tuple[Column, ...], table: Table, n_jobs: int | None =
     def encode(k: int) -> None:
         out[:, k] = columns[k].codes(table)
 
-    for _ in side_by_side(encode, range(len(columns)), n_jobs if out.size > MIN_PARALLEL_CELLS else 1):
-        pass
+    run(encode, range(len(columns)), n_jobs if out.size > MIN_PARALLEL_CELLS else 1)
     return out

@@ -22,7 +22,7 @@ from likely.models.evidence.kernels import add_term_scores
 from likely.models.evidence.text_scores import TextModel, as_scores
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes
 from likely.numerics import log_of
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 from likely.scorer import Scorer
 from likely.table import Table
 
@@ -120,8 +120,7 @@ class AdditivePredictor(Scorer):
             use(block, constant + class_scores(scores, len(self.classes)))
 
         blocks = row_blocks(table.n_rows, len(self.classes) + len(self.evidence.starts))
-        for _ in side_by_side(score, blocks, n_jobs):
-            pass
+        run(score, blocks, n_jobs)
 
     def codes(self, table: Table, n_jobs: int | None = None) -> UInt8:
         """Rows × columns of codes."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import FileError
+from likely.errors import FileError, PythonOnly
 from likely.models.evidence.row_source import (
     DEDUPLICATED_ROWS,
     MAX_DISTINCT_SHARE,
@@ -33,6 +33,7 @@ from likely.models.evidence.row_source import (
 )
 from likely.parallel import WorkerPool
 
+FOLDER = PythonOnly("folder=, or ")
 MIN_FREE_BYTES = 64 << 20
 """Bytes that are left free on a disk."""
 
@@ -100,7 +101,9 @@ class SpillDirectory:
         if free < n_bytes + MIN_FREE_BYTES:
             raise FileError(
                 f"The rows need {_mib(n_bytes)} MiB in {self.folder}, where {_mib(free)} MiB are free; name another "
-                "folder (folder=, or the variable TMPDIR), or learn fewer columns."
+                "folder (",
+                FOLDER,
+                "the variable TMPDIR), or learn fewer columns.",
             )
 
     def new(self, dtype: type[np.generic], width: int | None = None) -> DiskArray:
@@ -116,13 +119,15 @@ class SpillDirectory:
         """An error of the system as one of ours."""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return FileError(
-                f"The disk with {self.folder} is full; make room, or name another folder (folder=, or the variable "
-                "TMPDIR)."
+                f"The disk with {self.folder} is full; make room, or name another folder (",
+                FOLDER,
+                "the variable TMPDIR).",
             )
         what = (error.strerror or str(error)).rstrip(".")
         return FileError(
-            f"Nothing can be written to the folder {self.folder}: {what}; name another one (folder=, or the variable "
-            "TMPDIR)."
+            f"Nothing can be written to the folder {self.folder}: {what}; name another one (",
+            FOLDER,
+            "the variable TMPDIR).",
         )
 
 

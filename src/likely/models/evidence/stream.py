@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index
+from likely.engines import pieces
 from likely.engines.memory import Rows
+from likely.engines.pieces import JudgedFile, Pass, Result, RunningSum, counted_schema, judge_usual
 from likely.errors import DataError, FileError, SettingsError
 from likely.io.protocol import Piece
 from likely.io.table import FileTable, open_table
-from likely.models.bayes.classifier import BayesClassifier
 from likely.models.evidence.binning import fit_encoding
 from likely.models.evidence.classifier import EvidenceClassifier
 from likely.models.evidence.columns import encode_table
@@ -34,10 +35,8 @@ from likely.models.evidence.text_scores import (
     models_without_fold,
     scores_by_fold,
 )
+from likely.progress import Shown
 from likely.stats import Summary
-from likely.streaming import read_all
-from likely.streaming.count import EmptyPiece, Result, RunningSum, in_order, told
-from likely.streaming.train import Progress, Report, Training, counted_schema
 from likely.table import Table, encode_column, merge_classes
 from likely.table.weights import row_weights
 
@@ -55,7 +54,7 @@ def train_evidence_file(
     weight: str | None = None,
     memory: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    progress: Report | None = None,
+    progress: Shown = None,
 ) -> EvidenceClassifier:
     """Learn a table in files by evidence: it is read twice, and gives the model that its rows give in memory.
 
@@ -64,17 +63,15 @@ def train_evidence_file(
     for such files. `source` is what `open_table` takes.
     """
     clf = EvidenceClassifier() if classifier is None else classifier
-    budget: Any = read_all.BUDGET if memory is None else memory
+    budget: Any = pieces.BUDGET if memory is None else memory
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
         raise SettingsError(f"memory is {memory!r}, but it is a number of bytes from 0 up.")
     table = source if isinstance(source, FileTable) else open_table(source)
-    judge = BayesClassifier(schema=clf.schema, text=clf.text, n_jobs=clf.n_jobs)
-    training = Training.begin(judge, table, target, weight)
-    schema = training.counter.schema
+    judged = judge_usual(table, target, schema=clf.schema, weight=weight, text=clf.text)
     with SpillDirectory(folder) as shelf:
-        coding = Coding(training, budget, shelf, progress)
-        clf.learn(schema, training.counter.recipes, coding.prepare)
-    clf.schema_ = counted_schema(schema, clf.summary_, training.looked)
+        coding = Coding(judged, budget, shelf, progress)
+        clf.learn(judged.schema, judged.counter.recipes, coding.prepare)
+    clf.schema_ = counted_schema(judged.schema, clf.summary_, judged.looked)
     return clf
 
 
@@ -114,10 +111,10 @@ class Coder:
 class Coding:
     """Two passes over files: their rows are counted, then coded."""
 
-    training: Training
+    judged: JudgedFile
     memory: int
     shelf: SpillDirectory
-    progress: Report | None
+    progress: Shown
 
     def prepare(self, how: FitContext) -> tuple[EncodedData[RowSource], Summary]:
         """Rows that are ready to be learned from, in memory or on disk, and what was counted of them."""
@@ -129,7 +126,7 @@ class Coding:
             kept.append(*rows)
             n_rows += len(rows[1])
         if n_rows != summary.n_rows:
-            raise FileError(f"{self.training.table.sources[0].name} has changed while it was read; begin again.")
+            raise FileError(f"{self.judged.table.sources[0].name} has changed while it was read; begin again.")
         found = kept.rows(len(classes), how.pool)
         if coder.n_said:
             return with_text_offset(coder.encoding, found, classes.weights, how.seed), summary
@@ -147,7 +144,7 @@ class Coding:
             total.add(columns, words, piece)
         found = total.columns.total()
         if found is None:
-            raise DataError(f"{self.training.table.sources[0].name}: no row is left to learn from.")
+            raise self.judged.no_rows()
         if not found.classes.weights.sum() > 0.0:
             raise DataError("All rows have weight zero, so there is nothing to learn.")
         labels, encoding = found.classes.labels, fit_encoding(found, how.schema)
@@ -170,33 +167,15 @@ class Coding:
         self, task: Callable[[Rows, Index], Result], how: FitContext, done: float
     ) -> Iterator[tuple[Piece, Result]]:
         """What a task makes of the rows of every piece that have any weight, and of their parts, in order."""
-        table = self.training.table
-
-        def work(item: tuple[int, Piece]) -> Result | None:
-            try:
-                return told(item[1], lambda rows: task(*self._given(rows, item[0], how)))
-            except EmptyPiece:
-                return None
-
-        def numbered() -> Iterator[tuple[int, Piece]]:
-            first = 0
-            for piece in table.pieces(self.training.wanted()):
-                yield first, piece
-                first += piece.n_rows
-
-        rows = 0
-        for (_, piece), result in in_order(work, numbered(), how.n_jobs):
-            rows += piece.n_rows
-            if self.progress is not None:
-                before, own = table.share_before(piece.after.file)
-                self.progress(Progress(rows, done + 0.5 * (before + own * piece.share)))
+        half = Pass(self.judged.table, self.judged.wanted, how.n_jobs, self.progress, "learning", done, 0.5)
+        for piece, result in half.tables(lambda rows, turn: task(*self._given(rows, turn.first, how))):
             if result is not None:
                 yield piece, result
 
     def _given(self, table: Table, first: int, how: FitContext) -> tuple[Rows, Index]:
         """The rows of a piece that have any weight, and the part of each."""
         labels, part = (
-            encode_column(table.cells(self.training.counter.target)),
+            encode_column(table.cells(self.judged.counter.target)),
             assign_folds(first, table.n_rows, how.seed),
         )
         y, weight = labels.codes, row_weights(None, table, how.schema.weight)
