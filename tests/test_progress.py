@@ -27,7 +27,7 @@ def test_a_function_is_told_by_files_and_folds_alike(tmp_path: Path) -> None:
     assert seen == [Progress(12, 1.0)]
     seen.clear()
     likely.evaluate(likely.BayesClassifier(), ROWS, "day", cv=3, progress=seen.append)
-    assert sorted(seen, key=lambda one: one.rows) == [Progress(k, k / 3) for k in (1, 2, 3)]
+    assert sorted(seen, key=lambda one: one.rows) == [Progress(k, k / 3, 3, "fold") for k in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def compare(
     n_jobs : number of threads; None for all cores.
     progress : True for a bar of the classifiers, None for one on a terminal only, or a function that is told of steps.
 
-    >>> from likely import datasets
+    >>> from likely.teaching import datasets
     >>> comparison = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
     >>> sorted(comparison.to_frame().index)
     ['naive Bayes', 'tree']

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32
+from likely.decide import Loss, LossMatrix, Scores
 from likely.parallel import row_blocks, run
-
-if TYPE_CHECKING:
-    from likely.decide import Loss
 
 MOST_CELLS = 1 << 27
 """Posteriors of up to so many cells (1 GiB) are kept; beyond, only what they say about each row's true class."""
@@ -160,8 +158,6 @@ class PredictionBuffer:
 
     def _decide(self, loss: Loss, at: slice | Index, posterior: Array) -> tuple[Int32, Array]:
         """The cheapest decision by the loss, and what it has cost."""
-        from likely.decide import Loss, LossMatrix, Scores
-
         if loss.n_rows is not None:
             rows = np.arange(len(self.truth))[at] % loss.n_rows  # with repetitions a row has several entries
             loss = Loss(loss.costs[rows], decisions=loss.decisions, truths=loss.truths, refuse=loss.refuse)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.arrays import Array
+from likely.decide import REFUSED
 from likely.errors import SettingsError, listed
 from likely.evaluation.intervals import Interval, rows_worth, wilson
 from likely.evaluation.metrics import (
@@ -60,10 +61,7 @@ def confusion(predictions: Predictions) -> pd.DataFrame:
     own = [int(place) for place in index_levels(predictions.classes.tolist(), names) if place >= 0]
     order = [*own, *(place for place in range(len(names)) if place not in set(own))]
     if predictions.may_refuse:
-        from likely.decide import REFUSED
-
         order.append(len(names))
-
         names.append(REFUSED)
     table, names = table[:, order], [names[place] for place in order]
     rounded = table.round()

@@ -12,7 +12,7 @@ from likely.families.gaussian import Gaussian
 from likely.families.multivariate import MultivariateGaussian
 from likely.markup import Markup, joined, tag
 from likely.render.page import fragment, page
-from likely.render.table import Cell, Column, Grid
+from likely.render.table import Cell, Column, Grid, shortened
 
 if TYPE_CHECKING:
     from likely.scorer import Model
@@ -93,8 +93,7 @@ def html_table(heads: Sequence[str], lines: Sequence[Sequence[object]], left_out
 
 
 def _short(cell: object) -> str:
-    text = str(cell)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return shortened(str(cell), LONGEST)
 
 
 def _many(n: int, one: str, several: str) -> str:

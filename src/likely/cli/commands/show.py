@@ -192,5 +192,6 @@ def _count(number: int | None) -> str:
 
 
 def _short(value: object, longest: int = 40) -> str:
-    text = " ".join(str(value).split()) or repr(value)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    from likely.render.table import shortened
+
+    return shortened(str(value), longest)
