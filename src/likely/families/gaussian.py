@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -132,6 +132,12 @@ class Gaussian:
     def only(self, column: str) -> Gaussian:
         place = [self.columns.index(column)]
         return Gaussian((column,), self.mean[:, place], self.deviation[:, place])
+
+    def bells(self, columns: Sequence[str]) -> list[tuple[Array, Array]]:
+        """Of each class the means, and the covariance matrix of independent columns; a constant one has no variance."""
+        places = [self.columns.index(name) for name in columns]
+        deviation = np.where(np.isinf(self.deviation), 0.0, self.deviation)[:, places]
+        return [(mean, np.diag(own**2)) for mean, own in zip(self.mean[:, places], deviation, strict=True)]
 
     @classmethod
     def uncertainty(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -105,6 +105,15 @@ class MultivariateGaussian:
         """Covariance matrix of each class; zero for a column that is constant over all rows, which says nothing."""
         deviation = np.where(np.isinf(self.margins.deviation), 0.0, self.margins.deviation)
         return deviation[:, :, None] * self.correlation * deviation[:, None, :]
+
+    def bells(self, columns: Sequence[str]) -> list[tuple[Array, Array]]:
+        """Of each class the means and the covariance matrix of some columns."""
+        if self.lower is None:
+            return self.margins.bells(columns)
+        places = [self.columns.index(name) for name in columns]
+        deviation = np.where(np.isinf(self.margins.deviation), 0.0, self.margins.deviation)[:, places]
+        some = deviation[:, :, None] * self.lower[:, places]
+        return list(zip(self.margins.mean[:, places], some @ some.swapaxes(1, 2), strict=True))
 
     def bind(self, table: Table) -> BlockScorer:
         if self.lower is None:

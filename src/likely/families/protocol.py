@@ -240,6 +240,16 @@ class HasMargins(Protocol):
 
 
 @runtime_checkable
+class HasBells(Protocol):
+    """Believes in bell curves: of each class the mean of some columns, and their covariance matrix."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def bells(self, columns: Sequence[str]) -> list[tuple[Array, Array]]: ...
+
+
+@runtime_checkable
 class Chained(Protocol):
     """Says whether what a column adds depends on other cells of the row."""
 

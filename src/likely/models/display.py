@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from sklearn import get_config
 
 from likely.explain.rank import telling_values
-from likely.families.gaussian import Gaussian
-from likely.families.multivariate import MultivariateGaussian
+from likely.families.protocol import HasBells
 from likely.markup import Markup, joined, tag
 from likely.render.page import fragment, page
 from likely.render.table import Cell, Column, Grid, shortened
@@ -136,14 +136,15 @@ def _telling(classifier: Any, per_class: int) -> Markup | None:
 def _numbers(classifier: Any) -> Markup | None:
     """Mean and deviation of every column of numbers in each class."""
     labels = [str(label) for label in classifier.classes_.tolist()][:LISTED_CLASSES]
-    lines = []
+    lines: list[list[str]] = []
+    n_columns = 0
     for belief in classifier.model_.beliefs:
-        margins = belief.margins if isinstance(belief, MultivariateGaussian) else belief
-        if isinstance(margins, Gaussian):
-            for place, name in enumerate(margins.columns):
-                pairs = zip(margins.mean[:, place], margins.deviation[:, place], strict=True)
-                lines.append([name, *(f"{mean:.5g} ± {width:.3g}" for mean, width in pairs)][: len(labels) + 1])
+        if isinstance(belief, HasBells):
+            few, n_columns = belief.columns[: LISTED_COLUMNS - len(lines)], n_columns + len(belief.columns)
+            classes = [(mean, np.sqrt(np.diagonal(matrix))) for mean, matrix in belief.bells(few)[: len(labels)]]
+            for place, name in enumerate(few):
+                lines.append([name, *(f"{mean[place]:.5g} ± {width[place]:.3g}" for mean, width in classes)])
     if not lines:
         return None
-    table = html_table(["column", *labels], lines[:LISTED_COLUMNS], len(lines) - LISTED_COLUMNS, "columns")
+    table = html_table(["column", *labels], lines, n_columns - len(lines), "columns")
     return joined(tag("h2", "Numbers: mean ± deviation of each class"), table)
