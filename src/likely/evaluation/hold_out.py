@@ -46,7 +46,7 @@ class Given:
         """Look at everything before any work is done; a classifier that is not to learn takes the rows as they are."""
         n_threads(n_jobs)
         if learns and isinstance(clf, Counting) and getattr(clf, "adds_up", True):
-            task = clf.task(X, y, weight)
+            task = clf._task(X, y, weight)
             rows = task.rows
             rows.n_jobs = rows.n_jobs if n_jobs is None else n_jobs
             weights = rows.weight if task.weighted else None
@@ -161,7 +161,7 @@ def _split(given: Given, share: float, loss: Any, repeats: int, seed: int) -> tu
 def _leave_one_out(given: Given, loss: Any) -> tuple[Outcomes, str]:
     ledger = given.ledger(loss)
     if given.task is not None:
-        given.clf.leave_one_out(given.task, ledger.enter)
+        given.clf._leave_one_out(given.task, ledger.enter)
     else:
         fold = np.arange(len(given.y), dtype=np.int32)
         _judge(given, fold, len(fold), ledger, 0, Progress(len(fold), "row", given.progress))
@@ -189,7 +189,7 @@ def _test_set(given: Given, test: tuple[Any, ...], loss: Any) -> tuple[Outcomes,
     if len(test) != 2:
         raise SettingsError(f"cv has {len(test)} entries, but a test set has two: (X_test, y_test).")
     if given.task is not None:
-        model = given.clf.learned(given.task, given.task.count())
+        model = given.clf._learned(given.task, given.task.count())
     else:
         model = RefitCV(given.clf, given.X, given.classes, given.y, given.weight).fitted()
     X, labels = labelled(given.clf, *test)

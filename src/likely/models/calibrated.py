@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,16 +15,16 @@ from likely.errors import DataError, ModelFileError, SettingsError, listed
 from likely.evaluation.hold_out import Given, hold_out
 from likely.evaluation.refit import readable
 from likely.models.bayes.classifier import BayesClassifier
-from likely.models.classifier import Persistable
-from likely.models.decision import Decider
-from likely.numerics import log_of
+from likely.models.classifier import Classifier
+from likely.models.decision import Decides
+from likely.models.saving import can_be_saved, packed, restored
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table
 
 USUAL_FOLDS = 5
 
 
-class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator):
+class CalibratedClassifier(Classifier):
     """A classifier of this package (or of scikit-learn) and a calibrator settled on rows that it had not seen.
 
     The rows are judged in cross-validation, the calibrator is settled from these judgements, and the classifier learns
@@ -64,7 +63,7 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
             raise SettingsError(f"method is {self.method!r}, but it is one of {listed(list(METHODS))}.")
         self._check_folds()
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
-        given = Given.read(inner, X, y, sample_weight, None, getattr(inner, "n_jobs", None), False, True)
+        given = Given.read(inner, X, y, sample_weight, None, inner.get_params(deep=False).get("n_jobs"), False, True)
         cv = self.folds if self.folds == "loo" else min(self.folds, len(given.y))
         if cv == 1:
             raise DataError("One row (n_samples = 1) cannot be held out and learned from: two are the least.")
@@ -81,27 +80,21 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
             raise SettingsError(f"folds is {folds!r}, but it is a whole number from 2 up, or 'loo'.")
 
     def _remember(self, fitted: Any, n_rows: int) -> Self:
+        for name in ("schema_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if isinstance(fitted, Classifier):
+            self._remember_columns(fitted.schema_, named="feature_names_in_" in vars(fitted))
+        else:
+            names, n_features = (getattr(fitted, f"{name}_in_", None) for name in ("feature_names", "n_features"))
+            found = {"feature_names_in_": names, "n_features_in_": n_features}
+            self.__dict__.update({name: value for name, value in found.items() if value is not None})
         self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows
-        for name in ("n_features_in_", "feature_names_in_", "schema_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
-            elif hasattr(self, name):
-                delattr(self, name)
         return self
 
     def predict_proba(self, X: Any) -> Array:
         """Calibrated P(class | row), one column per class in the order of `classes_`."""
         believed = self._believed(X)
         return self.calibrator_.apply(believed)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Its logarithm."""
-        return log_of(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class that is most probable after calibration; the first of equals."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
 
     def predict_bounds(self, X: Any) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row), for Venn–Abers: one of them is calibrated."""
@@ -121,13 +114,11 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
 
     def _prior_shares(self) -> Array:
         check_is_fitted(self)
-        return cast(Array, self.classifier_._prior_shares())
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classifier_")
+        inner = self.classifier_
+        return inner._prior_shares() if isinstance(inner, Decides) else super()._prior_shares()
 
     def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         inner = get_tags(BayesClassifier() if self.classifier is None else self.classifier)
         tags.input_tags = inner.input_tags
         return tags
@@ -135,20 +126,14 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
     # Saving: the file of the classifier lies inside the file of the calibrated one.
 
     def _settings_kept(self) -> dict[str, Any]:
-        from likely.models.learner import Learner
-
-        if not isinstance(self.classifier_, Learner | Persistable) or isinstance(
-            self.classifier_, CalibratedClassifier
-        ):
-            raise SettingsError(f"A {type(self.classifier_).__name__} cannot be saved in a model file.")
-        return {**self.get_params(deep=False), "classifier": None}
+        if can_be_saved(self.classifier_).wraps:
+            raise SettingsError(f"A {type(self.classifier_).__name__} cannot be saved in a model file of another one.")
+        return {**super()._settings_kept(), "classifier": None}
 
     def _rows_learned(self) -> int:
         return self.n_rows_
 
     def _write_learned(self, writer: Writer) -> Any:
-        from likely.models.saving import packed
-
         inside = writer.put(np.frombuffer(packed(self.classifier_), dtype=np.uint8))
         if isinstance(self.calibrator_, Temperature):
             return {"classifier": inside, "power": writer.put(np.array([self.calibrator_.power]))}
@@ -156,19 +141,15 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
         return {"classifier": inside, "curves": curves}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
-        from likely.models.saving import restored
-
         found = parsed(reader.get(data["classifier"], (None,), np.uint8).tobytes())
         if found.saved.kind == type(self).__name__:
             raise ModelFileError("it calibrates what is calibrated")
         inner = restored(found)
         if inner.classes_.tolist() != self.classes_.tolist():
             raise ModelFileError("its classifier does not belong to its calibrator")
-        self.classifier = clone(cast(Any, inner))
+        self.classifier = clone(inner)
         self.calibrator_ = _read_calibrator(self.method, data, reader, len(self.classes_))
-        self._remember(
-            inner, cast(Any, inner)._rows_learned() if isinstance(inner, Persistable) else inner.summary_.n_rows
-        )
+        self._remember(inner, inner._rows_learned())
 
 
 def _read_calibrator(method: str, data: Any, reader: Reader, n_classes: int) -> Temperature | Isotonic | VennAbers:

@@ -21,6 +21,7 @@ from likely.families.kernels import PLAIN, add_gaussian
 from likely.families.protocol import BlockScorer
 from likely.families.uncertainty import Certainty, add_bells
 from likely.naive_bayes.classifier import NaiveBayes
+from likely.numerics import log_of
 from likely.parallel import row_blocks, side_by_side
 from likely.stats import Moments
 
@@ -138,6 +139,9 @@ class GaussianNB(NaiveBayes):
 
     def _prior(self) -> Array:
         return np.asarray(self.class_prior_, dtype=np.float64)
+
+    def _log_start(self) -> Array:
+        return log_of(self._prior())
 
     def _prior_is_counted(self) -> bool:
         return self.priors is None

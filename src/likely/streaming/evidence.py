@@ -67,8 +67,8 @@ def train_evidence_file(
     schema = training.counter.schema
     with SpillDirectory(folder) as shelf:
         coding = Coding(training, budget, shelf, progress)
-        clf.learn(schema, training.counter.recipes, coding.prepare)
-    clf.schema_ = counted_schema(schema, clf.summary_, training.looked)
+        clf._learn(schema, training.counter.recipes, coding.prepare)
+    clf._remember_columns(counted_schema(schema, clf.summary_, training.looked))
     return clf
 
 

@@ -56,9 +56,7 @@ class Gathered:
         columns = tuple(
             replace(counted[old.name], why=old.why) if old.name in counted else old for old in self.schema.columns
         )
-        classifier.schema_ = Schema(columns, self.schema.target, self.schema.weight)
-        classifier.n_features_in_ = len(columns)
-        classifier.feature_names_in_ = np.array(classifier.schema_.names, dtype=object)
+        classifier._remember_columns(Schema(columns, self.schema.target, self.schema.weight))
         return classifier
 
 

@@ -124,7 +124,7 @@ class Training:
         if not known.num_rows:
             raise DataError(f"{table.sources[0].name}: no row looked at has a label in column {target!r}.")
         try:
-            task = classifier.task(as_table(known), target)
+            task = classifier._task(as_table(known), target)
         except DataError as error:
             raise _located_in_head(classifier, table, sample, target, error) from None
         _refuse_late_changes(table, task.schema, classifier.schema)
@@ -161,10 +161,8 @@ class Training:
     def settle(self, classifier: Learner, summary: Summary) -> None:
         """Settle any classifier of these columns on a summary of some of the rows."""
         schema = counted_schema(self.counter.schema, summary, self.looked)
-        classifier.schema_ = schema
-        classifier.n_features_in_ = len(schema)
-        classifier.feature_names_in_ = np.array(schema.names, dtype=object)
-        classifier.restore(summary, dict(self.counter.assigned))
+        classifier._remember_columns(schema)
+        classifier._restore(summary, dict(self.counter.assigned))
 
     def _counted(self, piece: Piece) -> Summary | None:
         try:
@@ -187,7 +185,7 @@ def _located_in_head(
 
     def judge(rows: pa.Table) -> object:
         known = rows.filter(rows.column(target).is_valid())
-        return classifier.task(as_table(known), target) if known.num_rows else None
+        return classifier._task(as_table(known), target) if known.num_rows else None
 
     found = located(judge, head, piece, error)
     return found if "and after" not in str(found) else DataError(f"{table.sources[0].name}: {error}")

@@ -146,7 +146,7 @@ class Growing:
         if looked.classes is None or not looked.weights.sum() > 0.0:
             raise DataError(f"{self.table.sources[0].name}: no row is left to learn from.")
         features, edges = looked.features()
-        factors = self.classifier.class_factors(looked.classes, looked.weights)
+        factors = self.classifier._class_factors(looked.classes, looked.weights)
         classes = looked.classes
 
         def count(frontier: Frontier) -> LevelCounts:
@@ -155,8 +155,8 @@ class Growing:
                 total = total + part
             return total
 
-        growth = BatchGrowth(self.classifier.plan(), classes, features, edges, count)
-        return self.classifier.grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
+        growth = BatchGrowth(self.classifier._plan(), classes, features, edges, count)
+        return self.classifier._grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
 
     def _refuse_text(self) -> None:
         for name in self.schema.text:

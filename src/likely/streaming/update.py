@@ -100,10 +100,11 @@ def _count(
 
 def _settled(classifier: Learns, summary: Summary) -> Learns:
     if isinstance(classifier, Learner):
-        classifier.restore(summary, classifier.families_)
+        classifier._restore(summary, classifier.families_)
     else:
-        cast("EvidenceClassifier", classifier).recount(summary)
-    classifier.schema_ = counted_schema(classifier.schema_, summary, summary.n_rows)
+        cast("EvidenceClassifier", classifier)._recount(summary)
+    schema = counted_schema(classifier.schema_, summary, summary.n_rows)
+    classifier._remember_columns(schema, named="feature_names_in_" in vars(classifier))
     return classifier
 
 

@@ -15,9 +15,6 @@ from likely.engines.plan import Task
 from likely.errors import SettingsError, did_you_mean, listed
 from likely.families import Settings, smoothing_by_column
 from likely.measures import information_gain
-from likely.models.classifier import Predictor
-from likely.models.decision import ModelDecider
-from likely.models.display import Shown
 from likely.models.learner import Learner
 from likely.models.settings import PairChanges, at_least_one, not_negative
 from likely.stats import Cuts, Histogram, PairCounts, Part, Summary, ValueCounts
@@ -31,7 +28,7 @@ MOST_CELLS = 1 << 23
 """Classes × pairs of values that are counted unless the user allows more: 64 MiB."""
 
 
-class AODEClassifier(Shown, Learner, Predictor, ModelDecider):
+class AODEClassifier(Learner):
     """Between naive and full Bayes: each column may depend on the class and on one other column, in turn on every one.
 
     P(class, row) is the mean over parents j of P(class) · P(x_j | class) · Π P(x_k | x_j, class): evidence that two
