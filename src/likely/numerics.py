@@ -1,8 +1,9 @@
-"""Small pure functions on arrays: from log joints to posteriors."""
+"""Small pure functions on numbers and arrays: from log joints to posteriors."""
 
 from __future__ import annotations
 
-from typing import Final
+from numbers import Real
+from typing import Any, Final
 
 import numba
 import numpy as np
@@ -10,6 +11,19 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import DataError, NotMergeable, SettingsError
+
+
+def is_between(given: object, low: float, high: float) -> bool:
+    """Whether it is a real number from `low` to `high`, compared exactly; a truth value or a decimal is none.
+
+    >>> is_between(0.5, 0.0, 1.0), is_between(10**400, 0.0, 1e300), is_between(True, 0.0, 1.0)
+    (True, False, False)
+    """
+    number = given.item() if isinstance(given, np.generic) else given  # a narrow float would not hold the bounds
+    if not isinstance(number, int | float | Real) or isinstance(number, bool):
+        return False
+    exact: Any = number
+    return bool(low <= exact <= high)
 
 
 def normalise(log_joint: Array, prior: Array, in_logs: bool, out: Array) -> None:

@@ -20,7 +20,7 @@ from likely.io import atomic
 KILLER = """
 import json, os, signal, sys
 import likely
-from likely import atomic
+from likely.io import atomic
 from likely.estimators import saving
 
 path, seen = sys.argv[1], []

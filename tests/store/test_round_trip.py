@@ -130,7 +130,8 @@ def test_a_label_that_could_not_be_read_back_is_refused_when_saving(path: Path) 
     class Odd:
         pass
 
-    clf = BayesClassifier().fit([[0.0], [9.0]], [Odd(), Odd()])
+    with pytest.warns(UserWarning, match="Odd"):
+        clf = BayesClassifier().fit([[0.0], [9.0]], [Odd(), Odd()])
     with pytest.raises(SettingsError, match="Odd"):
         clf.save(path)
     assert list(path.parent.iterdir()) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from importlib import import_module
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Annotated, Any
@@ -217,20 +216,6 @@ def _recipe_value(name: str, value: str, usual: Any) -> Any:
 
 # Which classifier a command makes: the one that is named or that an option asks for, else the best one that fits.
 
-MODELS = {
-    "evidence": ("likely.models.evidence.classifier", "EvidenceClassifier"),
-    "naive": ("likely.models.bayes.classifier", "BayesClassifier"),
-    "full": ("likely.models.bayes.full", "FullBayesClassifier"),
-    "aode": ("likely.models.bayes.aode", "AODEClassifier"),
-    "tree": ("likely.models.tree.classifier", "TreeClassifier"),
-    "svm": ("likely.models.svm.classifier", "SVMClassifier"),
-}
-COUNTING = ("naive", "full", "aode")
-"""These count, so they learn files of any length; the others read the whole table."""
-
-USUAL: dict[str, dict[str, Any]] = {"tree": {"text_tokens": 100}}
-"""Settings that a classifier gets here, since no option gives them: a tree asks for words where there are texts."""
-
 SHARED = ("priors", "schema", "text", "n_jobs")
 """What evidence knows, too: any other setting asks for naive Bayes."""
 
@@ -260,6 +245,7 @@ def chosen(
 
     `spills`: evidence may learn a large table from codes on disk, if it is named.
     """
+    from likely.models.registry import entry_named
     from likely.streaming.read_all import BUDGET, read_all
 
     named = model or ("naive" if counts or any(name not in SHARED for name in settings) else None)
@@ -271,7 +257,7 @@ def chosen(
     }
     if named is not None:
         made = new_classifier(named, settings)
-        if named in COUNTING:
+        if entry_named(named).counts:
             return Choice(made)
         on_disk = spills and named == "evidence"
         rows = read_all(table, target, most=BUDGET if on_disk else None, progress=progress, **how)
@@ -292,15 +278,17 @@ def chosen(
 
 
 def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
-    """The one place that knows which classifier a name stands for."""
-    if model not in MODELS:
-        raise SettingsError(f"--model is {model!r}, but it is one of {listed(list(MODELS))}.")
-    module, name = MODELS[model]
-    kind = getattr(import_module(module), name)
-    strange = [name for name in settings if name not in kind().get_params(deep=False)]
+    """A classifier by its name, with what was said for it."""
+    from likely.models.registry import entries
+
+    offered = {entry.name: entry for entry in entries() if entry.reads_tables}
+    if model not in offered:
+        raise SettingsError(f"--model is {model!r}, but it is one of {listed(list(offered))}.")
+    known = offered[model].make().get_params(deep=False)
+    strange = [name for name in settings if name not in known]
     if strange:
         raise SettingsError(f"--{strange[0].replace('_', '-')} is nothing that --model {model} knows.")
-    return kind(**{**USUAL.get(model, {}), **settings})
+    return offered[model].make(**settings)
 
 
 def _fits(need: int, budget: int) -> str:

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from likely.comparison.compare import compare
 from likely.comparison.comparison import Comparison
-from likely.comparison.entrants import KNOWN
+from likely.comparison.entrants import known
 
-__all__ = ["KNOWN", "Comparison", "compare"]
+__all__ = ["Comparison", "compare", "known"]

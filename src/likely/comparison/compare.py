@@ -19,6 +19,8 @@ from likely.comparison.noise import widening
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate
 from likely.evaluation.progress import Progress
+from likely.models.classifier import Classifier
+from likely.models.protocols import Calibrates, HasProbabilities
 from likely.models.settings import whole
 from likely.parallel import one_thread_each
 from likely.table import Table, as_table, encode_column, encode_labels, labels_of
@@ -51,7 +53,7 @@ def compare(
     ----------
     X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions, or a
         list of images of one size.
-    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM", see `likely.comparison.entrants.KNOWN`) and of
+    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM"; see `comparison.entrants`) and of
         classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
     loss : a `Loss`: then there is an expected cost, and it decides who is best.
@@ -74,7 +76,7 @@ def compare(
         raise SettingsError("A comparison learns: give cv a number of folds, a share of the rows or a test set.")
     whole("random_state", random_state, 0)
     source = Source.of(X, y)
-    entrants = contestants(classifiers, images=source.are_images, seed=random_state)
+    entrants = contestants(classifiers, images=source.are_images, random_state=random_state)
     ways = {
         "cv": cv, "loss": loss, "groups": groups, "repeats": repeats, "seed": random_state,
         "sample_weight": sample_weight, "n_jobs": n_jobs, "progress": False,
@@ -114,7 +116,7 @@ def _judged(entrant: Contestant, source: Source, ways: dict[str, Any]) -> Entry:
             report = evaluate(entrant.classifier, X, source.y, **ways)
         fitted, fit_seconds = _timed_fit(entrant.classifier, X, source.y)
         start = perf_counter()
-        (fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict)(X)
+        (fitted.predict_proba if isinstance(fitted, HasProbabilities) else fitted.predict)(X)
         predict_seconds = perf_counter() - start
         size = model_bytes(fitted)
     return Entry(entrant.name, report, entrant.simplicity, fit_seconds, predict_seconds, size)
@@ -127,7 +129,7 @@ def _timed_fit(classifier: Any, X: Any, y: Any) -> tuple[Any, float]:
     copy = clone(classifier)
     start = perf_counter()
     copy.fit(X, y)
-    if hasattr(copy, "calibrate"):
+    if isinstance(copy, Calibrates):
         copy.calibrate()
     return copy, perf_counter() - start
 
@@ -148,7 +150,7 @@ DEEPEST = 12
 
 def model_bytes(classifier: Any) -> int:
     """Bytes of the file if the classifier can be saved without pickle, else of all arrays in it."""
-    if type(classifier).__module__.startswith("likely.") and hasattr(classifier, "save"):
+    if isinstance(classifier, Classifier):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.likely"
             try:

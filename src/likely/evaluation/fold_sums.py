@@ -33,8 +33,11 @@ PIECE_CELLS = 1 << 18
 class Counting(Protocol):
     """A classifier whose memory is a summary: see `likely.models.learner.Learner`.
 
-    Methods only: one that is not fitted yet has no `classes_`, and counts all the same.
+    Nothing that is fitted: one that is not fitted yet has no `classes_`, and counts all the same.
     """
+
+    @property
+    def adds_up(self) -> bool: ...
 
     def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
 

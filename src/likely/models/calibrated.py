@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -11,17 +13,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
-from likely.errors import DataError, ModelFileError, SettingsError, listed
+from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.hold_out import Given, hold_out
 from likely.evaluation.refit import readable
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
 from likely.models.decision import Decides
 from likely.models.saving import can_be_saved, packed, restored
+from likely.models.setting_checks import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table
 
 USUAL_FOLDS = 5
+
+
+def _are_folds(name: str, given: Any) -> None:
+    if not (isinstance(given, str) and given == "loo") and (not isinstance(given, Integral) or int(given) < 2):
+        raise refusal(name, given, "a whole number from 2 up, or 'loo'")
 
 
 class CalibratedClassifier(Classifier):
@@ -36,7 +44,7 @@ class CalibratedClassifier(Classifier):
     method : "temperature" (posteriors to one power: the order of the classes stays), "isotonic" (a rising curve for
         each class) or "venn-abers" (two rising curves, between which the truth lies; see `predict_bounds`).
     folds : a number of folds, or "loo" to leave out one row at a time, which costs one pass for naive Bayes.
-    seed : the same seed gives the same folds.
+    random_state : the same number gives the same folds.
 
     >>> X, y = {"sky": ["grey", "grey", "blue", "blue"] * 9}, ["wet", "wet", "dry", "wet"] * 9
     >>> clf = CalibratedClassifier(folds="loo").fit(X, y)
@@ -44,40 +52,40 @@ class CalibratedClassifier(Classifier):
     [[0.02, 0.98]]
     """
 
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        "classifier": anything,
+        "method": one_of(*METHODS),
+        "folds": _are_folds,
+        "random_state": whole_from(0),
+    }
+
     def __init__(
         self,
         classifier: Any = None,
         *,
         method: Literal["temperature", "isotonic", "venn-abers"] = "temperature",
         folds: int | Literal["loo"] = USUAL_FOLDS,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.classifier = classifier
         self.method = method
         self.folds = folds
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
-        if self.method not in METHODS:
-            raise SettingsError(f"method is {self.method!r}, but it is one of {listed(list(METHODS))}.")
-        self._check_folds()
+        check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
         given = Given.read(inner, X, y, sample_weight, None, inner.get_params(deep=False).get("n_jobs"), False, True)
         cv = self.folds if self.folds == "loo" else min(self.folds, len(given.y))
         if cv == 1:
             raise DataError("One row (n_samples = 1) cannot be held out and learned from: two are the least.")
-        told, _ = hold_out(given, cv, None, 1, self.seed)
+        told, _ = hold_out(given, cv, None, 1, self.random_state)
         if told.posterior is None:
             raise DataError("There are too many rows × classes to keep what was believed: calibrate on a sample.")
         self.calibrator_ = METHODS[self.method].settle(told.posterior, told.truth.astype(np.int32), told.weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._remember(inner.fit(readable(inner, X), y, **weights), as_table(X).n_rows)
-
-    def _check_folds(self) -> None:
-        folds: Any = self.folds
-        if folds != "loo" and (isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2):
-            raise SettingsError(f"folds is {folds!r}, but it is a whole number from 2 up, or 'loo'.")
 
     def _remember(self, fitted: Any, n_rows: int) -> Self:
         for name in ("schema_", "n_features_in_", "feature_names_in_"):

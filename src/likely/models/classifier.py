@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,29 @@ from likely.arrays import Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import decision, saving
+from likely.models.setting_checks import Check
 from likely.numerics import log_of
 from likely.store import Reader
+from likely.store.labels import unsaved_type
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema, schema_for
 from likely.table.weights import row_weights
+
+
+class UnsavedWarning(UserWarning):
+    """Labels are learned that no model file can hold, so that the classifier cannot be saved."""
+
+
+def warn_if_unsaved(classes: NDArray[Any]) -> None:
+    """Say while something can still be done about it that `save` will refuse these labels."""
+    kind = unsaved_type(classes)
+    if kind is not None:
+        warnings.warn(
+            f"Labels of the type {kind} are learned, but save() will refuse them: a model file holds none. "
+            "To save the classifier, use strings or numbers as labels.",
+            UnsavedWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +60,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     One that can be saved also writes and reads what it has learned, as `models.protocols.KeepsLearned` says.
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {}
 
     schema: Any
     classes_: NDArray[Any]

@@ -17,6 +17,7 @@ from likely.io.atomic import write_whole
 from likely.io.outputs import Output, refuse
 from likely.io.write import kind_of, table_writer
 from likely.models.listing import numbers_of, readable
+from likely.models.protocols import Exports
 from likely.models.scoring_query import scoring_query
 from likely.models.tree.sql import identifier
 from likely.store import Provenance
@@ -43,7 +44,7 @@ def export_file(
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
     if isinstance(target, Path):
         refuse([Output(target, Output(f"?.{kind}").expected)])
-    if hasattr(classifier, "tree_"):
+    if isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind, table))
     elif kind == "json":
         _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, indent=1) + "\n")

@@ -34,11 +34,11 @@ from likely.explain.credible import credible_interval
 from likely.families import Settings
 from likely.families.categorical import Categorical
 from likely.families.tempered import bare
-from likely.models.classifier import Classifier, TrainingRows
+from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.decision import density, ordinary_density, scores_of
 from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
-from likely.parallel import n_threads
+from likely.models.setting_checks import check_settings
 from likely.scorer import Model, remaining_priors
 from likely.stats import Histogram, Summary, moments_of
 from likely.table import Table, as_table, index_levels
@@ -94,15 +94,22 @@ class Learner(Classifier):
         """Exponents of the columns and offsets of the summary's classes, where a classifier has learned any."""
         return None, None
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether all that it believes follows from a summary, so that folds of rows can be added up."""
+        return True
+
     # Learning: read, plan, count, settle.
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         task = self._task(X, y, sample_weight)
+        warn_if_unsaved(task.rows.classes)
         return self._remember(task, task.count())
 
     def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
         """What `fit` counts: the rows, what their columns are taken for, and the family of each."""
+        check_settings(self)
         rows, families = self._training_rows(X, y, sample_weight), self._families_given()
         is_sparse = rows.table.sparse is not None
         assigned = assign(rows.schema, families, self._usual_families(), is_sparse=is_sparse)
@@ -127,7 +134,7 @@ class Learner(Classifier):
         return self._settle(summary, task.assigned)
 
     def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
-        n_threads(self.n_jobs)  # refuses what is no number of threads
+        check_settings(self)
         weights, offsets = self._weighed_by(summary)
         model = Model.settle(summary, assigned, self.priors, self._settings_for(summary, assigned), weights, offsets)
         self.summary_, self.families_, self.model_ = summary, dict(assigned), model

@@ -66,12 +66,22 @@ class Refreshes(Protocol):
 
     def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
 
+    def _is_stale(self) -> bool: ...
+
 
 @runtime_checkable
 class Ranks(Protocol):
     """It ranks its columns."""
 
     def rank(self) -> Any: ...
+
+
+@runtime_checkable
+class HasTerms(Protocol):
+    """It hears some of its columns together."""
+
+    @property
+    def pairs_(self) -> list[tuple[str, ...]]: ...
 
 
 @runtime_checkable
@@ -100,14 +110,23 @@ class Exports(Protocol):
 
 
 @runtime_checkable
+class Learns(Protocol):
+    """A classifier of whatever kind: it learns and predicts, as scikit-learn's do."""
+
+    def fit(self, X: Any, y: Any) -> Any: ...
+
+    def predict(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
+class HasProbabilities(Protocol):
+    """It gives P(class | row)."""
+
+    def predict_proba(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
 class Calibrates(Protocol):
     """Its probabilities are worked out after `fit`."""
 
     def calibrate(self) -> Self: ...
-
-
-@runtime_checkable
-class Saves(Protocol):
-    """It can be written to a model file."""
-
-    def save(self, path: Any, sources: Any = ()) -> None: ...

@@ -14,6 +14,7 @@ from likely.io.atomic import write_whole
 from likely.io.outputs import MODEL, Output, refuse
 from likely.models.protocols import Counts, KeepsLearned
 from likely.models.registry import Entry, entry_of_kind
+from likely.models.setting_checks import check_settings
 
 LATER = frozenset({"bins", "restrained", "text_tokens", "weights"})
 """Settings that the first files do not have: these were written under what is still the default."""
@@ -25,10 +26,19 @@ RENAMED = {"seed": "random_state"}
 def save(classifier: Any, path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
     """Write a fitted classifier: whole or not at all.
 
-    `sources` names what it was trained on; folders are left out.
+    `sources` names what it was trained on; folders are left out. What is to be written is read first, as `load` would:
+    a model that could not be loaded never takes the place of one that can.
     """
     refuse([Output(path, MODEL)])
-    write_whole(path, packed(classifier, sources))
+    content = packed(classifier, sources)
+    try:
+        restored(store.parsed(content))
+    except LikelyError as error:
+        raise ModelFileError(
+            f"The model was not saved to {os.fspath(path)!r}, where nothing has changed: it could not be loaded again, "
+            f"because {str(error).rstrip('.')}."
+        ) from error
+    write_whole(path, content)
 
 
 def packed(classifier: Any, sources: Sequence[str] = ()) -> bytes:
@@ -82,16 +92,17 @@ def restored(found: store.Found | store.FoundLearned) -> Any:
     settings = {name if name in usual else RENAMED.get(name, name): of for name, of in saved.settings.items()}
     if not usual - LATER <= set(settings) <= usual or len(settings) < len(saved.settings):
         raise ModelFileError("its settings are not those of its classifier")
-    classifier.set_params(**settings)
-    classifier._remember_columns(saved.schema, named=saved.named)
     try:
+        classifier.set_params(**settings)
+        check_settings(classifier)
+        classifier._remember_columns(saved.schema, named=saved.named)
         if isinstance(found, store.FoundLearned):
             classifier._restore_learned(found.labels, found.learned, found.reader)
         else:
             classifier._restore(found.saved.summary, found.saved.families, found.saved.weights)
             found.check(classifier.model_)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        if isinstance(error, ModelFileError):
+    except store.MADE_UP as error:
+        if isinstance(error, LikelyError):
             raise
         raise ModelFileError(f"its parts do not fit together ({error})") from error
     return classifier

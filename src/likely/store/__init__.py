@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from likely.store.files import (
+    MADE_UP,
     Counted,
     Found,
     FoundLearned,
@@ -19,6 +20,7 @@ from likely.store.files import (
 from likely.store.statistics import Reader, Writer
 
 __all__ = [
+    "MADE_UP",
     "Counted",
     "Found",
     "FoundLearned",

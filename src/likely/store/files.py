@@ -17,21 +17,23 @@ from likely.io.atomic import write_whole
 from likely.scorer import Model
 from likely.stats import Summary
 from likely.store.container import pack, unpack
+from likely.store.labels import read_labels, write_labels
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
 from likely.store.summaries import (
     check_parameters,
-    read_labels,
     read_names,
     read_summary,
     read_width,
-    write_labels,
     write_names,
     write_parameters,
     write_summary,
 )
 from likely.table.schema import Schema
 from likely.version import __version__
+
+MADE_UP = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError, RecursionError)
+"""What comes of a document that has another form than that of a model."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ def parsed(content: bytes) -> Found | FoundLearned:
             summary=read_summary(document["summary"], reader),
             weights=document.get("weights"),
         )
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+    except MADE_UP as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError("its document is not one of a model") from error
@@ -181,7 +183,7 @@ def _read_saved(document: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
 
 def refusal(path: str | os.PathLike[str], error: LikelyError) -> ModelFileError:
     """The error that a user sees: which file, and what is wrong with it."""
-    return ModelFileError(f"{os.fspath(path)!r} cannot be loaded: {error}.")
+    return ModelFileError(f"{os.fspath(path)!r} cannot be loaded: {str(error).rstrip('.')}.")
 
 
 def _content(path: str | os.PathLike[str]) -> bytes:

@@ -13,11 +13,9 @@ from scipy import sparse
 from likely.errors import ModelFileError
 from likely.scorer import Model
 from likely.stats import ClassWeights, Part, Summary
-from likely.store.plain import from_plain, to_plain
+from likely.store.labels import read_labels, write_labels
 from likely.store.statistics import Reader, Writer, read_statistic, write_statistic
-from likely.table import Numbered, level_key
-
-LABEL_TYPES = {"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}
+from likely.table import Numbered
 
 
 def write_summary(summary: Summary, writer: Writer) -> dict[str, Any]:
@@ -49,29 +47,6 @@ def read_summary(data: Any, reader: Reader) -> Summary:
     if len(parts) != len(data["parts"]):
         raise ModelFileError("it describes a column twice")
     return Summary(classes, parts)
-
-
-def write_labels(labels: NDArray[Any]) -> dict[str, Any]:
-    """Labels with the type of their array, so that predictions come back as they went in."""
-    return {"type": labels.dtype.kind, "of": [to_plain(label) for label in labels.tolist()]}
-
-
-def read_labels(data: Any) -> NDArray[Any]:
-    """The labels that `write_labels` wrote."""
-    values = [from_plain(value) for value in data["of"]]
-    kind = data["type"]
-    labels: NDArray[Any]
-    if kind in LABEL_TYPES:
-        labels = np.array(values, dtype=LABEL_TYPES[kind])
-    elif kind == "U":
-        labels = np.array(values, dtype=str)
-    else:
-        labels = np.empty(len(values), dtype=object)
-        labels[:] = values
-    distinct = len(set(map(level_key, values))) == len(values)
-    if labels.shape != (len(values),) or labels.tolist() != values or not distinct:
-        raise ModelFileError("its class labels do not fit their type, or one stands there twice")
-    return labels
 
 
 def write_names(names: tuple[str, ...]) -> Any:

@@ -16,6 +16,7 @@ from likely.engines.plan import Task, refuse_negative_counts
 from likely.errors import DataError, FileError, LikelyError, SchemaError
 from likely.io.parse import CATEGORY
 from likely.io.protocol import Piece
+from likely.models.protocols import Updates
 from likely.parallel import n_threads
 from likely.stats import Summary, ValueCounts
 from likely.table import Table, as_table, encode_column
@@ -84,7 +85,8 @@ class Counter:
 
 def columns_read(classifier: Any) -> dict[str, str]:
     """The columns that a fitted classifier looks at, and as what each is read from files."""
-    kinds, families = classifier.schema_.kinds, getattr(classifier, "families_", None)
+    kinds = classifier.schema_.kinds
+    families = classifier.families_ if issubclass(type(classifier), Updates) else None
     return {name: KINDS[kinds[name]] for name in classifier.schema_.features if families is None or name in families}
 
 

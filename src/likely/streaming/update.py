@@ -14,6 +14,7 @@ from likely.io.protocol import Piece
 from likely.io.table import FileTable, open_table
 from likely.models.evidence.counts import count_rows
 from likely.models.learner import Learner
+from likely.models.protocols import Refreshes
 from likely.stats import Summary
 from likely.streaming import read_all
 from likely.streaming.count import Counter, EmptyPiece, RunningSum, columns_read, in_order, label_type, told
@@ -125,7 +126,7 @@ def refresh_file(
 
     Rows that need more than `memory` bytes (None for 512 MiB) are drawn by chance, each as likely as any other.
     """
-    if not hasattr(classifier, "refresh"):
+    if not isinstance(classifier, Refreshes):
         raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")
     table = source if isinstance(source, FileTable) else open_table(source)
     label = target_of(classifier, target)

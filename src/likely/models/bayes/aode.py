@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 from sklearn.utils import Tags
@@ -16,6 +16,7 @@ from likely.errors import SettingsError, did_you_mean, listed
 from likely.families import Settings, smoothing_by_column
 from likely.measures import information_gain
 from likely.models.learner import Learner
+from likely.models.setting_checks import BINS, COUNTED, Check, are_numbers, refusal, whole_from
 from likely.models.settings import PairChanges, at_least_one, not_negative
 from likely.stats import Cuts, Histogram, PairCounts, Part, Summary, ValueCounts
 from likely.stats.binning import cut
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 1 << 23
 """Classes × pairs of values that are counted unless the user allows more: 64 MiB."""
+
+
+def _are_cuts(name: str, given: Any) -> None:
+    if given is None:
+        return
+    if not isinstance(given, Mapping) or not all(map(are_numbers, given.values())):
+        raise refusal(name, given, "a mapping of numeric columns to ascending numbers")
 
 
 class AODEClassifier(Learner):
@@ -54,6 +62,14 @@ class AODEClassifier(Learner):
     >>> clf.predict({"a": ["x", "y"], "b": ["u", "u"]}).tolist()  # naive Bayes could only guess
     ['odd', 'even']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **COUNTED,
+        **BINS,
+        "cuts": _are_cuts,
+        "min_cases": not_negative,
+        "max_cells": whole_from(1),
+    }
 
     def __init__(
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self, Unpack
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,8 +16,20 @@ from likely.errors import SettingsError
 from likely.families import Settings, Smoothing, smoothing_by_column
 from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
+from likely.models.classifier import warn_if_unsaved
 from likely.models.learner import Learner
-from likely.models.settings import Changes, Missing, Unseen, Variance, Weighting, at_least_one, checked, not_negative
+from likely.models.setting_checks import BELIEFS, BINS, Check, is_smoothing, one_of, optional
+from likely.models.settings import (
+    CHOICES,
+    Changes,
+    Missing,
+    Unseen,
+    Variance,
+    Weighting,
+    at_least_one,
+    checked,
+    not_negative,
+)
 from likely.parallel import side_by_side
 from likely.stats import Histogram, Part, Summary
 from likely.table import index_levels
@@ -38,7 +51,7 @@ class BayesClassifier(Learner):
         numbers may be "gaussian", "lognormal", "poisson", "bins" or "auto": the one of these under which the rows of
         `fit` are likeliest, each judged without itself.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     missing : "ignore" (a gap says nothing) or "value" (that a cell is empty is evidence, too).
     unseen : "ignore" (a category never seen says nothing) or "smooth" (it gets the smoothed share of a new value).
     variance : "unbiased" (divide by n − 1) or "ml" (by n).
@@ -55,6 +68,13 @@ class BayesClassifier(Learner):
     >>> clf.predict({"wind": [6.5], "sky": ["green"]}).tolist()
     ['wet']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **BELIEFS,
+        **BINS,
+        "smoothing": partial(is_smoothing, auto=True),
+        "weights": optional(one_of(*CHOICES["weights"])),
+    }
 
     exponents_: FeatureWeights | None = None
 
@@ -98,6 +118,7 @@ class BayesClassifier(Learner):
         settle, which chooses the smoothing that is left open.
         """
         task = self._task(X, y, sample_weight)
+        warn_if_unsaved(task.rows.classes)
         summary = task.count()
         self.exponents_ = None
         self._remember(task, summary)
@@ -143,6 +164,9 @@ class BayesClassifier(Learner):
         """Whether rows or settings have changed since the weights were learned: `refresh` learns them anew."""
         check_is_fitted(self)
         return self.weights is not None and (self.exponents_ is None or self.exponents_.stale)
+
+    def _is_stale(self) -> bool:
+        return self.weights_stale_
 
     # Families that are left open are chosen once, from the rows of `fit`, and then kept (the schema says why): a family
     # needs statistics of its own. Smoothing follows from the counts, so it is chosen whenever they are settled.

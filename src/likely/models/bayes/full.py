@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self, Unpack
+from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from sklearn.utils import Tags
@@ -14,7 +14,10 @@ from likely.families import Settings, smoothing_by_column
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.protocol import Covariance
 from likely.models.learner import Learner
+from likely.models.setting_checks import BELIEFS as MODEL_CHECKS
+from likely.models.setting_checks import Check, one_of
 from likely.models.settings import (
+    CHOICES,
     FullChanges,
     Missing,
     Unseen,
@@ -45,6 +48,12 @@ class FullBayesClassifier(Learner):
     >>> clf.predict([[4.0, 4.0], [4.0, 0.0]]).tolist()
     ['up', 'down']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **MODEL_CHECKS,
+        "covariance": one_of(*CHOICES["covariance"]),
+        "shrinkage": share_or_auto,
+    }
 
     def __init__(
         self,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, cast
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,21 @@ from likely.arrays import Array, Float32
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.progress import Progress
 from likely.explain import Explanation
-from likely.models.classifier import Classifier
-from likely.models.convnet.layers import Layers, Pool
+from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool
 from likely.models.convnet.network import Effort, Network, Passed, held_back_rows, train
+from likely.models.setting_checks import (
+    Check,
+    check_settings,
+    is_schema,
+    is_truth,
+    one_of,
+    optional,
+    refusal,
+    whole_from,
+)
 from likely.models.settings import between, whole
+from likely.numerics import is_between
 from likely.store import Reader, Writer
 from likely.table import Table, as_table
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
@@ -29,6 +42,25 @@ FEWEST_HELD_BACK = 20
 
 PIXEL_KINDS = {"numeric", "ignored", "weight"}
 """What a column of a table of images can be."""
+
+
+def _is_shape(name: str, given: Any) -> None:
+    if given is None:
+        return
+    sides = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(sides) not in (2, 3) or not all(isinstance(side, Integral) and -1 <= int(side) <= 2**31 for side in sides):
+        raise refusal(name, given, "(height, width) or (height, width, channels)")
+
+
+def _are_maps(name: str, given: Any) -> None:
+    maps = given if isinstance(given, tuple | list) else ()
+    if not maps or not all(type(n) is int and 1 <= n <= LARGEST_LAYER for n in maps):
+        raise refusal(name, given, "a tuple of numbers of maps, as in (4, 12)")
+
+
+def _is_share(name: str, given: Any) -> None:
+    if not is_between(given, 0.0, 0.0):
+        between(name, given, 0.0, 1.0)
 
 
 class ConvNetClassifier(Classifier):
@@ -55,6 +87,22 @@ class ConvNetClassifier(Classifier):
     random_state : seed of the first weights, of the order of the images and of which are held back.
     progress : count the passes on the error stream; None: only on a terminal.
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        "maps": _are_maps,
+        "filter": partial(whole, least=1, most=LARGEST_LAYER),
+        "pool": one_of("mean", "max"),
+        "epochs": whole_from(1),
+        "batch_size": whole_from(1),
+        "pad_to": partial(whole, least=1),
+        "patience": whole_from(0),
+        "held_back": _is_share,
+        "learning_rate": partial(between, low=0.0, high=np.inf),
+        "shape": _is_shape,
+        "schema": is_schema,
+        "random_state": whole_from(0),
+        "progress": optional(is_truth),
+    }
 
     def __init__(
         self,
@@ -89,10 +137,12 @@ class ConvNetClassifier(Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn images; `y` may also name a column of the table."""
+        check_settings(self)
         effort, layers = self._effort(), self._layers()
         images, shape = flattened(X, self.shape)
         given = self._training_rows(images, y, sample_weight)
         schema, labels, weight = given.schema, given.labels, given.weight
+        warn_if_unsaved(labels.classes)
         if weight is not None and not weight.any():
             raise DataError("All rows have weight zero, so there is nothing to learn.")
         self.shape_: Shape = shape_of(len(schema.numeric), shape)

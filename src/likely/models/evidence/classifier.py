@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from likely.errors import DataError, ModelFileError, NotMergeable, SettingsError
 from likely.explain import Contrast, Explanation, rank
 from likely.explain.contrast import sides_of
 from likely.explain.credible import check_level
-from likely.models.classifier import Classifier
+from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.evidence.codec import read_evidence, write_evidence
 from likely.models.evidence.counts import by_bin, by_code, counted_parts, weighted_nb_from_counts
@@ -28,6 +28,7 @@ from likely.models.evidence.hyperparameters import Hyperparameters
 from likely.models.evidence.predictor import AdditivePredictor, Evidence
 from likely.models.evidence.prepare import Reading, make_ready
 from likely.models.evidence.row_source import RowSource
+from likely.models.evidence.settings import CHECKS
 from likely.models.evidence.text_scores import FAMILY, Words
 from likely.models.evidence.updates import (
     GivenRows,
@@ -39,7 +40,8 @@ from likely.models.evidence.updates import (
     rows_with_weight,
     ways_for,
 )
-from likely.parallel import WorkerPool, n_threads, one_thread_each
+from likely.models.setting_checks import Check, check_settings
+from likely.parallel import WorkerPool, one_thread_each
 from likely.scorer import class_prior
 from likely.stats import Summary
 from likely.store import Reader, Writer
@@ -69,7 +71,7 @@ class EvidenceClassifier(Classifier):
     time_limit : seconds after which no further trial is begun; None for no limit. What is learned then may differ.
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     progress : called with a few words whenever a new step of learning begins.
     random_state : for the rows that are held out. The same rows and the same number give the same model.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
@@ -85,6 +87,8 @@ class EvidenceClassifier(Classifier):
     families_: dict[str, str]
     stale_: bool
     _corrected: Evidence | None
+
+    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
 
     def __init__(
         self,
@@ -122,6 +126,7 @@ class EvidenceClassifier(Classifier):
         self._options()
         rows = self._training_rows(X, y, sample_weight)
         given = rows_with_weight(rows)
+        warn_if_unsaved(given.labels.classes)
         recipes = recipes_for(given.table, dict.fromkeys(rows.schema.text, FAMILY), self.text)
         self._learn(given.schema, recipes, lambda how: make_ready(given.table, given.labels, given.weight, how))
         self._remember_columns(given.schema, named=rows.table.named)
@@ -206,6 +211,9 @@ class EvidenceClassifier(Classifier):
         before, last = self.model_.evidence, self._corrected
         evidence = corrected_anew(before, last, self.summary_, given, options, self.n_jobs)
         return self._remember(evidence, self.summary_, stale=False)
+
+    def _is_stale(self) -> bool:
+        return self.stale_
 
     def _recount(self, summary: Summary) -> Self:
         """Settle on other counts of the same columns, say of files; corrections are stale from then on."""
@@ -337,20 +345,11 @@ class EvidenceClassifier(Classifier):
         return self
 
     def _options(self) -> Options:
-        n_threads(self.n_jobs)
-        most: Any
-        for name, most in (("max_pairs", self.max_pairs), ("max_triples", self.max_triples)):
-            if most is not None and not (isinstance(most, int | np.integer) and most >= 0):
-                raise SettingsError(f"{name} is {most!r}, but it is a number from 0 up, or None.")
-        limit: Any = self.time_limit
-        if limit is not None and not (isinstance(limit, int | float) and limit > 0.0):
-            raise SettingsError(f"time_limit is {limit!r}, but it is a number of seconds above 0, or None.")
+        check_settings(self)
         seed: Any = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31 - 1))
-        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
-            raise SettingsError(f"random_state is {seed!r}, but it is a whole number from 0 up.")
-        return Options(self.max_pairs, self.max_triples, limit, 0 if seed is None else int(seed))
+        return Options(self.max_pairs, self.max_triples, self.time_limit, 0 if seed is None else int(seed))
 
     def _prior_shares(self) -> Array:
         return self.model_.prior

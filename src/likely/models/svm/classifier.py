@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
-from likely.errors import DataError, SettingsError
+from likely.errors import DataError
 from likely.evaluation.progress import Progress
-from likely.models.classifier import Classifier
+from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.setting_checks import Check, check_settings
 from likely.models.settings import between, whole
 from likely.models.svm.calibration import Later, Task
 from likely.models.svm.codec import read_learned, write_learned
@@ -29,8 +29,8 @@ from likely.models.svm.inner_products import Matrix, typical_square
 from likely.models.svm.kernels import Kernel, as_kernel
 from likely.models.svm.machine import Machine, pairs_of, votes
 from likely.models.svm.search import Trial, n_trials, search
-from likely.models.svm.solver import METHODS, solve
-from likely.parallel import n_threads
+from likely.models.svm.settings import CHECKS
+from likely.models.svm.solver import solve
 from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
@@ -61,7 +61,7 @@ class SVMClassifier(Classifier):
     kernel : "gauss", "linear", "polynomial", "sigmoid", or kernels of `likely.models.svm`, which add and multiply.
     scale : whether numbers are standardised.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     class_weight : None, "balanced", or a mapping of classes to weights that C is multiplied with; probabilities are as
         if there were so many more rows of these classes.
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes. Other
@@ -91,6 +91,8 @@ class SVMClassifier(Classifier):
     C_: float
     method_: str
     n_rows_: int
+
+    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
 
     def __init__(
         self,
@@ -129,8 +131,10 @@ class SVMClassifier(Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
+        check_settings(self)
         plan, n_folds = self._plan(), whole("folds", self.folds, 2)
         given = self._training_rows(X, y, sample_weight)
+        warn_if_unsaved(given.labels.classes)
         schema, used = given.schema, _Used.of(given.table, given.labels, given.weight)
         recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
         seen = ClassWeights.observe(used.labels.classes, used.labels.codes, used.weight)
@@ -285,11 +289,6 @@ class SVMClassifier(Classifier):
         return pd.DataFrame(lines, columns=["rows", "C", "kernel", "error"])
 
     def _plan(self) -> Plan:
-        if self.method not in METHODS:
-            raise SettingsError(f"method is {self.method!r}, but it is one of {', '.join(METHODS)}.")
-        if not isinstance(self.scale, bool | np.bool_):
-            raise SettingsError(f"scale is {self.scale!r}, but it is True or False.")
-        n_threads(self.n_jobs)
         return Plan(
             _price(self.C),
             as_kernel(self.kernel),
@@ -390,8 +389,6 @@ class _Used:
 
 def _price(C: Any) -> float:
     """The price of slack as a number; infinite for none at all, and one before a search."""
-    if isinstance(C, str) and C in ("hard", "search"):
+    if isinstance(C, str):
         return float("inf") if C == "hard" else 1.0
-    if isinstance(C, str | bool) or not isinstance(C, Real) or not 0.0 < float(C) < np.inf:
-        raise SettingsError(f"C is {C!r}, but it is a number above 0, 'hard' or 'search'.")
     return float(C)

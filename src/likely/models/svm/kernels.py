@@ -12,6 +12,7 @@ import numpy as np
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, did_you_mean, listed
 from likely.models.svm.inner_products import Matrix, products, squares
+from likely.numerics import is_between
 
 LARGEST = 1e150
 """Beyond this a power says no more, and sums of it would overflow."""
@@ -21,6 +22,9 @@ WIDEST = 1e100
 
 HIGHEST = 100
 """The highest degree of a polynomial."""
+
+NUMBER = (int, float, np.integer, np.floating)
+"""Numbers that an array of floats can be multiplied with."""
 
 LOWEST = -700.0
 """e to less than this is a number that processors are slow with, and that adds nothing."""
@@ -275,7 +279,7 @@ class Product(_Pair):
 
 
 def _finite(what: str, number: Any) -> None:
-    if not isinstance(number, Real) or not np.isfinite(float(number)):
+    if not isinstance(number, NUMBER) or not is_between(number, -LARGEST, LARGEST):
         raise SettingsError(f"{what} is {number!r}, but it is a finite number.")
 
 
@@ -287,7 +291,7 @@ def _whole(what: str, number: Any) -> None:
 def _positive(what: str, number: Any, *, may_be_open: bool = True) -> None:
     if may_be_open and number is None:
         return
-    if not (isinstance(number, Real) and 1.0 / WIDEST < float(number) < WIDEST):
+    if not (isinstance(number, NUMBER) and is_between(number, 1.0 / WIDEST, WIDEST)):
         raise SettingsError(f"{what} is {number!r}, but it is a number above 0.")
 
 
@@ -309,7 +313,8 @@ def as_kernel(given: Any) -> Kernel:
         return given
     if isinstance(given, str) and given in KERNELS:
         return KERNELS[given]
-    hint = f" Did you mean {ELSEWHERE[given]!r}?" if given in ELSEWHERE else did_you_mean(given, list(KERNELS))
+    name = str(given)
+    hint = f" Did you mean {ELSEWHERE[name]!r}?" if name in ELSEWHERE else did_you_mean(name, list(KERNELS))
     raise SettingsError(
         f"kernel is {given!r}, but it is a Kernel of likely.models.svm or one of {listed(list(KERNELS))}.{hint}"
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array, Int32
 from likely.decide import LossMatrix, Scores, as_loss
 from likely.errors import DataError, SettingsError
-from likely.models.classifier import Classifier
+from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.setting_checks import Check
 from likely.models.tree.codec import read_tree, write_tree
 from likely.models.tree.data import Telling, TrainingData, features_of, telling_words
 from likely.models.tree.explain import Paths
@@ -25,7 +27,7 @@ from likely.models.tree.predict import Rows
 from likely.models.tree.pruning.choice import Choice, grow_and_prune
 from likely.models.tree.pruning.cost_complexity import cost_complexity, price_by_cases
 from likely.models.tree.pruning.subtrees import raised
-from likely.models.tree.settings import checked_plan, learned_places, places_among, table_and_labels
+from likely.models.tree.settings import CHECKS, checked_plan, learned_places, places_among, table_and_labels
 from likely.models.tree.sql import Gaps, case_expression
 from likely.models.tree.tree import Tree
 from likely.numerics import refuse_heavy
@@ -62,7 +64,7 @@ class TreeClassifier(Classifier):
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
     loss : a `Loss`: `predict` then takes the cheapest decision in place of the most probable class.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    seed : for shares of rows and folds that pruning draws.
+    random_state : for shares of rows and folds that pruning draws.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
     >>> from likely import datasets
@@ -79,6 +81,8 @@ class TreeClassifier(Classifier):
 
     tree_: Tree
     n_rows_: int
+
+    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
 
     def __init__(
         self,
@@ -99,7 +103,7 @@ class TreeClassifier(Classifier):
         priors: Any = None,
         loss: Any = None,
         schema: Any = None,
-        seed: int = 0,
+        random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.measure = measure
@@ -118,7 +122,7 @@ class TreeClassifier(Classifier):
         self.priors = priors
         self.loss = loss
         self.schema = schema
-        self.seed = seed
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     @property
@@ -132,6 +136,7 @@ class TreeClassifier(Classifier):
         plan, choice = self._plan(), Choice.read(self.prune)
         given = self._training_rows(X, y, sample_weight)
         table, schema, labels = given.table, given.schema, given.labels
+        warn_if_unsaved(labels.classes)
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), labels.classes, 1)
         weights = self._weights(labels, given.weight)
@@ -140,7 +145,9 @@ class TreeClassifier(Classifier):
         apart = None
         if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
             apart = self._apart(choice.amount, schema, stock)
-        tree = grow_and_prune(plan, choice, stock, apart, raising=self.raising, seed=self.seed, n_jobs=self.n_jobs)
+        tree = grow_and_prune(
+            plan, choice, stock, apart, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
+        )
         self._remember_columns(schema, named=table.named)
         self.n_rows_ = table.n_rows
         return self._remember(tree)

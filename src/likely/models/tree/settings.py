@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from functools import partial
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -10,9 +10,23 @@ from numpy.typing import NDArray
 
 from likely.arrays import Int32
 from likely.errors import DataError, SettingsError
+from likely.families.smoothing import LARGEST as MOST_SMOOTHING
+from likely.measures import measure_named
+from likely.models.setting_checks import (
+    COMMON,
+    Check,
+    check_settings,
+    is_loss,
+    is_positive,
+    is_truth,
+    one_of,
+    optional,
+    whole_from,
+)
+from likely.models.settings import not_negative
 from likely.models.tree.fit import Plan
+from likely.models.tree.pruning.choice import Choice
 from likely.models.tree.tree import Missing
-from likely.parallel import n_threads
 from likely.table import Labels, as_table, merge_classes
 
 
@@ -30,25 +44,13 @@ class TreeSettings(Protocol):
     text_tokens: int | None
     binned: bool
     smoothing: float
-    seed: int
+    random_state: int
     n_jobs: int | None
 
 
 def checked_plan(given: TreeSettings) -> Plan:
     """How a tree is grown; whatever makes no sense is refused."""
-    if given.missing not in ("weights", "surrogates"):
-        raise SettingsError(f"missing is {given.missing!r}, but it is 'weights' or 'surrogates'.")
-    if not (_is_number(given.min_cases) and given.min_cases > 0.0):
-        raise SettingsError(f"min_cases is {given.min_cases!r}, but two branches need some cases: a number above 0.")
-    if not (given.max_depth is None or _is_whole(given.max_depth, 0)):
-        raise SettingsError(f"max_depth is {given.max_depth!r}, but it is a number of tests, or None.")
-    if not (given.text_tokens is None or _is_whole(given.text_tokens, 1)):
-        raise SettingsError(f"text_tokens is {given.text_tokens!r}, but it is a number of words from 1 up, or None.")
-    if not (_is_number(given.smoothing) and 0.0 <= given.smoothing < float("inf")):
-        raise SettingsError(f"smoothing is {given.smoothing!r}, but it is a number from 0 up.")
-    if not _is_whole(given.seed, 0):
-        raise SettingsError(f"seed is {given.seed!r}, but it is a whole number from 0 up.")
-    n_threads(given.n_jobs)
+    check_settings(given)
     return Plan(
         measure=given.measure,
         min_cases=float(given.min_cases),
@@ -60,14 +62,6 @@ def checked_plan(given: TreeSettings) -> Plan:
         collapse=bool(given.collapse),
         restrained=bool(given.restrained),
     )
-
-
-def _is_number(given: Any) -> bool:
-    return type(given) is not bool and isinstance(given, Real)
-
-
-def _is_whole(given: Any, least: int) -> bool:
-    return type(given) is not bool and isinstance(given, Integral) and int(given) >= least
 
 
 # The rows that a tree grows from or is pruned by: what a user may hand over, and what it means.
@@ -99,3 +93,18 @@ def learned_places(places: Int32) -> NDArray[np.intp]:
     if not len(kept):
         raise DataError("No row to prune by is of a class that the tree has learned: give rows with the same labels.")
     return kept
+
+
+CHECKS: dict[str, Check] = {
+    **COMMON,
+    "measure": lambda name, given: measure_named(given),
+    **dict.fromkeys(("restrained", "raising", "collapse", "subsets", "binary", "binned"), is_truth),
+    "min_cases": is_positive,
+    "max_depth": optional(whole_from(0)),
+    "missing": one_of("weights", "surrogates"),
+    "prune": lambda name, given: Choice.read(given),
+    "text_tokens": optional(whole_from(1)),
+    "smoothing": partial(not_negative, most=MOST_SMOOTHING),
+    "loss": is_loss,
+    "random_state": whole_from(0),
+}

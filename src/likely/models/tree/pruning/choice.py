@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -20,11 +19,15 @@ from likely.models.tree.pruning.cost_complexity import cost_complexity, weakest_
 from likely.models.tree.pruning.errors import confidence, mdl, pessimistic, pessimistic_errors, reduced_error
 from likely.models.tree.pruning.subtrees import raised
 from likely.models.tree.tree import Tree
+from likely.numerics import is_between
 
 Way = Literal["pessimistic", "confidence", "reduced_error", "mdl", "cost_complexity"]
 WAYS: tuple[str, ...] = get_args(Way)
 
 N_FOLDS = 10
+
+LARGEST = 1e300
+"""An amount beyond this is none, and would overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Choice:
 
     def number(self) -> float:
         """The amount where it has to be a number."""
-        if type(self.amount) is bool or not isinstance(self.amount, Real):
+        if not is_between(self.amount, -LARGEST, LARGEST):
             raise SettingsError(f"prune=({self.way!r}, {self.amount!r}): the second entry has to be a number.")
         return float(self.amount)
 
