@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from likely.stats.summary import BY_COLUMN
 from likely.table import Table
 
 
-class Scorer:
+class Scorer(ABC):
     """What can be said of the rows of a table by whoever has their log joint, block by block."""
 
     __slots__ = ()
@@ -32,9 +33,9 @@ class Scorer:
     classes: NDArray[Any]
     prior: Array
 
+    @abstractmethod
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""
-        raise NotImplementedError("Who judges rows has their log joint.")
 
     def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
         """log P(class) and what the columns add, of every row and class."""

@@ -51,7 +51,7 @@ def test_leave_one_out_is_refitting(missing: str) -> None:
     labels, n = y[::5], len(y[::5])
     clf = BayesClassifier(families="tree-bins", missing=missing)  # type: ignore[arg-type]
     closed = np.empty((n, 3))
-    clf.leave_one_out(clf.task(some, labels), lambda block, shares: closed.__setitem__(block, shares))
+    clf._leave_one_out(clf._task(some, labels), lambda block, shares: closed.__setitem__(block, shares))
     for row in range(n):
         kept = np.arange(n) != row
         refitted = BayesClassifier(families="tree-bins", missing=missing).fit(some[kept], labels[kept])  # type: ignore[arg-type]

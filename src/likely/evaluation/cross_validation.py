@@ -36,14 +36,17 @@ PIECE_CELLS = 1 << 18
 class Counting(Protocol):
     """A classifier whose memory is a summary: see `likely.models.learner.Learner`.
 
-    Methods only: one that is not fitted yet has no `classes_`, and counts all the same.
+    Nothing that is fitted: one that is not fitted yet has no `classes_`, and counts all the same.
     """
 
-    def task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
+    @property
+    def adds_up(self) -> bool: ...
 
-    def learned(self, task: Task, summary: Summary) -> Self: ...
+    def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
 
-    def leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
+    def _learned(self, task: Task, summary: Summary) -> Self: ...
+
+    def _leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
 
     def predict_proba(self, X: Any) -> Array: ...
 
@@ -62,7 +65,7 @@ def cross_validate(
 ) -> None:
     """Judge every row by the model of the other folds; rows of a fold below zero are learned but never judged."""
     rows_of = by_fold(fold + 1, n_folds + 1)[1:] if (fold < 0).any() else by_fold(fold, n_folds)
-    models = [clf.learned(task, summary) for summary in training_summaries(task, fold, n_folds)]
+    models = [clf._learned(task, summary) for summary in training_summaries(task, fold, n_folds)]
     inner = 1 if n_folds >= n_threads(n_jobs) else n_jobs
 
     def judge(k: int) -> None:

@@ -103,7 +103,7 @@ class Experiment:
         """Look at everything before any work is done; a classifier that is not to learn takes the rows as they are."""
         n_threads(n_jobs)
         if learns and isinstance(clf, Counting) and getattr(clf, "adds_up", True):
-            task = clf.task(X, y, weight)
+            task = clf._task(X, y, weight)
             rows = task.rows
             rows.n_jobs = rows.n_jobs if n_jobs is None else n_jobs
             weights = rows.weight if task.weighted else None

@@ -24,6 +24,7 @@ from likely.io.write import kind_of, table_writer
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.sql import evidence_query
 from likely.models.evidence.term_tables import SEPARATOR, term_table
+from likely.models.protocols import Exports
 from likely.models.tree.sql import identifier
 from likely.numerics import log_of
 from likely.scorer import Model
@@ -55,7 +56,7 @@ def export_file(
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
     if isinstance(target, Path):
         refuse([Output(target, Output(f"?.{kind}").expected)])
-    if hasattr(classifier, "tree_"):
+    if isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind, table))
     elif kind == "json":
         _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, indent=1) + "\n")

@@ -15,14 +15,14 @@ from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presen
 from likely.families.counts import DenseWeights
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.naive_bayes.counts import DiscreteNB, FeatureNB, Rows, floats_of
+from likely.naive_bayes.counts import CONSTRAINTS, DiscreteNB, Rows, floats_of
 from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
 
 Shares = PresenceTable | PresenceWeights
 
 
-class BernoulliNB(FeatureNB):
+class BernoulliNB(DiscreteNB):
     """Present or absent, column by column; absence speaks, too.
 
     Parameters
@@ -57,7 +57,7 @@ class BernoulliNB(FeatureNB):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscreteNB._parameter_constraints,
+        **CONSTRAINTS,
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 

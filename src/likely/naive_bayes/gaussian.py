@@ -19,6 +19,7 @@ from likely.families.gaussian_kernels import PLAIN, add_gaussian
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
+from likely.numerics import log_of
 from likely.parallel import row_blocks, total
 from likely.stats import Moments
 
@@ -136,6 +137,9 @@ class GaussianNB(NaiveBayes):
 
     def _prior(self) -> Array:
         return np.asarray(self.class_prior_, dtype=np.float64)
+
+    def _log_start(self) -> Array:
+        return log_of(self._prior())
 
     def _prior_is_counted(self) -> bool:
         return self.priors is None

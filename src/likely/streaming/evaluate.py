@@ -90,7 +90,7 @@ def _as_it_is(
     if missing:
         raise missing_columns(missing, table.names)
     wanted[target] = label_type(table.types[target], clf.classes_)
-    n_jobs = getattr(clf, "n_jobs", None)
+    n_jobs = clf.get_params(deep=False).get("n_jobs")
     passes = Passes(table, wanted, n_jobs, progress, seed, most)
 
     def look(rows: Table, _: int) -> Counted:

@@ -49,9 +49,7 @@ class LabelledRows:
         given = {} if self.weight is None else {"sample_weight": self.weight}
         classifier.fit(self.X, self.y, **given)
         classifier.set_params(schema=wished)
-        classifier.schema_ = self._counted(classifier.schema_)
-        classifier.n_features_in_ = len(classifier.schema_)
-        classifier.feature_names_in_ = np.array(classifier.schema_.names, dtype=object)
+        classifier._remember_columns(self._counted(classifier.schema_))
         return classifier
 
     def _counted(self, found: Schema) -> Schema:

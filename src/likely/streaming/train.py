@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-import numpy as np
-
 from likely.engines.pieces import JudgedFile, Pass, RunningSum, counted_schema
 from likely.errors import (
     FileError,
@@ -101,7 +99,7 @@ class Training:
         """Judge the columns from a sample of rows; the parameters of the classifier stay as they are."""
         given = with_weight(classifier.schema, weight)
         judge = type(classifier)(**{**classifier.get_params(deep=False), "schema": given})
-        return cls(classifier, JudgedFile.judge(table, target, lambda rows: judge.task(rows, target), given))
+        return cls(classifier, JudgedFile.judge(table, target, lambda rows: judge._task(rows, target), given))
 
     def count(self, summary: Summary | None, place: Place | None, saved: Checkpoint | None, progress: Shown) -> Summary:
         """One pass over what is left of the files."""
@@ -125,10 +123,8 @@ class Training:
     def settle(self, classifier: Learner, summary: Summary) -> None:
         """Settle any classifier of these columns on a summary of some of the rows."""
         schema = counted_schema(self.judged.schema, summary, self.judged.looked)
-        classifier.schema_ = schema
-        classifier.n_features_in_ = len(schema)
-        classifier.feature_names_in_ = np.array(schema.names, dtype=object)
-        classifier.restore(summary, dict(self.judged.counter.assigned))
+        classifier._remember_columns(schema)
+        classifier._restore(summary, dict(self.judged.counter.assigned))
 
 
 # A long training that can go on where it was broken off: a saved model, and the place in the files.

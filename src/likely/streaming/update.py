@@ -24,6 +24,7 @@ from likely.errors import DataError, Setting, SettingsError, missing_columns
 from likely.io.table import FileTable, open_table
 from likely.models.evidence.counts import count_rows
 from likely.models.learner import Learner
+from likely.models.protocols import Refreshes
 from likely.progress import Shown
 from likely.stats import Summary
 from likely.streaming import read_all
@@ -103,10 +104,11 @@ def _count(
 
 def _settled(classifier: Learns, summary: Summary) -> Learns:
     if isinstance(classifier, Learner):
-        classifier.restore(summary, classifier.families_)
+        classifier._restore(summary, classifier.families_)
     else:
-        cast("EvidenceClassifier", classifier).recount(summary)
-    classifier.schema_ = counted_schema(classifier.schema_, summary)
+        cast("EvidenceClassifier", classifier)._recount(summary)
+    schema = counted_schema(classifier.schema_, summary)
+    classifier._remember_columns(schema, named="feature_names_in_" in vars(classifier))
     return classifier
 
 
@@ -127,7 +129,7 @@ def refresh_file(
 
     Rows that need more than `memory` bytes (None for 512 MiB) are drawn by chance, each as likely as any other.
     """
-    if not hasattr(classifier, "refresh"):
+    if not isinstance(classifier, Refreshes):
         raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")
     table = source if isinstance(source, FileTable) else open_table(source)
     label = target_of(classifier, target)

@@ -88,8 +88,9 @@ def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[s
 def _ranked(classifier: Any, by: str) -> Any:
     from likely.errors import did_you_mean, listed
     from likely.explain.rank import rank_by
+    from likely.models.protocols import Ranks
 
-    if not hasattr(classifier, "rank"):
+    if not issubclass(type(classifier), Ranks):
         raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train one with --model naive.")
     known = classifier.rank()
     others = rank_by(classifier.model_, classifier.summary_)

@@ -31,13 +31,14 @@ def refresh(
     that were counted, or a fair sample with every class; of more than fit into memory (512 MiB), some are drawn by
     chance. Without --out the model is written where it was.
     """
+    from likely.models.protocols import Refreshes
     from likely.streaming.update import refresh_file
 
     path = out or (model if model != PIPE else None)
     if path is None:
         raise SettingsError("Say where to write the model: -o FILE.")
     classifier = load_model(model)
-    if not hasattr(classifier, "refresh") or getattr(classifier, "weights", "learned") is None:
+    if not issubclass(type(classifier), Refreshes) or classifier.get_params().get("weights", "learned") is None:
         kind = type(classifier).__name__
         raise SettingsError(
             f"The {kind} in {model!r} has nothing to refresh: that is for evidence and learned weights."

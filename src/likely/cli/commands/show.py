@@ -91,11 +91,13 @@ def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | N
         )
         shown = columns[:SHOWN_COLUMNS]
         write_table(_title("Columns", len(shown), len(columns)), ["column", "kind", "why"], shown, left=(0, 1, 2))
-        terms = [[" × ".join(term)] for term in getattr(classifier, "pairs_", ())]
+        from likely.models.protocols import Exports, HasTerms
+
+        terms = [[" × ".join(term)] for term in (classifier.pairs_ if isinstance(classifier, HasTerms) else ())]
         if terms:
             shown = terms[:SHOWN_COLUMNS]
             write_table(_title("Heard together", len(shown), len(terms)), ["columns"], shown)
-        if hasattr(classifier, "to_text"):
+        if isinstance(classifier, Exports):
             write(f"\n{_drawing(classifier.to_text())}\n")
 
 

@@ -10,6 +10,7 @@ import typer
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import (
     PIPE,
+    adds_counts,
     is_stale,
     load_counts,
     refuse_other_target,
@@ -125,7 +126,8 @@ def _learn_on(
 
 def _tell(manner: OutputOptions, classifier: Any, table: FileTable, path: str) -> None:
     schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
-    columns = getattr(classifier, "families_", None) or {name: schema.kinds[name] for name in schema.features}
+    families = classifier.families_ if adds_counts(classifier) else {}
+    columns = families or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]
     rejected = len(table.rejected)
     if manner.json and path != "-":

@@ -70,8 +70,8 @@ def train_evidence_file(
     judged = judge_usual(table, target, schema=clf.schema, weight=weight, text=clf.text)
     with SpillDirectory(folder) as shelf:
         coding = Coding(judged, budget, shelf, progress)
-        clf.learn(judged.schema, judged.counter.recipes, coding.prepare)
-    clf.schema_ = counted_schema(judged.schema, clf.summary_, judged.looked)
+        clf._learn(judged.schema, judged.counter.recipes, coding.prepare)
+    clf._remember_columns(counted_schema(judged.schema, clf.summary_, judged.looked))
     return clf
 
 

@@ -151,7 +151,7 @@ class FileGrowth:
         if looked.classes is None or not looked.weights.sum() > 0.0:
             raise self.judged.no_rows()
         features, edges = looked.features()
-        factors = self.classifier.class_factors(looked.classes, looked.weights)
+        factors = self.classifier._class_factors(looked.classes, looked.weights)
         classes = looked.classes
 
         def count(frontier: Frontier) -> LevelCounts:
@@ -160,8 +160,8 @@ class FileGrowth:
                 total = total + part
             return total
 
-        growth = BatchGrowth(self.classifier.plan(), classes, features, edges, count)
-        return self.classifier.grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
+        growth = BatchGrowth(self.classifier._plan(), classes, features, edges, count)
+        return self.classifier._grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
 
     def _refuse_text(self) -> None:
         for name in self.schema.text:
