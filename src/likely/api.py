@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_
 from likely.evaluation.evaluate import evaluate as evaluate_table
 from likely.io.sources import looks_like_files
 from likely.io.table import FileTable, open_table
+from likely.models.registry import entries, entry_named
 from likely.models.saving import load
 from likely.progress import Shown
 from likely.streaming import read_all
@@ -40,21 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reason", "Selection", "compare", "evaluate", "load", "new_classifier", "select_model", "train"]
 
-MODELS = {
-    "evidence": ("likely.models.evidence.classifier", "EvidenceClassifier"),
-    "naive": ("likely.models.bayes.classifier", "BayesClassifier"),
-    "full": ("likely.models.bayes.full", "FullBayesClassifier"),
-    "aode": ("likely.models.bayes.aode", "AODEClassifier"),
-    "tree": ("likely.models.tree.classifier", "TreeClassifier"),
-    "svm": ("likely.models.svm.classifier", "SVMClassifier"),
-}
 AUTO = "auto"
-COUNTING = ("naive", "full", "aode")
-"""These count, so they learn files of any length; the others read the whole table."""
-
-USUAL: dict[str, dict[str, Any]] = {"tree": {"text_tokens": 100}}
-"""Settings that a model gets unless others are said: a tree asks for words where there are texts."""
-
 LOG = logging.getLogger("likely")
 
 
@@ -187,7 +173,7 @@ def select_model(
         strange = [setting for setting in given if setting not in of_evidence]
         name, why = ("naive", Reason("counts" if counts else "setting")) if counts or strange else ("evidence", why)
     classifier = new_classifier(name, given)
-    if name in COUNTING:
+    if entry_named(name).counts:
         return Selection(name, classifier, why)
     free = model == AUTO or (spills and name == "evidence")
     if isinstance(source, FileTable):
@@ -210,22 +196,20 @@ def select_model(
 
 def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
     """The classifier that a name stands for, with these settings and those that are usual here."""
-    if model not in MODELS:
-        names = list(MODELS)
+    offered = {entry.name: entry for entry in entries() if entry.reads_tables}
+    if model not in offered:
+        names = list(offered)
         raise SettingsError(
             Message(Parameter("model"), f" is {model!r}, but it is one of {listed(names)}.{did_you_mean(model, names)}")
         )
-    module, name = MODELS[model]
-    kind = getattr(import_module(module), name)
-    known, wanted = kind().get_params(deep=False), dict(settings)
-    if "random_state" in wanted and "random_state" not in known:  # models that count draw nothing by chance
-        seed = wanted.pop("random_state")
-        wanted |= {"seed": seed} if "seed" in known else {}
+    known, wanted = offered[model].make().get_params(deep=False), dict(settings)
+    if "random_state" not in known:  # models that count draw nothing by chance
+        wanted.pop("random_state", None)
     for setting in wanted:
         if setting not in known:
             named: tuple[Part, ...] = (Parameter(setting), " is nothing that ", Setting("model", model), " knows.")
             raise SettingsError(Message(*named))
-    return kind(**{**USUAL.get(model, {}), **wanted})
+    return offered[model].make(**wanted)
 
 
 def learn(

@@ -321,7 +321,7 @@ class EvidenceClassifier(Classifier):
         return str(super().__repr__(N_CHAR_MAX)) + (f" ({TOLD_STALE})" if stale else "")
 
     def _page(self) -> str:
-        return learned_page(self) + terms_page(self.model_.evidence, stale=self.stale_)
+        return learned_page(self, terms_page(self.model_.evidence, stale=self.stale_))
 
     def with_priors(self, priors: Any) -> Self:
         """Another classifier with the same evidence, but other priors."""

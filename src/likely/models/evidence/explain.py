@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from likely.arrays import Array
 from likely.explain import Explanation
 from likely.explain.credible import around, is_counted
 from likely.families.uncertainty import trigamma
+from likely.markup import Markup, joined, tag
 from likely.models.display import html_table
 from likely.models.evidence.laplace import LaplaceApproximation
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
@@ -43,12 +43,12 @@ def table_of(model: AdditivePredictor, columns: tuple[str, ...]) -> pd.DataFrame
     return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(model.classes.tolist())})
 
 
-def terms_page(evidence: AdditiveModel, *, stale: bool) -> str:
+def terms_page(evidence: AdditiveModel, *, stale: bool) -> Markup:
     """Which columns are heard together, and whether the corrections are stale, as HTML."""
     names = [column.name for column in evidence.encoding.columns]
-    lines = [[escape(SEPARATOR.join(names[k] for k in term))] for term in evidence.terms.tuples()]
-    more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else ""
-    return (f"<p>{escape(TOLD_STALE)}</p>" if stale else "") + more
+    lines = [[SEPARATOR.join(names[k] for k in term)] for term in evidence.terms.tuples()]
+    more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
+    return joined(tag("p", TOLD_STALE) if stale else None, more)
 
 
 def interval(
