@@ -11,12 +11,12 @@ import pytest
 
 import likely
 from likely.errors import SettingsError
-from likely.models.saving import KEPT, KINDS
+from likely.models.registry import entries
 from likely.models.setting_checks import check_settings
 
 X = np.arange(16.0).reshape(8, 2)
 Y = [0, 1] * 4
-CLASSIFIERS = {name: getattr(likely, name) for name in (*KINDS, *KEPT)}
+CLASSIFIERS = {entry.kind: entry.load() for entry in entries()}
 
 
 def test_every_classifier_that_can_be_saved_has_all_of_its_settings_here() -> None:

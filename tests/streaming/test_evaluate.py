@@ -107,7 +107,7 @@ def test_groups_and_repeats(path: Path) -> None:
 
 
 def test_a_model_on_a_test_set(path: Path, tmp_path: Path) -> None:
-    clf = train(path, "y")
+    clf = train(path, "y", model="naive")
     table(100).to_csv(tmp_path / "test.csv", index=False)
     ours, theirs = evaluate_file(clf, tmp_path / "test.csv", cv=None), evaluate(clf, table(100), "y", cv=None)
     np.testing.assert_array_equal(ours.confusion.to_numpy(), theirs.confusion.to_numpy())
@@ -126,11 +126,11 @@ def test_learning_on_and_forgetting_are_exact(path: Path, tmp_path: Path) -> Non
     rows = table()
     rows[:250].to_csv(tmp_path / "a.csv", index=False)
     rows[250:].to_csv(tmp_path / "b.csv", index=False)
-    whole, part = train(path, "y"), train(tmp_path / "a.csv", "y")
+    whole, part = train(path, "y", model="naive"), train(tmp_path / "a.csv", "y", model="naive")
     learn_file(part, tmp_path / "b.csv")
     assert differences(whole, part) == []
     forget_file(part, tmp_path / "b.csv")
-    assert differences(train(tmp_path / "a.csv", "y"), part) == []
+    assert differences(train(tmp_path / "a.csv", "y", model="naive"), part) == []
     (tmp_path / "strange.csv").write_text("x,town,group,y\n1,nowhere,1,a\n")
     with pytest.raises(NotMergeable):
         forget_file(part, tmp_path / "strange.csv")
@@ -141,5 +141,5 @@ def test_recipes_hold_for_files(tmp_path: Path) -> None:
 
     texts = ["one two three four", "two three four five", "one one two nine"] * 4
     pd.DataFrame({"body": texts, "y": ["p", "q", "p"] * 4}).to_csv(tmp_path / "t.csv", index=False)
-    clf = train(tmp_path / "t.csv", "y", schema={"body": "text"}, text=Tokenizer(ngram_range=(1, 2)))
+    clf = train(tmp_path / "t.csv", "y", model="naive", schema={"body": "text"}, text=Tokenizer(ngram_range=(1, 2)))
     assert "two three" in clf.summary_["body"].words.to_list()  # type: ignore[attr-defined]

@@ -40,26 +40,30 @@ def load_model(path: str) -> Any:
 
 def keeps_counts(classifier: Any) -> bool:
     """Whether all that a classifier knows follows from a summary."""
-    return hasattr(classifier, "summary_") and hasattr(classifier, "restore")
+    from likely.models.protocols import Counts
+
+    return isinstance(classifier, Counts)
 
 
 def adds_counts(classifier: Any) -> bool:
     """Whether a classifier learns on, forgets and merges by its counts, even if it has corrections beside them."""
-    return keeps_counts(classifier) or hasattr(classifier, "recount")
+    from likely.models.protocols import Updates
+
+    return isinstance(classifier, Updates)
 
 
 def is_stale(classifier: Any) -> bool:
     """Whether rows were counted since a classifier was corrected, or since its weights were learned."""
-    return bool(getattr(classifier, "stale_", False) or getattr(classifier, "weights_stale_", False))
+    from likely.models.protocols import Refreshes
+
+    return isinstance(classifier, Refreshes) and classifier._is_stale()
 
 
 def stale_note(classifier: Any, path: str) -> str:
     """What a stale classifier does now, and how it is renewed."""
     name = "MODEL" if path == PIPE else path
-    if hasattr(classifier, "stale_"):
-        what = "corrections are stale, so it predicts as weighted naive Bayes"
-    else:
-        what = "weights of columns are stale"
+    corrections = "corrections are stale, so it predicts as weighted naive Bayes"
+    what = "weights of columns are stale" if keeps_counts(classifier) else corrections
     return f"note: {what}; renew them by the rows: likely refresh {name} TABLE"
 
 
@@ -75,21 +79,22 @@ def load_counts(path: str, purpose: str, *, corrected: bool = False) -> Any:
 
 def rows_learned(classifier: Any) -> int:
     """How many rows a classifier has learned."""
-    return int(classifier.summary_.n_rows if hasattr(classifier, "summary_") else classifier._rows_learned())
+    return int(classifier._rows_learned())
 
 
 def shares_of(classifier: Any) -> dict[str, float | None]:
     """How common each class is to a classifier, as far as it believes anything about that."""
     labels = [str(label) for label in classifier.classes_.tolist()]
-    prior = getattr(getattr(classifier, "model_", None), "prior", None)
-    if prior is None and hasattr(classifier, "tree_"):
-        prior = classifier.tree_.counts[0] / classifier.tree_.counts[0].sum()
-    return dict(zip(labels, [None] * len(labels) if prior is None else prior.tolist(), strict=True))
+    try:
+        prior = classifier._prior_shares().tolist()
+    except SettingsError:
+        prior = [None] * len(labels)
+    return dict(zip(labels, prior, strict=True))
 
 
 def shares_learned(classifier: Any) -> dict[str, float | None]:
     """The share of each class in the rows that a classifier has learned, whatever its prior is."""
-    if not hasattr(classifier, "summary_"):
+    if not adds_counts(classifier):
         return shares_of(classifier)
     weights = classifier.summary_.classes.weights
     labels = [str(label) for label in classifier.classes_.tolist()]

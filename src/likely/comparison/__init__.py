@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from likely.comparison.candidates import CLASSIFIERS
+from likely.comparison.candidates import known
 from likely.comparison.compare import compare
 from likely.comparison.comparison import Comparison
 
-__all__ = ["CLASSIFIERS", "Comparison", "compare"]
+__all__ = ["Comparison", "compare", "known"]

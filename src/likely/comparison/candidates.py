@@ -3,60 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from typing import Any
 
 from likely.errors import SettingsError
+from likely.models.protocols import Learns
+from likely.models.registry import Entry, entries
 
-WORDS = 100
-"""Words of each text that a tree may ask for; without texts this says nothing."""
-
-
-@dataclass(frozen=True)
-class NamedClassifier:
-    """A classifier that can be called by its name; `simplicity` counts from the simplest up."""
-
-    name: str
-    module: str
-    kind: str
-    simplicity: int
-    short: tuple[str, ...] = ()
-    wants_images: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All that it is called."""
-        return (self.name, *self.short, self.kind)
-
-    def make(self, random_state: int) -> Any:
-        """A new one with its settings."""
-        made = getattr(import_module(self.module), self.kind)(**self.settings)
-        for parameter in ("random_state", "seed"):
-            if parameter in made.get_params():
-                made.set_params(**{parameter: random_state})
-        if "progress" in made.get_params():
-            made.set_params(progress=False)
-        return made
-
-
-CLASSIFIERS: tuple[NamedClassifier, ...] = (
-    NamedClassifier("naive Bayes", "likely.models.bayes.classifier", "BayesClassifier", 1, ("bayes", "naive")),
-    NamedClassifier("logistic regression", "likely.comparison.baselines", "LogisticBaseline", 2, ("logistic",)),
-    NamedClassifier("tree", "likely.models.tree.classifier", "TreeClassifier", 3, settings={"text_tokens": WORDS}),
-    NamedClassifier("full Bayes", "likely.models.bayes.full", "FullBayesClassifier", 4, ("full",)),
-    NamedClassifier("AODE", "likely.models.bayes.aode", "AODEClassifier", 5),
-    NamedClassifier("evidence", "likely.models.evidence.classifier", "EvidenceClassifier", 6),
-    NamedClassifier("SVM", "likely.models.svm.classifier", "SVMClassifier", 7),
-    NamedClassifier("gradient boosting", "likely.comparison.baselines", "BoostingBaseline", 8, ("boosting",)),
-    NamedClassifier("net", "likely.models.convnet.classifier", "ConvNetClassifier", 9, ("convnet",), wants_images=True),
+BASELINES = (
+    Entry("logistic", "likely.comparison.baselines:LogisticBaseline", "logistic regression", 2),
+    Entry("boosting", "likely.comparison.baselines:BoostingBaseline", "gradient boosting", 8),
 )
-"""From the simplest to the least simple: how much there is to read in a model of each."""
+"""Two of scikit-learn, which are no classifiers of this package."""
 
-UNKNOWN = len(CLASSIFIERS) + 1
-"""Classifiers that a user brings are taken for less simple than all of these, unless they are of a known kind."""
+
+def known() -> tuple[Entry, ...]:
+    """All that can be called by name, from the simplest to the least simple: how much there is to read in a model."""
+    own = (entry for entry in entries() if not entry.wraps)
+    return tuple(sorted((*own, *BASELINES), key=lambda entry: entry.simplicity))
+
+
+def made(entry: Entry, random_state: int) -> Any:
+    """A new classifier that says nothing while it learns."""
+    classifier = entry.make()
+    wanted = {"random_state": random_state, "progress": False}
+    return classifier.set_params(**{name: wanted[name] for name in wanted if name in classifier.get_params()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,60 +41,64 @@ class Candidate:
     wants_images: bool = False
 
 
-def candidates(wanted: Any, *, images: bool, random_state: int) -> list[Candidate]:
+def candidates(given: Any, *, images: bool, random_state: int) -> list[Candidate]:
     """ "all", a list of names or classifiers, or a mapping of names to classifiers."""
-    if isinstance(wanted, str) and wanted == "all":
-        every = [each for each in CLASSIFIERS if images or not each.wants_images]
-        return [Candidate(each.name, each.make(random_state), each.simplicity, each.wants_images) for each in every]
-    if isinstance(wanted, Mapping):
-        entries = [(str(name), _made(entry, random_state)) for name, entry in wanted.items()]
-    elif isinstance(wanted, Sequence) and not isinstance(wanted, str):
-        entries = _named([_made(entry, random_state) for entry in wanted])
+    if isinstance(given, str) and given == "all":
+        return [
+            Candidate(entry.title, made(entry, random_state), entry.simplicity, entry.images)
+            for entry in known()
+            if images or not entry.images
+        ]
+    if isinstance(given, Mapping):
+        found = [(str(name), _made(entry, random_state)) for name, entry in given.items()]
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        found = _named([_made(entry, random_state) for entry in given])
     else:
-        entries = _named([_made(wanted, random_state)])
-    if not entries:
+        found = _named([_made(given, random_state)])
+    if not found:
         raise SettingsError("There is no classifier to compare: give names, classifiers, or 'all'.")
-    return [Candidate(name, made, _simplicity(made), _is_net(made)) for name, made in entries]
+    return [Candidate(name, each, *_place(each)) for name, each in found]
 
 
-def _made(entry: Any, random_state: int) -> Any:
+def _made(given: Any, random_state: int) -> Any:
     """A classifier as it is, or by one of its names."""
-    if isinstance(entry, str):
-        wanted = _letters(entry)
-        for known in CLASSIFIERS:
-            if wanted in map(_letters, known.names):
-                return known.make(random_state)
-        there = ", ".join(repr(known.name) for known in CLASSIFIERS)
-        raise SettingsError(f"There is no classifier {entry!r}; there are {there}.{_nearest(wanted)}")
-    if not (hasattr(entry, "fit") and hasattr(entry, "predict")) or isinstance(entry, type):
-        raise SettingsError(f"{entry!r} is no classifier: give one that has fit and predict, or a name.")
-    return entry
+    if isinstance(given, str):
+        wanted = _letters(given)
+        for entry in known():
+            if wanted in map(_letters, entry.names):
+                return made(entry, random_state)
+        there = ", ".join(repr(entry.title) for entry in known())
+        raise SettingsError(f"There is no classifier {given!r}; there are {there}.{_nearest(wanted)}")
+    if isinstance(given, type) or not isinstance(given, Learns):
+        raise SettingsError(f"{given!r} is no classifier: give one that has fit and predict, or a name.")
+    return given
 
 
-def _named(made: list[Any]) -> list[tuple[str, Any]]:
+def _named(classifiers: list[Any]) -> list[tuple[str, Any]]:
     """Names by kind, numbered where a kind comes twice."""
-    kinds = {known.kind: known.name for known in CLASSIFIERS}
-    entries: dict[str, Any] = {}
-    for classifier in made:
-        name = kinds.get(type(classifier).__name__, type(classifier).__name__)
+    titles = {entry.kind: entry.title for entry in known()}
+    found: dict[str, Any] = {}
+    for classifier in classifiers:
+        name = titles.get(type(classifier).__name__, type(classifier).__name__)
         turn, free = 2, name
-        while free in entries:
+        while free in found:
             free, turn = f"{name} {turn}", turn + 1
-        entries[free] = classifier
-    return list(entries.items())
+        found[free] = classifier
+    return list(found.items())
 
 
-def _simplicity(classifier: Any) -> int:
-    return {known.kind: known.simplicity for known in CLASSIFIERS}.get(type(classifier).__name__, UNKNOWN)
+def _place(classifier: Any) -> tuple[int, bool]:
+    """How simple a classifier is, and whether it wants images.
 
-
-def _is_net(classifier: Any) -> bool:
-    return any(known.wants_images and known.kind == type(classifier).__name__ for known in CLASSIFIERS)
+    Those that a user brings are taken for less simple than all others, unless they are of a known kind.
+    """
+    by_kind = {entry.kind: (entry.simplicity, entry.images) for entry in known()}
+    return by_kind.get(type(classifier).__name__, (max(place for place, _ in by_kind.values()) + 1, False))
 
 
 def _nearest(wanted: str) -> str:
     """A hint at a name of a classifier, long or short, that is written nearly like that."""
-    by_letters = {_letters(name): name for known in reversed(CLASSIFIERS) for name in reversed(known.names)}
+    by_letters = {_letters(name): name for entry in reversed(known()) for name in reversed(entry.names)}
     near = get_close_matches(wanted, by_letters, n=1)
     return f" Did you mean {by_letters[near[0]]!r}?" if near else ""
 

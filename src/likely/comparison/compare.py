@@ -18,9 +18,11 @@ from likely.comparison.comparison import Comparison, Entry, Failure
 from likely.comparison.noise import variance_inflation
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate
-from likely.evaluation.progress import Progress, ProgressWanted
+from likely.models.classifier import Classifier
+from likely.models.protocols import Calibrates, HasProbabilities
 from likely.models.settings import whole
 from likely.parallel import one_thread_each
+from likely.progress import Shown, StepBar
 from likely.table import Table, as_table, encode_column, encode_labels, labels_of
 from likely.table.images import as_images
 
@@ -43,7 +45,7 @@ def compare(
     random_state: int = 0,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    progress: ProgressWanted = None,
+    progress: Shown = None,
 ) -> Comparison:
     """How good several classifiers are on the same table, judged on the same folds.
 
@@ -83,7 +85,7 @@ def compare(
     entries: list[Entry] = []
     failures: list[Failure] = []
     first: Exception | None = None
-    bar = Progress(len(wanted), "classifier", progress)
+    bar = StepBar(len(wanted), "classifier", progress)
     for candidate in wanted:
         try:
             entries.append(_entry(candidate, source, options))
@@ -115,7 +117,7 @@ def _entry(candidate: Candidate, source: Source, options: dict[str, Any]) -> Ent
             report = evaluate(candidate.classifier, X, source.y, **options)
         fitted, fit_seconds = _timed_fit(candidate.classifier, X, source.y)
         start = perf_counter()
-        (fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict)(X)
+        (fitted.predict_proba if isinstance(fitted, HasProbabilities) else fitted.predict)(X)
         predict_seconds = perf_counter() - start
         size = model_bytes(fitted)
     return Entry(candidate.name, report, candidate.simplicity, fit_seconds, predict_seconds, size)
@@ -128,7 +130,7 @@ def _timed_fit(classifier: Any, X: Any, y: Any) -> tuple[Any, float]:
     copy = clone(classifier)
     start = perf_counter()
     copy.fit(X, y)
-    if hasattr(copy, "calibrate"):
+    if isinstance(copy, Calibrates):
         copy.calibrate()
     return copy, perf_counter() - start
 
@@ -149,7 +151,7 @@ DEEPEST = 12
 
 def model_bytes(classifier: Any) -> int:
     """Bytes of the file if the classifier can be saved without pickle, else of all arrays in it."""
-    if type(classifier).__module__.startswith("likely.") and hasattr(classifier, "save"):
+    if isinstance(classifier, Classifier):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.likely"
             try:

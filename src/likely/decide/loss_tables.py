@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import SettingsError, listed
+from likely.errors import Setting, SettingsError, listed
 from likely.table import as_table
 from likely.table.levels import is_gap, plain
 
@@ -196,8 +196,9 @@ def _turned(
     found_in = truth_in(corner)
     if truth is not None and found_in not in (None, truth):
         raise SettingsError(
-            f"{source} has its truth in its {found_in}, by its first cell {corner!r}, but truth={truth!r}: "
-            "leave that out, or mend the cell."
+            f"{source} has its truth in its {found_in}, by its first cell {corner!r}, but ",
+            Setting("truth", truth),
+            ": leave that out, or mend the cell.",
         )
     if (truth or found_in) == "rows":
         return from_lines(columns, lines, list(zip(*cells, strict=True)))
@@ -205,8 +206,11 @@ def _turned(
     if truth is None and found_in is None and not _reads_one_way(costs):
         raise SettingsError(
             f"{source} does not tell whether its rows or its columns are the truth: write truth\\decision or "
-            "decision\\truth into its first cell (what its rows are stands first), or give truth='rows' or "
-            "truth='columns'."
+            "decision\\truth into its first cell (what its rows are stands first), or give ",
+            Setting("truth", "rows"),
+            " or ",
+            Setting("truth", "columns"),
+            ".",
         )
     return costs
 

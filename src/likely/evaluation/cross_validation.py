@@ -22,8 +22,8 @@ from likely.engines.plan import Task, plan
 from likely.errors import SettingsError
 from likely.evaluation.folds import by_fold
 from likely.evaluation.predictions import PredictionBuffer
-from likely.evaluation.progress import Progress
-from likely.parallel import FEWEST_ROWS, n_threads, side_by_side
+from likely.parallel import FEWEST_ROWS, n_threads, run
+from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
 from likely.table import Table, as_table, encode_labels, level_key
 from likely.table.sparse import as_csr
@@ -36,14 +36,17 @@ PIECE_CELLS = 1 << 18
 class Counting(Protocol):
     """A classifier whose memory is a summary: see `likely.models.learner.Learner`.
 
-    Methods only: one that is not fitted yet has no `classes_`, and counts all the same.
+    Nothing that is fitted: one that is not fitted yet has no `classes_`, and counts all the same.
     """
 
-    def task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
+    @property
+    def adds_up(self) -> bool: ...
 
-    def learned(self, task: Task, summary: Summary) -> Self: ...
+    def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
 
-    def leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
+    def _learned(self, task: Task, summary: Summary) -> Self: ...
+
+    def _leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
 
     def predict_proba(self, X: Any) -> Array: ...
 
@@ -58,11 +61,11 @@ def cross_validate(
     buffer: PredictionBuffer,
     first: int,
     n_jobs: int | None,
-    bar: Progress,
+    bar: StepBar,
 ) -> None:
     """Judge every row by the model of the other folds; rows of a fold below zero are learned but never judged."""
     rows_of = by_fold(fold + 1, n_folds + 1)[1:] if (fold < 0).any() else by_fold(fold, n_folds)
-    models = [clf.learned(task, summary) for summary in training_summaries(task, fold, n_folds)]
+    models = [clf._learned(task, summary) for summary in training_summaries(task, fold, n_folds)]
     inner = 1 if n_folds >= n_threads(n_jobs) else n_jobs
 
     def judge(k: int) -> None:
@@ -71,8 +74,7 @@ def cross_validate(
             write_posterior(models[k], part, few, buffer, first)
         bar.step()
 
-    for _ in side_by_side(judge, range(n_folds), n_jobs):
-        pass
+    run(judge, range(n_folds), n_jobs)
 
 
 def _pieces(table: Table, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Table]]:

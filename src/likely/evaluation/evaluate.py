@@ -15,9 +15,9 @@ from likely.errors import DataError, SchemaError, SettingsError, missing_columns
 from likely.evaluation.cross_validation import Counting, RefitCV, cross_validate, readable, write_predictions
 from likely.evaluation.folds import by_fold, grouped, split, stratified
 from likely.evaluation.predictions import PredictionBuffer, Predictions
-from likely.evaluation.progress import Progress, ProgressWanted
 from likely.evaluation.report import Report
-from likely.parallel import n_threads, side_by_side
+from likely.parallel import n_threads, run
+from likely.progress import Shown, StepBar
 from likely.table import Labels, as_table, encode_column, encode_labels, merge_classes
 from likely.table.images import as_images
 from likely.table.weights import row_weights
@@ -36,7 +36,7 @@ def evaluate(
     random_state: int = 0,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    progress: ProgressWanted = None,
+    progress: Shown = None,
 ) -> Report:
     """How good a classifier is on rows that it has not learned.
 
@@ -86,7 +86,7 @@ class Experiment:
     weight: Array | None
     groups: Int32 | None
     n_jobs: int | None
-    progress: ProgressWanted
+    progress: Shown
 
     @classmethod
     def read(
@@ -97,13 +97,13 @@ class Experiment:
         weight: Any,
         groups: Any,
         n_jobs: int | None,
-        progress: ProgressWanted,
+        progress: Shown,
         learns: bool,
     ) -> Experiment:
         """Look at everything before any work is done; a classifier that is not to learn takes the rows as they are."""
         n_threads(n_jobs)
         if learns and isinstance(clf, Counting) and getattr(clf, "adds_up", True):
-            task = clf.task(X, y, weight)
+            task = clf._task(X, y, weight)
             rows = task.rows
             rows.n_jobs = rows.n_jobs if n_jobs is None else n_jobs
             weights = rows.weight if task.weighted else None
@@ -187,7 +187,7 @@ def hold_out(experiment: Experiment, cv: Any, loss: Any, repeats: int, random_st
 
 
 def _folds(experiment: Experiment, n_folds: int, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
-    buffer, bar = experiment.buffer(loss, repeats), Progress(n_folds * repeats, "fold", experiment.progress)
+    buffer, bar = experiment.buffer(loss, repeats), StepBar(n_folds * repeats, "fold", experiment.progress)
     for turn in range(repeats):
         own_state, first = random_state + STEP * turn, turn * len(experiment.y)
         if experiment.groups is None:
@@ -202,7 +202,7 @@ def _folds(experiment: Experiment, n_folds: int, loss: Any, repeats: int, random
 
 
 def _split(experiment: Experiment, share: float, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
-    buffer, bar, tested = experiment.buffer(loss, repeats), Progress(repeats, "split", experiment.progress), []
+    buffer, bar, tested = experiment.buffer(loss, repeats), StepBar(repeats, "split", experiment.progress), []
     for turn in range(repeats):
         first = turn * len(experiment.y)
         test = split(experiment.y, experiment.groups, share, random_state + STEP * turn)
@@ -220,12 +220,12 @@ def _leave_one_out(experiment: Experiment, loss: Any) -> tuple[Predictions, str]
         experiment.clf.leave_one_out(experiment.task, buffer.write)
     else:
         fold = np.arange(len(experiment.y), dtype=np.int32)
-        _predict(experiment, fold, len(fold), buffer, 0, Progress(len(fold), "row", experiment.progress))
+        _predict(experiment, fold, len(fold), buffer, 0, StepBar(len(fold), "row", experiment.progress))
     return buffer.finish(experiment.n_jobs), "leave-one-out"
 
 
 def _predict(
-    experiment: Experiment, fold: Int32, n_folds: int, buffer: PredictionBuffer, first: int, bar: Progress
+    experiment: Experiment, fold: Int32, n_folds: int, buffer: PredictionBuffer, first: int, bar: StepBar
 ) -> None:
     """Every row by a model of the other folds: by sums of summaries, or by fitting anew."""
     if experiment.task is not None:
@@ -238,8 +238,7 @@ def _predict(
         refits.predict(np.flatnonzero(fold != k), tests[k], buffer, first)
         bar.step()
 
-    for _ in side_by_side(refit, range(n_folds), experiment.n_jobs):
-        pass
+    run(refit, range(n_folds), experiment.n_jobs)
 
 
 def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Any) -> tuple[Predictions, str]:

@@ -1,6 +1,9 @@
-"""Which rows are held out together: dealt out class by class, group by group, or split once."""
+"""Which rows are held out together, or sampled: dealt out class by class, group by group, or split once."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
 
 import numba
 import numpy as np
@@ -112,3 +115,54 @@ def _check(n_folds: int, available: int, what: str) -> None:
         raise SettingsError(f"cv is {n_folds}, but at least two folds are needed: one to learn from, one to test on.")
     if n_folds > available:
         raise SettingsError(f"cv asks for {n_folds} folds, but there are only {available} {what}.")
+
+
+def shuffled_by_class(y: Int32, rng: np.random.Generator) -> NDArray[np.intp]:
+    """All rows, class after class, in random order within each class."""
+    shuffled = rng.permutation(len(y))
+    return np.asarray(shuffled[np.argsort(y[shuffled], kind="stable")])
+
+
+MIN_PER_CLASS = 50
+"""Rows of each class that are sampled at least, if there are as many."""
+
+
+def stratified_sample(classes: Callable[[], Iterable[Int32]], most: int, seed: int) -> NDArray[np.intp]:
+    """Numbers of about `most` of the rows, in ascending order, the same share of each class.
+
+    `classes` tells the classes of all rows, part by part, as often as it is asked; how they are cut into parts does
+    not matter. The rows of a class are divided into as many runs as rows are to be drawn, and one is drawn of each: so
+    the sample comes from everywhere, and no rhythm in the order of rows can spoil it.
+    """
+    counts = reduce(_padded_sum, (np.bincount(part) for part in classes()), np.zeros(0, dtype=np.intp))
+    wanted = np.round(most * counts / max(int(counts.sum()), 1)).astype(np.intp)
+    wanted = np.minimum(np.maximum(wanted, MIN_PER_CLASS), counts)
+    before = np.cumsum(counts) - counts
+    drawn = []
+    for k, (count, draws) in enumerate(zip(counts.tolist(), wanted.tolist(), strict=True)):
+        bounds = np.arange(draws + 1) * count // max(draws, 1)
+        within = np.random.default_rng([seed, k]).random(draws) * np.diff(bounds)
+        drawn.append(before[k] + bounds[:-1] + within.astype(np.intp))
+    return _rows_at(classes(), np.concatenate([*drawn, np.zeros(0, dtype=np.intp)]), before)
+
+
+def _rows_at(classes: Iterable[Int32], places: NDArray[np.intp], before: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Numbers of the rows that stand at some places if all rows are ordered by class."""
+    found, passed, first = [], before.copy(), 0
+    for part in classes:
+        order = np.argsort(part, kind="stable")
+        counts = np.bincount(part, minlength=len(passed))
+        within = np.arange(len(part)) - np.repeat(np.cumsum(counts) - counts, counts)
+        own = np.repeat(passed, counts) + within
+        near = np.minimum(np.searchsorted(places, own), len(places) - 1)
+        found.append(first + np.sort(order[places[near] == own]))
+        passed += counts
+        first += len(part)
+    return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
+
+
+def _padded_sum(a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:
+    out = np.zeros(max(len(a), len(b)), dtype=np.intp)
+    out[: len(a)] += a
+    out[: len(b)] += b
+    return out

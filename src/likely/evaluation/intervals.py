@@ -11,7 +11,7 @@ from likely.arrays import Array
 from likely.evaluation.metrics import RATES, UNBOUNDED, figures
 from likely.evaluation.predictions import Predictions
 from likely.measures import wilson as upper_limits
-from likely.parallel import side_by_side
+from likely.parallel import run
 
 LEVEL = 0.95
 RESAMPLES = 200
@@ -89,7 +89,7 @@ def _spread(predictions: Predictions, beta: float, random_state: int) -> tuple[d
         rows = order[np.repeat(starts[chosen], sizes) + steps]
         return figures(predictions.take(rows), beta, with_curves=curved)
 
-    draws = list(side_by_side(resample, np.random.SeedSequence(random_state).spawn(RESAMPLES), None))
+    draws = run(resample, np.random.SeedSequence(random_state).spawn(RESAMPLES), None)
     names = [name for name in draws[0] if name not in RATES and all(name in draw for draw in draws)]
     tails = [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL]
     scale = np.sqrt(drawn / len(units))

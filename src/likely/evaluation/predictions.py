@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32
 from likely.decide import Loss, LossMatrix, Scores
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 
 MOST_CELLS = 1 << 27
 """Posteriors of up to so many cells (1 GiB) are kept; beyond, only what they say about each row's true class."""
@@ -64,8 +64,7 @@ class Predictions:
         def look(block: slice) -> None:
             _look(posterior[block], self.truth[block], *(cells[block] for cells in found))
 
-        for _ in side_by_side(look, row_blocks(len(self), len(self.classes)), None):
-            pass
+        run(look, row_blocks(len(self), len(self.classes)), None)
         return found
 
     def take(self, rows: NDArray[Any]) -> Predictions:
@@ -127,8 +126,7 @@ class PredictionBuffer:
         """All entries, once each has been made."""
         if self._has_shares and self._keeps:
             blocks = row_blocks(len(self.truth), len(self.classes))
-            for _ in side_by_side(lambda block: self._note(block, self._kept[block]), blocks, n_jobs):
-                pass
+            run(lambda block: self._note(block, self._kept[block]), blocks, n_jobs)
         return Predictions(
             self.classes,
             self._decisions,

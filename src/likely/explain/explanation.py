@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.explain.contrast import Contrast, target_and_rivals
 from likely.explain.factors import factors_of
-from likely.families.tempered import Tempered, bare
-from likely.families.texts import TextBernoulli, Token, WeighedWords
+from likely.families.protocol import HasTokens, Token
 from likely.numerics import log_of, normalise
 from likely.render.factors import (
     DRAWN_CLASSES,
@@ -67,9 +66,9 @@ class Explanation:
         statuses = tuple(zip(*(factor.status for factor in factors), strict=True)) or ((),) * table.n_rows
         columns = tuple(factor.label for factor in factors)
         words = {
-            belief.columns[0]: _tokens(belief, table)
+            belief.columns[0]: tokens
             for belief in model.beliefs
-            if isinstance(bare(belief), WeighedWords | TextBernoulli)
+            if isinstance(belief, HasTokens) and (tokens := belief.tokens(table)) is not None
         }
         return cls(model.classes, columns, cells, model.prior, contributions, statuses, words)
 
@@ -191,14 +190,6 @@ class Explanation:
     def _refuse_row(self, row: int) -> None:
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
-
-
-def _tokens(belief: Any, table: Table) -> Sequence[Sequence[Token]]:
-    """The words of a text column, with the weight that the column has."""
-    if not isinstance(belief, Tempered):
-        return cast("Sequence[Sequence[Token]]", belief.tokens(table))
-    texts = belief.belief.tokens(table)
-    return [[Token(word, weight, belief.weight * evidence) for word, weight, evidence in text] for text in texts]
 
 
 # The strongest reasons for a prediction, in words: what spoke for it, or against it, and how loudly.

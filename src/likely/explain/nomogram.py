@@ -14,6 +14,7 @@ from likely.errors import SettingsError, listed, missing_columns
 from likely.explain.contrast import target_and_rivals
 from likely.explain.factors import beliefs_about, evidence, speaks_together
 from likely.explain.outcomes import COARSE, outcomes_of
+from likely.families.protocol import HasTokens
 from likely.families.tempered import bare
 from likely.numerics import log_of
 from likely.render.nomogram import RowPoints, Scale, Sheet, nomogram
@@ -62,7 +63,9 @@ class Nomogram:
                 f"A nomogram adds points column by column, but {listed(tied[0].columns)} speak together: "
                 "use the naive classifier for one."
             )
-        texts = [belief.columns[0] for belief in model.beliefs if belief.columns and hasattr(bare(belief), "tokens")]
+        texts = [
+            belief.columns[0] for belief in model.beliefs if belief.columns and isinstance(bare(belief), HasTokens)
+        ]
         if texts:
             raise SettingsError(f"A text has no scale of values, so a nomogram cannot show {listed(texts)}.")
         labels = model.classes.tolist()

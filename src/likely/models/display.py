@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from sklearn import get_config
+import numpy as np
 
 from likely.explain.rank import telling_values
-from likely.families.gaussian import Gaussian
-from likely.families.multivariate import MultivariateGaussian
+from likely.families.protocol import HasBells
 from likely.markup import Markup, joined, tag
 from likely.render.page import fragment, page
 from likely.render.table import Cell, Column, Grid, shortened
@@ -21,24 +20,6 @@ if TYPE_CHECKING:
 
 SHOWN_CLASSES, SHOWN_COLUMNS = 12, 30
 LONGEST = 60
-
-
-class Shown:
-    """Rich display of what was learned; scikit-learn's own diagram of parameters before that.
-
-    It stands before scikit-learn's classes among the bases of a classifier.
-    """
-
-    def _repr_html_inner(self) -> str:
-        if hasattr(self, "summary_"):
-            return learned_page(self)
-        return str(super()._repr_html_inner())  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = cast("dict[str, str]", super()._repr_mimebundle_(**kwargs))  # type: ignore[misc]
-        if hasattr(self, "summary_") and get_config()["display"] == "diagram":
-            bundle["text/html"] = learned_page(self)
-        return bundle
 
 
 def learned_page(classifier: Any, *more: object) -> Markup:
@@ -70,11 +51,12 @@ def _classes(model: Model, summary: Summary) -> Markup:
 def _shown_families(classifier: Any) -> dict[str, str]:
     """The family of each column, with the smoothing where that was chosen and the weight where that was learned."""
     shown = dict(classifier.families_)
-    given = getattr(classifier, "smoothing", None)
+    own = classifier.get_params(deep=False)
+    given = own.get("smoothing")
     each = list(given.values()) if isinstance(given, Mapping) else [given]
     if any(isinstance(one, str) and one == "auto" for one in each):
         shown = {name: f"{shown[name]}, {smoothing}" for name, smoothing in classifier.smoothing_.items()}
-    if getattr(classifier, "weights", None) is not None:
+    if own.get("weights") is not None:
         shown = {name: f"{shown[name]}, weight {weight:.2f}" for name, weight in classifier.weights_.items()}
     return shown
 
@@ -136,14 +118,15 @@ def _telling(classifier: Any, per_class: int) -> Markup | None:
 def _numbers(classifier: Any) -> Markup | None:
     """Mean and deviation of every column of numbers in each class."""
     labels = [str(label) for label in classifier.classes_.tolist()][:LISTED_CLASSES]
-    lines = []
+    lines: list[list[str]] = []
+    n_columns = 0
     for belief in classifier.model_.beliefs:
-        margins = belief.margins if isinstance(belief, MultivariateGaussian) else belief
-        if isinstance(margins, Gaussian):
-            for place, name in enumerate(margins.columns):
-                pairs = zip(margins.mean[:, place], margins.deviation[:, place], strict=True)
-                lines.append([name, *(f"{mean:.5g} ± {width:.3g}" for mean, width in pairs)][: len(labels) + 1])
+        if isinstance(belief, HasBells):
+            few, n_columns = belief.columns[: LISTED_COLUMNS - len(lines)], n_columns + len(belief.columns)
+            classes = [(mean, np.sqrt(np.diagonal(matrix))) for mean, matrix in belief.bells(few)[: len(labels)]]
+            for place, name in enumerate(few):
+                lines.append([name, *(f"{mean[place]:.5g} ± {width[place]:.3g}" for mean, width in classes)])
     if not lines:
         return None
-    table = html_table(["column", *labels], lines[:LISTED_COLUMNS], len(lines) - LISTED_COLUMNS, "columns")
+    table = html_table(["column", *labels], lines, n_columns - len(lines), "columns")
     return joined(tag("h2", "Numbers: mean ± deviation of each class"), table)

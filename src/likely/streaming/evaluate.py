@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SettingsError, listed, missing_columns
+from likely.engines.pieces import columns_read, label_type
+from likely.errors import DataError, Setting, SettingsError, listed, missing_columns
 from likely.evaluation.cross_validation import sums_of_others, write_posterior
 from likely.evaluation.evaluate import evaluate
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.io.table import FileTable, open_table
 from likely.models.learner import Learner
+from likely.progress import Shown
 from likely.scorer import remaining_priors
 from likely.stats import Summary
-from likely.streaming.count import columns_read, label_type
 from likely.streaming.passes import MOST_ROWS, Counted, Folds, Passes
-from likely.streaming.train import Report as Tell
 from likely.streaming.train import Training
 from likely.streaming.update import target_of
 from likely.table import Table, encode_column, merge_classes
@@ -40,7 +40,7 @@ def evaluate_file(
     random_state: int = 0,
     weight: str | None = None,
     most: int = MOST_ROWS,
-    progress: Tell | None = None,
+    progress: Shown = None,
 ) -> Report:
     """How good a classifier is on a table in files; see `likely.evaluate` for the parameters.
 
@@ -52,14 +52,14 @@ def evaluate_file(
     if cv is None:
         return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, random_state, most, progress)
     if target is None:
-        raise SettingsError("Say which column holds the labels: target=.")
+        raise SettingsError("Say which column holds the labels: ", Setting("target"), ".")
     copy = type(classifier)(**classifier.get_params(deep=False))
     training = Training.begin(copy, table, target, weight)
     many_folds = isinstance(cv, int) and cv > 1 and groups is None and repeats == 1
     if not many_folds:
         return _in_memory(training, cv, loss, beta, groups, repeats, random_state)
-    passes = Passes(table, training.wanted(), copy.n_jobs, progress, random_state, most)
-    folds = Folds(training.counter, int(cv), random_state)
+    passes = Passes(table, training.judged.wanted, copy.n_jobs, progress, random_state, most)
+    folds = Folds(training.judged.counter, int(cv), random_state)
     seen = passes.first(folds.count)
     models = [_model(training, summary, seen.classes) for summary in sums_of_others(seen.folds(int(cv)), add)]
     buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
@@ -80,7 +80,7 @@ def evaluate_file(
 
 
 def _as_it_is(
-    clf: Any, table: FileTable, target: str, loss: Any, beta: float, seed: int, most: int, progress: Tell | None
+    clf: Any, table: FileTable, target: str, loss: Any, beta: float, seed: int, most: int, progress: Shown
 ) -> Report:
     """Judge the rows of a test set by a classifier that has learned others."""
     weight = clf.schema_.weight if clf.schema_.weight in table.names else None  # testers may not know it
@@ -89,7 +89,7 @@ def _as_it_is(
     if missing:
         raise missing_columns(missing, table.names)
     wanted[target] = label_type(table.types[target], clf.classes_)
-    n_jobs = getattr(clf, "n_jobs", None)
+    n_jobs = clf.get_params(deep=False).get("n_jobs")
     passes = Passes(table, wanted, n_jobs, progress, seed, most)
 
     def look(rows: Table, _: int) -> Counted:
@@ -121,19 +121,19 @@ def _in_memory(
     training: Training, cv: Any, loss: Any, beta: float, groups: str | None, repeats: int, seed: int
 ) -> Report:
     """The ways that need all rows at once."""
-    table, wanted = training.table, training.wanted()
+    table, wanted = training.judged.table, training.judged.wanted
     if groups is not None:
         if groups not in table.names:
             raise missing_columns([groups], table.names)
         wanted.setdefault(groups, "")
     rows = pa.concat_tables([piece.read() for piece in table.pieces(wanted)], promote_options="permissive")
     clf = training.classifier
-    clf.schema = training.counter.schema
+    clf.schema = training.judged.counter.schema
     of_groups = None if groups is None else rows.column(groups)
-    learned = rows if groups is None or groups in training.counter.wanted else rows.drop_columns([groups])
+    learned = rows if groups is None or groups in training.judged.counter.wanted else rows.drop_columns([groups])
     return evaluate(
-        clf, learned.unify_dictionaries(), training.counter.target, cv=cv, loss=loss, beta=beta, groups=of_groups,
-        repeats=repeats, random_state=seed, progress=False,
+        clf, learned.unify_dictionaries(), training.judged.counter.target, cv=cv, loss=loss, beta=beta,
+        groups=of_groups, repeats=repeats, random_state=seed, progress=False,
     )  # fmt: skip
 
 

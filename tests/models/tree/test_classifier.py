@@ -128,7 +128,7 @@ def test_every_setting_changes_something() -> None:
     ]
     for change in changes:
         assert TreeClassifier(**change).fit(X, Y).to_json() != usual, change
-    drawn = [TreeClassifier(prune=("reduced_error", 0.3), seed=seed).fit(X, Y).to_json() for seed in range(4)]
+    drawn = [TreeClassifier(prune=("reduced_error", 0.3), random_state=seed).fit(X, Y).to_json() for seed in range(4)]
     assert len(set(drawn)) > 1
     raised = [TreeClassifier(prune=("confidence", 0.3), raising=r).fit(X, Y).to_json() for r in (False, True)]
     assert raised[0] != raised[1]
@@ -262,7 +262,7 @@ def test_many_classes() -> None:
         ({"min_cases": "two"}, "min_cases is 'two'"),
         ({"max_depth": 2.5}, "whole number from 0 up, or None"),
         ({"smoothing": "much"}, "smoothing is 'much'"),
-        ({"seed": "chance"}, "seed is 'chance'"),
+        ({"random_state": "chance"}, "random_state is 'chance'"),
         ({"loss": {"low": {"low": 0}}}, "middle"),
         ({"prune": ("reduced_error", (X, np.full(len(X), "new")))}, "No row to prune by"),
         ({"max_depth": -1}, "whole number from 0 up, or None"),

@@ -33,12 +33,13 @@ def export(
     no prediction there.
     """
     from likely.models.export import export_file
+    from likely.models.protocols import Exports
 
     to_pipe = is_pipe(out)
     target = destination(out)
     kind = to or ("json" if to_pipe else None)
     classifier = load_model(model)
-    if not (adds_counts(classifier) or hasattr(classifier, "tree_")):
+    if not (adds_counts(classifier) or isinstance(classifier, Exports)):
         raise SettingsError(
             f"The {type(classifier).__name__} in {model!r} cannot be exported: it is neither counts nor a tree."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 import typer
@@ -21,10 +20,9 @@ from likely.cli.options import Page
 from likely.cli.output import OutputOptions, in_options, records, write, write_json, write_table
 from likely.cli.outputs import Reads
 from likely.cli.run import NEGATIVE
-from likely.errors import SettingsError
+from likely.errors import SettingsError, without_asides
 
 SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60
-_JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
 
 
 def show(
@@ -70,7 +68,7 @@ def show(
 
 def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | None) -> None:
     """A classifier that keeps what it learned in a form of its own: its classes and columns, and its own page."""
-    columns = [[column.name, column.kind, _JUDGED.sub("", in_options(column.why))] for column in classifier.schema_]
+    columns = [[column.name, column.kind, in_options(without_asides(column.why))] for column in classifier.schema_]
     labels = [str(label) for label in classifier.classes_.tolist()]
     if html is not None:
         from likely.io.atomic import write_text
@@ -93,11 +91,13 @@ def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | N
         )
         shown = columns[:SHOWN_COLUMNS]
         write_table(_title("Columns", len(shown), len(columns)), ["column", "kind", "why"], shown, left=(0, 1, 2))
-        terms = [[" × ".join(term)] for term in getattr(classifier, "pairs_", ())]
+        from likely.models.protocols import Exports, HasTerms
+
+        terms = [[" × ".join(term)] for term in (classifier.pairs_ if isinstance(classifier, HasTerms) else ())]
         if terms:
             shown = terms[:SHOWN_COLUMNS]
             write_table(_title("Heard together", len(shown), len(terms)), ["columns"], shown)
-        if hasattr(classifier, "to_text"):
+        if isinstance(classifier, Exports):
             write(f"\n{_drawing(classifier.to_text())}\n")
 
 
@@ -155,7 +155,7 @@ def _write_columns(classifier: Any) -> None:
         [
             _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),
             _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "",
-            _JUDGED.sub("", in_options(column.why)),
+            in_options(without_asides(column.why)),
         ]
         for column in columns[:SHOWN_COLUMNS]
     ]  # fmt: skip

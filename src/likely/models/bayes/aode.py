@@ -15,9 +15,6 @@ from likely.engines.plan import Task
 from likely.errors import SettingsError, did_you_mean, listed
 from likely.families import Settings, smoothing_by_column
 from likely.measures import information_gain
-from likely.models.classifier import Predictor
-from likely.models.decision import ModelDecider
-from likely.models.display import Shown
 from likely.models.learner import Learner
 from likely.models.setting_checks import BINS, COUNTED, Check, are_numbers, refusal, whole_from
 from likely.models.settings import PairChanges, at_least_one, not_negative
@@ -39,7 +36,7 @@ def _are_cuts(name: str, given: Any) -> None:
         raise refusal(name, given, "a mapping of numeric columns to ascending numbers")
 
 
-class AODEClassifier(Shown, Learner, Predictor, ModelDecider):
+class AODEClassifier(Learner):
     """Between naive and full Bayes: each column may depend on the class and on one other column, in turn on every one.
 
     P(class, row) is the mean over parents j of P(class) · P(x_j | class) · Π P(x_k | x_j, class): evidence that two

@@ -7,27 +7,23 @@ towards min(1, 3 / √columns), for with many columns most of what one says has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.engines.plan import Task
-from likely.errors import DataError, ModelFileError, SettingsError
+from likely.errors import DataError, ModelFileError
 from likely.families import Settings
 from likely.families.leave_one_out import less
-from likely.models.classifier import warn_if_unsaved
-from likely.models.learner import Learner
 from likely.models.leave_one_out import LeaveOneOut
-from likely.models.settings import checked
 from likely.numerics import log_of
-from likely.parallel import one_thread_each, row_blocks, side_by_side
+from likely.parallel import one_thread_each, row_blocks, run
 from likely.scorer import evidence_for
 from likely.stats import Summary
 from likely.table import index_levels
@@ -53,6 +49,11 @@ class FeatureWeights:
     weights: Mapping[str, float]
     offsets: Array
     stale: bool = False
+
+    def kept(self, columns: Iterable[str]) -> dict[str, Any]:
+        """Plain values for a file, the weights in the order of the columns."""
+        of = [self.weights[name] for name in columns]
+        return {"of": of, "offsets": self.offsets.tolist(), "stale": self.stale}
 
 
 def units_of(assigned: Mapping[str, str]) -> list[Unit]:
@@ -114,8 +115,7 @@ def _evidence(
             first, last = np.searchsorted(rows, (block.start, block.stop))
             out[place, first:last] = joint[rows[first:last] - block.start]
 
-    for _ in side_by_side(judge, range(len(units)), n_jobs):
-        pass
+    run(judge, range(len(units)), n_jobs)
     # What all classes have in common says nothing; without it no large numbers are subtracted.
     out -= out.max(axis=2, keepdims=True).clip(np.finfo(np.float64).min, None)
     return np.maximum(out, FARTHEST, out=out)
@@ -149,102 +149,21 @@ def _descend(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Ar
     return found.x[:n_units], found.x[n_units:]
 
 
-# Learned weights of columns: how a classifier keeps them, says that they are stale, and refreshes them.
+def placed(task: Task, classes: NDArray[Any], n_jobs: int | None) -> Task:
+    """The rows of a task among the classes that were learned."""
+    rows = task.rows
+    places = np.append(index_levels(rows.classes.tolist(), classes.tolist()), -1)[rows.y]
+    if (places < 0).any():
+        raise DataError("The rows to learn weights from have a class that was never learned.")
+    again = Rows(rows.table, classes, places.astype(np.int32), rows.weight, n_jobs, rows.recipes)
+    return Task(again, task.schema, task.assigned, task.weighted)
 
 
-class WeightedLearner(Learner):
-    """A learner whose columns may have exponents. They need rows, so they do not follow from the summary."""
-
-    weights: Any
-    exponents_: FeatureWeights
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether all that it believes follows from a summary; learned weights need the rows."""
-        return self.weights is None
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """The weight of each column: learned, or 1."""
-        check_is_fitted(self)
-        learned = self._exponents() if self.weights is not None else None
-        return {name: 1.0 if learned is None else learned.weights[name] for name in self.families_}
-
-    @property
-    def weights_stale_(self) -> bool:
-        """Whether rows or settings have changed since the weights were learned: `refresh` learns them anew."""
-        check_is_fitted(self)
-        learned = self._exponents()
-        return self.weights is not None and (learned is None or learned.stale)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
-        task = self.task(X, y, sample_weight)
-        warn_if_unsaved(task.rows.classes)
-        self.__dict__.pop("exponents_", None)
-        self._remember(task, task.count())
-        return self._learn_weights(task) if self._wants_weights() else self
-
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the weights of the columns anew from rows that have been learned: all of them, or a fair sample."""
-        check_is_fitted(self)
-        if not self._wants_weights():
-            raise SettingsError("There are no weights to refresh: ask for them by weights='learned'.")
-        return self._learn_weights(self._task_of(X, y, sample_weight))
-
-    def _wants_weights(self) -> bool:
-        return self.weights is not None and checked("weights", self.weights) == "learned"
-
-    def _exponents(self) -> FeatureWeights | None:
-        return getattr(self, "exponents_", None)
-
-    def _learn_weights(self, task: Task) -> Self:
-        settings = self._settings_for(self.summary_, task.assigned)
-        rows = np.append(index_levels(task.rows.classes.tolist(), self.classes_.tolist()), -1)[task.rows.y]
-        if (rows < 0).any():
-            raise DataError("The rows to learn weights from have a class that was never learned.")
-        again = Rows(
-            task.rows.table, self.classes_, rows.astype(np.int32), task.rows.weight, self.n_jobs, task.rows.recipes
-        )
-        placed = Task(again, task.schema, task.assigned, task.weighted)
-        self.exponents_ = learn_feature_weights(placed, self.summary_, settings, self.n_jobs)
-        return super()._settle(self.summary_, self.families_)
-
-    def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
-        """Weights stay as they were, which is said: no rows are at hand to learn them from."""
-        learned = self._exponents()
-        if learned is not None:
-            places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist())
-            offsets = np.where(places < 0, 0.0, np.append(learned.offsets, 0.0)[places])
-            self.exponents_ = FeatureWeights(learned.weights, offsets, stale=True)
-        return super()._settle(summary, assigned)
-
-    def _resettle(self, changes: Mapping[str, Any]) -> Self:
-        before = self._exponents()
-        super()._resettle(changes)
-        if before is not None and set(changes) <= {"priors", "n_jobs", "weights"}:
-            self.exponents_ = before  # none of these changes what columns say
-        return self
-
-    def _weighed_by(self, summary: Summary) -> tuple[Mapping[str, float] | None, Array | None]:
-        learned = self._exponents()
-        return (learned.weights, learned.offsets) if self._wants_weights() and learned is not None else (None, None)
-
-    def _weights_kept(self) -> dict[str, Any] | None:
-        learned = self._exponents()
-        if learned is None:
-            return None
-        of = [learned.weights[name] for name in self.families_]
-        return {"of": of, "offsets": learned.offsets.tolist(), "stale": learned.stale}
-
-    def restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
-        """Take on a summary that was counted elsewhere, and weights that go with it; those it has are stale then."""
-        if weights is None:
-            return self._settle(summary, families)
-        of, offsets = (np.array(weights[name], dtype=np.float64) for name in ("of", "offsets"))
-        shapes = of.shape == (len(families),) and offsets.shape == (len(summary.classes),)
-        if not (shapes and np.isfinite(of).all() and (of >= 0.0).all() and np.isfinite(offsets).all()):
-            raise ModelFileError("its weights do not fit its columns and classes")
-        by_column = dict(zip(families, of.tolist(), strict=True))
-        self.exponents_ = FeatureWeights(by_column, offsets, bool(weights["stale"]))
-        return super()._settle(summary, families)
+def read_weights(given: Mapping[str, Any], columns: Iterable[str], n_classes: int) -> FeatureWeights:
+    """Weights from a file, checked: see `FeatureWeights.kept`."""
+    of, offsets = (np.array(given[name], dtype=np.float64) for name in ("of", "offsets"))
+    names = list(columns)
+    shapes = of.shape == (len(names),) and offsets.shape == (n_classes,)
+    if not (shapes and np.isfinite(of).all() and (of >= 0.0).all() and np.isfinite(offsets).all()):
+        raise ModelFileError("its weights do not fit its columns and classes")
+    return FeatureWeights(dict(zip(names, of.tolist(), strict=True)), offsets, bool(given["stale"]))

@@ -13,9 +13,6 @@ from likely.arrays import Array
 from likely.families import Settings, smoothing_by_column
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.protocol import Covariance
-from likely.models.classifier import Predictor
-from likely.models.decision import ModelDecider
-from likely.models.display import Shown
 from likely.models.learner import Learner
 from likely.models.setting_checks import BELIEFS as MODEL_CHECKS
 from likely.models.setting_checks import Check, one_of
@@ -32,7 +29,7 @@ from likely.models.settings import (
 )
 
 
-class FullBayesClassifier(Shown, Learner, Predictor, ModelDecider):
+class FullBayesClassifier(Learner):
     """One Gaussian with its own mean vector and covariance matrix per class; nominal columns are further factors.
 
     Parameters

@@ -10,18 +10,15 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Float32
 from likely.errors import DataError, ModelFileError, SettingsError
-from likely.evaluation.progress import Progress
 from likely.explain import Explanation
-from likely.models.classifier import Persistable, warn_if_unsaved
+from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool
 from likely.models.convnet.network import Effort, Network, Passed, held_back_rows, train
-from likely.models.decision import Decider
 from likely.models.setting_checks import (
     Check,
     check_settings,
@@ -34,11 +31,11 @@ from likely.models.setting_checks import (
 )
 from likely.models.settings import between, whole
 from likely.numerics import is_between
+from likely.progress import StepBar
 from likely.store import Reader, Writer
-from likely.table import Table, as_table, labels_of
+from likely.table import Table, as_table
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 FEWEST_HELD_BACK = 20
 """Images below which none are held back: what they say would be chance."""
@@ -66,7 +63,7 @@ def _is_share(name: str, given: Any) -> None:
         between(name, given, 0.0, 1.0)
 
 
-class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
+class ConvNetClassifier(Classifier):
     """Filters that are learned, slid over the image and pooled, twice by default.
 
     28 × 28 pixels become 4 maps of 24 × 24, pooled to 12 × 12, then 12 maps of 8 × 8, pooled to 4 × 4, and these a
@@ -143,27 +140,21 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
         check_settings(self)
         effort, layers = self._effort(), self._layers()
         images, shape = flattened(X, self.shape)
-        table = as_table(images, allow_empty=False)
-        self.schema_ = self._schema_of(table, y if isinstance(y, str) and y in table else None)
-        labels = labels_of(y, table)
+        given = self._training_rows(images, y, sample_weight)
+        schema, labels, weight = given.schema, given.labels, given.weight
         warn_if_unsaved(labels.classes)
-        weight = row_weights(sample_weight, table, self.schema_.weight)
         if weight is not None and not weight.any():
             raise DataError("All rows have weight zero, so there is nothing to learn.")
-        self.n_features_in_ = len(self.schema_)
-        if table.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.classes_, self.n_rows_ = labels.classes, table.n_rows
-        self.shape_: Shape = shape_of(len(self.schema_.numeric), shape)
-        if self.shape is not None and shape_of(len(self.schema_.numeric), self.shape) != self.shape_:
+        self.shape_: Shape = shape_of(len(schema.numeric), shape)
+        if self.shape is not None and shape_of(len(schema.numeric), self.shape) != self.shape_:
             raise SettingsError(f"shape is {self.shape!r}, but the images are {by(self.shape_)}: leave shape out.")
-        pixels = read_pixels(table, self.schema_.numeric)
-        self.range_ = float(pixels.min()), float(pixels.max())
+        pixels = read_pixels(given.table, schema.numeric)
+        self._remember_columns(schema, named=given.table.named)
+        self.n_rows_, self.range_ = given.table.n_rows, (float(pixels.min()), float(pixels.max()))
         height, width = layers.padded(self.shape_[:2], self.pad_to)
-        network = Network(layers, (height, width, self.shape_[2]), len(self.classes_), seed=effort.seed)
+        network = Network(layers, (height, width, self.shape_[2]), len(labels.classes), seed=effort.seed)
         self._learn(network, self._prepared(pixels, network), labels.codes, weight, effort)
+        self.classes_ = labels.classes
         return self
 
     def _learn(
@@ -172,7 +163,7 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
         held = np.zeros(len(images), dtype=np.bool_)
         if len(images) * self.held_back >= FEWEST_HELD_BACK:
             held = held_back_rows(y, self.held_back, effort.seed)
-        shown = Progress(effort.epochs, "pass", self.progress)
+        shown = StepBar(effort.epochs, "pass", self.progress)
         self.history_: list[Passed] = []
 
         def note(passed: Passed) -> None:
@@ -321,6 +312,7 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
         return state
 
     def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = False
         tags.non_deterministic = False
         return tags

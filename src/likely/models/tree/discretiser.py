@@ -59,7 +59,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         prune: Any = ("confidence", 0.8),
         encode: str = "interval",
         schema: Any = None,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.method = method
         self.n_bins = n_bins
@@ -69,7 +69,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         self.prune = prune
         self.encode = encode
         self.schema = schema
-        self.seed = seed
+        self.random_state = random_state
 
     @property
     def intervals_(self) -> dict[str, list[str]]:
@@ -133,7 +133,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
             return frequency_edges(numbers, weights, self.n_bins)
         plan = Plan(self.measure, float(self.min_cases), self.max_depth)
         classes = labels.codes[rows], len(labels.classes)
-        return tree_edges(numbers, *classes, weights, plan, Choice.read(self.prune), self.seed)
+        return tree_edges(numbers, *classes, weights, plan, Choice.read(self.prune), self.random_state)
 
     def _labels(self, table: Table, y: Any) -> Labels | None:
         if self.method != "tree":

@@ -44,7 +44,7 @@ class TreeSettings(Protocol):
     text_tokens: int | None
     binned: bool
     smoothing: float
-    seed: int
+    random_state: int
     n_jobs: int | None
 
 
@@ -106,5 +106,5 @@ CHECKS: dict[str, Check] = {
     "text_tokens": optional(whole_from(1)),
     "smoothing": partial(not_negative, most=MOST_SMOOTHING),
     "loss": is_loss,
-    "seed": whole_from(0),
+    "random_state": whole_from(0),
 }
