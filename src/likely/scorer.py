@@ -17,7 +17,7 @@ from likely.families.gap import GapFactor
 from likely.families.protocol import Costly
 from likely.families.tempered import Tempered
 from likely.numerics import log_of, most_probable, normalise
-from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, side_by_side
+from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, run
 from likely.stats import ClassWeights, Moments, Statistic, Summary, moments_of
 from likely.stats.protocol import NOISE
 from likely.stats.summary import BY_COLUMN
@@ -106,7 +106,7 @@ class Model(Scorer):
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""
         few = table.n_rows < FEWEST_ROWS
-        scorers = list(side_by_side(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs))
+        scorers = run(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs)
         log_prior = log_of(self.prior)
 
         def score(block: slice) -> None:
@@ -119,8 +119,7 @@ class Model(Scorer):
         width = len(self.classes) + sum(work)
         blocks = row_blocks(table.n_rows, width)
         with one_thread_each() if len(blocks) > 1 else nullcontext():
-            for _ in side_by_side(score, blocks, n_jobs):
-                pass
+            run(score, blocks, n_jobs)
 
 
 def _weighed(belief: FittedFamily, weights: Mapping[str, float]) -> list[FittedFamily]:

@@ -18,8 +18,8 @@ import pytest
 from likely import BayesClassifier, FileError, SchemaError, SettingsError
 from likely.io import blocks, open_table
 from likely.io.formula_guard import guarded, guarded_column
+from likely.progress import Progress
 from likely.streaming import predict_file
-from likely.streaming.train import Progress
 from tests.streaming.made import mixed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from functools import cache
 from typing import Any, Self, cast
@@ -31,7 +32,7 @@ PASSES = 1000
 MANY_CELLS = 1 << 20
 
 
-class Outsider(ClassifierMixin, BaseEstimator):
+class Baseline(ABC, ClassifierMixin, BaseEstimator):
     """A classifier of scikit-learn behind the door of this package: it reads raw tables."""
 
     schema: Any
@@ -60,11 +61,13 @@ class Outsider(ClassifierMixin, BaseEstimator):
             return np.ones((table.n_rows, 1))
         return np.asarray(self._shares(self._rows(table)), dtype=np.float64)
 
+    @abstractmethod
     def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
-        raise NotImplementedError("An outsider fits a model of scikit-learn.")
+        """A fitted model of scikit-learn."""
 
+    @abstractmethod
     def _rows(self, table: Table) -> Any:
-        raise NotImplementedError("An outsider makes rows ready.")
+        """Rows as that model reads them."""
 
     def _shares(self, rows: Any) -> Any:
         return self.model_.predict_proba(rows)
@@ -76,7 +79,7 @@ class Outsider(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class LogisticYardstick(Outsider):
+class LogisticBaseline(Baseline):
     """scikit-learn's logistic regression on standardised numbers, one-hot categories, marked gaps and tf-idf."""
 
     def __init__(self, *, C: float = 1.0, schema: Any = None) -> None:
@@ -94,7 +97,7 @@ class LogisticYardstick(Outsider):
         return narrow(self.preparation_.rows(table))
 
 
-class BoostingYardstick(Outsider):
+class BoostingBaseline(Baseline):
     """scikit-learn's histogram gradient boosting: gaps and categories as they are, texts pressed into 50 directions."""
 
     texts_: Preparation | None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.families.protocol import Chained, Domain, FittedFamily, HasDomain, KnowsValues, Positional, Whole
 from likely.families.tempered import bare
-from likely.render.text import Status
+from likely.render.factors import Status
 from likely.scorer import Model
 from likely.table import Table, as_table
 

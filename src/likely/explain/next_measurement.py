@@ -51,10 +51,10 @@ def next_measurement(model: Model, table: Table, loss: Any = None) -> pd.DataFra
             gains = _by_block(rows[some], now[some], outcomes, costs, weight)
             lines += [(int(row), place, name, *gain) for row, gain in zip(rows[some], gains, strict=True)]
     wanted = "information" if costs is None else "saving"
-    told = ["row", "place", "column", "information", *(["saving"] if costs is not None else [])]
+    names = ["row", "place", "column", "information", *(["saving"] if costs is not None else [])]
     order = ["row", wanted, "information", "place"] if costs is not None else ["row", wanted, "place"]
     ascending = [name in ("row", "place") for name in order]
-    frame = pd.DataFrame(lines, columns=told).sort_values(order, ascending=ascending, kind="stable")
+    frame = pd.DataFrame(lines, columns=names).sort_values(order, ascending=ascending, kind="stable")
     return frame.drop(columns="place").reset_index(drop=True)
 
 
@@ -68,17 +68,17 @@ def costs_of(loss: Any, classes: NDArray[Any], n_rows: int) -> Array:
                 f"for each of the {len(classes)} classes in it."
             )
         return costs
-    given = as_loss(loss).named(classes.tolist())
-    places = index_levels(classes.tolist(), given.truths)
+    named = as_loss(loss).named(classes.tolist())
+    places = index_levels(classes.tolist(), named.truths)
     lacking = [label for label, found in zip(classes.tolist(), places, strict=True) if found < 0]
     if lacking:
         raise SettingsError(f"The loss gives no cost for the class {listed(lacking)}.")
-    if given.n_rows not in (None, n_rows):
-        raise SettingsError(f"The loss has costs for {given.n_rows} rows, but the table has {n_rows}.")
-    costs = np.asarray(given.costs, dtype=np.float64)[..., places]
-    if given.refuse is None:
+    if named.n_rows not in (None, n_rows):
+        raise SettingsError(f"The loss has costs for {named.n_rows} rows, but the table has {n_rows}.")
+    costs = np.asarray(named.costs, dtype=np.float64)[..., places]
+    if named.refuse is None:
         return costs
-    return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), given.refuse)], axis=-2)
+    return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), named.refuse)], axis=-2)
 
 
 def _expected(
@@ -91,13 +91,13 @@ def _expected(
             continue
         if isinstance(belief, GivenOthers) and speaks_together(belief):
             for place, alone in zip(everywhere, belief.given_others(table, column, rows), strict=True):
-                told = outcomes_of(alone, column, n_classes, COARSE)
-                if told is not None:
-                    yield everywhere[place : place + 1], told, 1.0
+                outcomes = outcomes_of(alone, column, n_classes, COARSE)
+                if outcomes is not None:
+                    yield everywhere[place : place + 1], outcomes, 1.0
             return
-        told = outcomes_of(belief, column, n_classes, COARSE)
-        if told is not None:
-            yield everywhere, told, weight_of(belief)
+        outcomes = outcomes_of(belief, column, n_classes, COARSE)
+        if outcomes is not None:
+            yield everywhere, outcomes, weight_of(belief)
             return
 
 

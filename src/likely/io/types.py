@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likely.errors import FileError, SettingsError, did_you_mean
+from likely.errors import FileError, Message, Setting, SettingsError, did_you_mean, say_type
 from likely.io.dialect import FALSE, NUMBER_GAPS, TRUE
 
 CellType = Literal["integer", "number", "truth", "date", "time", "text"]
@@ -50,7 +50,10 @@ def guess_type(column: pa.ChunkedArray, name: str, decimal: str) -> Guess:
     if len(words) and _all(words, NUMBER if decimal == "." else COMMA_NUMBER):
         return _number(words, name)
     soft = pc.unique(known.filter(pc.is_in(known, pa.array(NUMBER_GAPS, column.type)))).to_pylist()
-    note = f"column {name!r}: {_quoted(soft)} is a category there, not a gap; na= can say otherwise" if soft else ""
+    note = ""
+    if soft:
+        what = f"column {name!r}: {_quoted(soft)} is a category there, not a gap; "
+        note = Message(what, Setting("na"), " can say otherwise")
     if len(words) == len(known) and bool(pc.all(pc.is_in(known, pa.array(TRUE + FALSE, column.type))).as_py()):
         return Guess("truth")
     if _all(known, DATE) and _casts(known, pa.date32()):
@@ -80,22 +83,35 @@ def find_decimal(columns: dict[str, pa.ChunkedArray], file: str) -> str:
         elif _all(known, PARTED):
             raise FileError(
                 f"{file}: column {name!r} parts thousands, as in {_first(known, PARTS)}; remove these marks from the "
-                f"file, or say types={{{name!r}: 'text'}} to keep it as written."
+                f"file, or say ",
+                say_type(name, "text"),
+                " to keep it as written.",
             )
     if commas and points:
         if all(_all(columns[name].drop_null(), GROUPED) for name in points):
             raise FileError(
                 f"{file}: column {points[0]!r} has points as in 1.500 and column {commas[0]!r} has commas; remove the "
-                "points between thousands, or say decimal='.' or decimal=','."
+                "points between thousands, or say ",
+                Setting("decimal", "."),
+                " or ",
+                Setting("decimal", ","),
+                ".",
             )
         raise FileError(
             f"{file}: column {commas[0]!r} has decimal commas and column {points[0]!r} decimal points; say which it is "
-            "with decimal=',' or decimal='.', then the other column is read as text."
+            "with ",
+            Setting("decimal", ","),
+            " or ",
+            Setting("decimal", "."),
+            ", then the other column is read as text.",
         )
     if unclear and not commas:
         raise FileError(
-            f"{file}: the commas of column {unclear[0]!r} may be decimal or part thousands; say decimal=',' for the "
-            f"first, or types={{{unclear[0]!r}: 'text'}} to keep it as written."
+            f"{file}: the commas of column {unclear[0]!r} may be decimal or part thousands; say ",
+            Setting("decimal", ","),
+            " for the first, or ",
+            say_type(unclear[0], "text"),
+            " to keep it as written.",
         )
     return "," if commas else "."
 
@@ -117,7 +133,7 @@ def _number(known: pa.ChunkedArray, name: str) -> Guess:
         return Guess("number")
     if _any(known, PADDED):
         why = f"column {name!r} is text, because leading zeros as in 007 would be lost in numbers"
-        return Guess("text", f"{why}; types={{{name!r}: 'number'}} reads it as numbers")
+        return Guess("text", Message(f"{why}; ", say_type(name, "number"), " reads it as numbers"))
     if not _all(known, INTEGER):
         return Guess("number" if _casts(known, pa.int64()) else "text", f"column {name!r} has very long whole numbers")
     if not _casts(known, pa.int64()):
@@ -130,7 +146,8 @@ def _mostly_numbers(known: pa.ChunkedArray, name: str, decimal: str) -> str:
     if not len(known) or pc.mean(fits).as_py() < MOSTLY:
         return ""
     odd = pc.unique(known.filter(pc.invert(fits))).to_pylist()
-    return f"column {name!r} is text: mostly numbers, but also {_quoted(odd)}; na= makes such cells gaps"
+    what = f"column {name!r} is text: mostly numbers, but also {_quoted(odd)}; "
+    return Message(what, Setting("na"), " makes such cells gaps")
 
 
 def _quoted(values: list[Any]) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags
 from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank, rank_words
-from likely.explain.contrast import sides_of
+from likely.explain.contrast import target_and_rivals
 from likely.families.protocol import KnowsValues
 from likely.families.tempered import bare
 from likely.scorer import Model
@@ -106,7 +106,7 @@ class Explaining:
         """
         table = self._read(X)
         why = Explanation.of(self.model_, table)
-        return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
+        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
 
     def nomogram(self, target: Any = None) -> Nomogram:
         """Points for every value of every column; added up they give `predict_proba` of `target`."""

@@ -23,7 +23,7 @@ from likely.io.outputs import Output, refuse
 from likely.io.write import kind_of, table_writer
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.sql import evidence_query
-from likely.models.evidence.term_tables import TOGETHER, told_by
+from likely.models.evidence.term_tables import SEPARATOR, term_table
 from likely.models.tree.sql import identifier
 from likely.numerics import log_of
 from likely.scorer import Model
@@ -211,13 +211,13 @@ def _parameters(belief: FittedFamily) -> Iterable[Parameter]:
 def _evidence(model: AdditivePredictor) -> Iterator[Line]:
     """What every cell of every table adds; of a text its words, and the share that their evidence counts for."""
     yield Line(BEYOND, "evidence", "evidence", None, model.beyond_prior())
-    names = [column.name for column in model.evidence.frame.columns]
+    names = [column.name for column in model.evidence.encoding.columns]
     for term in [*((place,) for place in range(len(names))), *model.evidence.terms.tuples()]:
-        told = told_by(model, [names[place] for place in term])
-        for at in np.ndindex(told.said.shape[:-1]):
-            cell = TOGETHER.join(cells[k] for cells, k in zip(told.cells, at, strict=True))
-            yield Line(TOGETHER.join(told.names), "evidence", "evidence", cell, told.said[at])
-    for share, words in zip(model.evidence.texts.tolist(), model.words, strict=True):
+        term_cells = term_table(model, [names[place] for place in term])
+        for at in np.ndindex(term_cells.entries.shape[:-1]):
+            cell = SEPARATOR.join(cells[k] for cells, k in zip(term_cells.cells, at, strict=True))
+            yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])
+    for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
         yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
         for belief in words.model.beliefs:
             yield from (Line(each.column, belief.name, *each[1:]) for each in _parameters(belief))

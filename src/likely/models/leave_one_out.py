@@ -17,7 +17,7 @@ from likely.families.gap import GapFactor
 from likely.families.leave_one_out import LeftOut, less
 from likely.families.protocol import LeavesMostOut, LeavesOneOut
 from likely.numerics import log_of, normalise, sums_of_others
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 from likely.scorer import class_prior, evidence_for
 from likely.stats import Statistic, Summary, moments_of
 
@@ -61,8 +61,7 @@ class LeaveOneOut:
             use(block, joint)
 
         width = len(self.classes) + len(self.assigned)
-        for _ in side_by_side(judge, row_blocks(self.rows.table.n_rows, 4 * width), n_jobs):
-            pass
+        run(judge, row_blocks(self.rows.table.n_rows, 4 * width), n_jobs)
 
     def _lines_by_class(self) -> Array | None:
         """Where all rows weigh the same, the log priors without a row depend on its class alone."""

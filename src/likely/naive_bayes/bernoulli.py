@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from numbers import Real
-from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +16,7 @@ from likely.families.counts import DenseWeights
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.naive_bayes.counts import DiscreteNB, FeatureNB, Rows, floats_of
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
 
 Shares = PresenceTable | PresenceWeights
@@ -89,7 +87,7 @@ class BernoulliNB(FeatureNB):
             return FeatureCounts.observe(self._presence(rows[block]), y[block], own, n_classes)
 
         blocks = row_blocks(rows.shape[0], rows.shape[1], fewest=4 * n_classes)
-        return reduce(add, side_by_side(observe, blocks, None))
+        return total(observe, blocks, None)
 
     def _presence(self, rows: Rows) -> Rows:
         """Ones where a column is present, zeros where it is not."""

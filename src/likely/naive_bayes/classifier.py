@@ -20,7 +20,7 @@ from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.models.decision import Decider
 from likely.numerics import log_of, most_probable, normalise, refuse_heavy, together
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 from likely.stats import ClassWeights
 from likely.table import Labels, encode_labels
 
@@ -218,8 +218,7 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
 
         n_rows, n_columns = rows.shape
         held = rows.nnz // max(n_rows, 1) if sparse.issparse(rows) else n_columns
-        for _ in side_by_side(work, row_blocks(n_rows, held + len(start)), None):
-            pass
+        run(work, row_blocks(n_rows, held + len(start)), None)
 
 
 def _read_weights(given: Any, rows: Any) -> Array:

@@ -62,8 +62,8 @@ def regions(classifiers: Mapping[str, Any] | Sequence[Any] | Any, X: Any, y: Any
             axes.set_xlabel(named(columns[0], 40))
         drawn[0].set_ylabel(named(columns[1], 40))
         _write_around(figure, [named(label, 24) for label in classes])
-    told = f"{len(rows)} of {table.n_rows} rows; {', '.join(panels)}."
-    return Picture(figure, f"{columns[0]} and {columns[1]}", told)
+    description = f"{len(rows)} of {table.n_rows} rows; {', '.join(panels)}."
+    return Picture(figure, f"{columns[0]} and {columns[1]}", description)
 
 
 def _all_classes(classifiers: Iterable[Any], seen: NDArray[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import SchemaError
+from likely.errors import Aside, Message, SchemaError, say_kind
 from likely.table.cells import Codes, Storage
 from likely.table.levels import read_number
 from likely.table.names import Numbered
@@ -115,7 +115,7 @@ def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
             guesses.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
             continue
         distinct = 1 if constant[j] else int(levels[j])
-        why = _about_numbers(name, storage, distinct, len(seen)) + _judged(len(seen), len(matrix))
+        why = _about_numbers(name, storage, distinct, len(seen)) + judged(len(seen), len(matrix))
         counted = None if sampled or distinct < 0 else distinct
         guesses.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
     return guesses
@@ -137,7 +137,7 @@ def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
         distinct = len(np.unique(known)) if storage == "integer" or (known == np.floor(known)).all() else -1
     if distinct < 0 and len(known) and (known == known[0]).all():
         distinct = 1
-    why = _about_numbers(name, storage, distinct, len(known)) + _judged(len(rows), table.n_rows)
+    why = _about_numbers(name, storage, distinct, len(known)) + judged(len(rows), table.n_rows)
     counted = None if distinct < 0 or len(rows) < table.n_rows else distinct
     return Column(name, "numeric", storage, counted, table.gaps(name), why)
 
@@ -148,7 +148,7 @@ def _guess_strings(table: Table, name: str, storage: Storage) -> Column:
         part = table.cells(name).at(rows).codes(name)
         if _is_text(part):
             # All levels of a long column of texts would be a second copy of it.
-            why = "free text" + _judged(len(rows), table.n_rows)
+            why: str = "free text" + judged(len(rows), table.n_rows)
             return Column(name, "text", storage, None, table.gaps(name), why)
     try:
         coded = table.codes(name)
@@ -160,11 +160,11 @@ def _guess_strings(table: Table, name: str, storage: Storage) -> Column:
     if _is_text(coded):
         return Column(name, "text", storage, levels, gaps, "free text: several words, mostly distinct")
     if known >= IDENTIFIER_ROWS and levels == known:
-        why = f"every row has its own value, as identifiers do; schema={{{name!r}: 'nominal'}} keeps it"
+        why = Message("every row has its own value, as identifiers do; ", say_kind(name, "nominal"), " keeps it")
         return Column(name, "ignored", storage, levels, gaps, why)
     what = "values of several types" if storage == "mixed" else "strings"
     why = f"{what} with few distinct values" if levels <= known * MOSTLY else what
-    return Column(name, "nominal", storage, levels, gaps, why + _spelt_numbers(name, coded) + _constant(levels))
+    return Column(name, "nominal", storage, levels, gaps, Message(why, _spelt_numbers(name, coded), _constant(levels)))
 
 
 def _is_text(coded: Codes) -> bool:
@@ -180,7 +180,7 @@ def _is_text(coded: Codes) -> bool:
 def _spelt_numbers(name: str, coded: Codes) -> str:
     some: Sequence[Any] = coded.levels[: FEW_LEVELS * FEW_LEVELS]
     if some and all(isinstance(level, str) and read_number(level) is not None for level in some):
-        return f"; they spell numbers: schema={{{name!r}: 'numeric'}} reads them so"
+        return Message("; they spell numbers: ", say_kind(name, "numeric"), " reads them so")
     return ""
 
 
@@ -190,7 +190,7 @@ def _sample(n_rows: int) -> NDArray[np.intp]:
 
 
 def _truths(name: str, levels: int, looked: int, rows: int) -> Column:
-    why = "truth values" + _constant(levels) + _judged(looked, rows)
+    why = "truth values" + _constant(levels) + judged(looked, rows)
     return Column(name, "nominal", "boolean", int(levels) if looked == rows else None, 0, why)
 
 
@@ -198,15 +198,19 @@ def _about_numbers(name: str, storage: Storage, distinct: int, looked: int) -> s
     what = "whole numbers" if storage == "integer" or distinct > 1 else "numbers"
     if not 1 < distinct <= min(FEW_LEVELS, MOSTLY * looked):
         return what + _constant(distinct)
-    return f"{what}, only {distinct} distinct: schema={{{name!r}: 'nominal'}} if they are categories"
+    return Message(f"{what}, only {distinct} distinct: ", say_kind(name, "nominal"), " if they are categories")
 
 
 def _constant(levels: int) -> str:
     return "; constant, so it says nothing about the class" if levels == 1 else ""
 
 
-def _judged(looked: int, rows: int) -> str:
-    return f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""
+JUDGED = " (judged from "
+
+
+def judged(looked: int, rows: int) -> Message:
+    """How many rows a column was judged from, if these were not all."""
+    return Message(Aside(f"{JUDGED}{looked:,} of {rows:,} rows)") if looked < rows else "")
 
 
 def _distinct(seen: NDArray[Any]) -> NDArray[np.intp]:

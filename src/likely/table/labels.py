@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SchemaError, missing_columns
+from likely.errors import AtRow, DataError, SchemaError, missing_columns
 from likely.table.arrow_cells import ArrowCells
 from likely.table.cells import GAP, CategoryCells, Cells, NumberCells
 from likely.table.column import NUMERIC, cells_of, module, no_complex
@@ -187,20 +187,25 @@ def _checked(classes: NDArray[Any], codes: NDArray[np.int32]) -> Labels:
     if np.isinf(classes).any():
         row = int(np.argmax(np.isin(codes, np.flatnonzero(np.isinf(classes)))))
         raise DataError(
-            f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label in row {row}."
+            f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label",
+            AtRow(row, f" in row {row}"),
+            ".",
         )
     broken = np.flatnonzero(classes != np.floor(classes))
     if len(broken):
         row = int(np.argmax(np.isin(codes, broken)))
         raise DataError(
-            f"Unknown label type: continuous. The label in row {row} is {classes[codes[row]]}; "
-            "classes need whole numbers or names, so cut the values into bins first."
+            "Unknown label type: continuous. The label",
+            AtRow(row, f" in row {row}"),
+            f" is {classes[codes[row]]}; classes need whole numbers or names, so cut the values into bins first.",
         )
     return Labels(classes, codes)
 
 
 def _missing(row: int, more: str = "") -> DataError:
-    return DataError(f"The label in row {row} is missing; leave the row out or give it a label.{more}")
+    return DataError(
+        "The label", AtRow(row, f" in row {row}"), f" is missing; leave the row out or give it a label.{more}"
+    )
 
 
 def _sorted(levels: Sequence[Hashable], codes: NDArray[np.int32], dtype: np.dtype[Any] | None) -> Labels:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import DataError, SchemaError
+from likely.errors import AtRow, DataError, SchemaError
 from likely.table.arrow_cells import ArrowCells
 from likely.table.cells import GAP, Cells, Codes, Rows, Storage, not_a_number, number_of, shortened
 from likely.table.levels import is_gap, level_key, plain, written
@@ -111,8 +111,10 @@ def factorise(values: NDArray[np.object_], name: str) -> tuple[list[Hashable], N
             place = index.setdefault(level_key(value), len(levels))
         except TypeError:
             raise SchemaError(
-                f"Column {name!r}, row {row}: {type(value).__name__} {shortened(value)} cannot be "
-                "a category, since it is unhashable; make it a string or a tuple, or leave it out."
+                f"Column {name!r}",
+                AtRow(row, f", row {row}"),
+                f": {type(value).__name__} {shortened(value)} cannot be "
+                "a category, since it is unhashable; make it a string or a tuple, or leave it out.",
             ) from None
         if place == len(levels):
             levels.append(value)

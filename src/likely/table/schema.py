@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from likely.errors import SchemaError, SettingsError, did_you_mean, missing_columns
-from likely.parallel import side_by_side
+from likely.errors import Aside, Message, SchemaError, SettingsError, did_you_mean, missing_columns, say_kind
+from likely.markup import joined, tag
+from likely.parallel import run
 from likely.table.cells import Storage
-from likely.table.infer import SAMPLE, Column, Kind, ManyColumns, guess_column, guess_matrix, sparse_pattern
+from likely.table.infer import JUDGED, SAMPLE, Column, Kind, ManyColumns, guess_column, guess_matrix, sparse_pattern
 from likely.table.names import Numbered
 from likely.table.read import as_table
 from likely.table.table import Table
@@ -62,7 +63,7 @@ class Schema:
             return _column(given, name, wanted.get(name), guesses.get(name))
 
         alone = bool(guesses) or given.n_rows <= SAMPLE
-        columns = tuple(side_by_side(judge, names, 1 if alone else None))
+        columns = tuple(run(judge, names, 1 if alone else None))
         return cls(columns, target, weight)
 
     @cached_property
@@ -132,7 +133,9 @@ class Schema:
 
     def with_reasons(self, reasons: Mapping[str, str]) -> Schema:
         """The same schema, with something more to say about why some columns are what they are."""
-        told = {name: "; ".join(filter(None, [self[name].why, why])) for name, why in reasons.items()}
+        told = {
+            name: Message(self[name].why, "; " if self[name].why and why else "", why) for name, why in reasons.items()
+        }
         return self._with({name: replace(self[name], why=why) for name, why in told.items()})
 
     def _with(self, changed: Mapping[str, Column]) -> Schema:
@@ -210,22 +213,14 @@ class Schema:
         return ", ".join([f"{len(self)} column{'s' * (len(self) != 1)}", *roles])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        head = "".join(f"<th>{name}</th>" for name in ("column", "kind", "levels", "gaps", "why"))
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{escape('' if cell is None else str(cell))}</td>"
-                for cell in (c.name, c.kind, c.levels, c.gaps, c.why)
-            )
-            + "</tr>"
+        head = tag("tr", *(tag("th", name) for name in ("column", "kind", "levels", "gaps", "why")))
+        rows = [
+            tag("tr", *(tag("td", cell) for cell in (c.name, c.kind, c.levels, c.gaps, c.why)))
             for c in self.columns[:SHOWN_COLUMNS]
-        )
+        ]
         more = len(self) - SHOWN_COLUMNS
-        foot = f"<p>… and {more} more columns</p>" if more > 0 else ""
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        return f"<p>{escape(self._title())}</p>{table}{foot}"
+        foot = tag("p", f"… and {more} more columns") if more > 0 else None
+        return joined(tag("p", self._title()), tag("table", tag("thead", head), tag("tbody", *rows)), foot)
 
 
 def _columns_from(data: Mapping[str, Any]) -> Sequence[Column]:
@@ -241,7 +236,19 @@ def _column_from(data: Mapping[str, Any]) -> Column:
     words = isinstance(name, str) and isinstance(why, str) and storage in get_args(Storage)
     if not words or not all(number is None or type(number) is int for number in (levels, gaps)):
         raise TypeError(f"column {name!r}")
-    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, why)
+    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, _parted(why, name))
+
+
+def _parted(why: str, name: str) -> str:
+    """A reason that was written as text, with the parts that it had."""
+    text, mark, rest = why.partition(JUDGED)
+    rows, end, more = rest.partition(")")
+    told = Message(Aside(f"{mark}{rows}{end}") if mark else "", more)
+    for kind in KINDS:
+        before, said, after = text.partition(str(say_kind(name, kind)))
+        if said:
+            return Message(before, say_kind(name, kind), after, told)
+    return Message(text, told)
 
 
 def schema_for(table: Table, target: str | None, given: Any) -> Schema:
@@ -252,6 +259,13 @@ def schema_for(table: Table, target: str | None, given: Any) -> Schema:
         raise SettingsError(f"schema is {given!r}, but it is a Schema or a mapping of column names to kinds.")
     texts = {table.names[0]: "text"} if table.is_text else {}
     return Schema.infer(table, target, overrides={**texts, **(given or {})})
+
+
+def with_weight(given: Any, weight: str | None) -> Any:
+    """What a user said of the columns, and that one of them holds weights."""
+    if weight is None or not isinstance(given, Schema | Mapping | None):
+        return given
+    return replace(given, weight=weight) if isinstance(given, Schema) else {**(given or {}), weight: "weight"}
 
 
 def as_kind(kind: object, name: str) -> Kind:

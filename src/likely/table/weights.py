@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError
+from likely.errors import AtRow, DataError
 from likely.numerics import refuse_heavy
 from likely.table.table import Table
 
@@ -28,6 +28,9 @@ def row_weights(given: Any, table: Table, column: str | None = None) -> NDArray[
         raise DataError(f"sample_weight.shape == {weights.shape}, expected {(table.n_rows,)}: one weight per row.")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
     if len(bad):
-        raise DataError(f"The weight of row {bad[0]} is {weights[bad[0]]:g}, but weights are finite and not negative.")
+        raise DataError(
+            "The weight", AtRow(bad[0], f" of row {bad[0]}"),
+            f" is {weights[bad[0]]:g}, but weights are finite and not negative.",
+        )  # fmt: skip
     refuse_heavy(weights)
     return np.ascontiguousarray(weights)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Int32
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.text.characters import Characters, characters
 from likely.text.documents import Block, as_blocks
 from likely.text.kernels.characters import scan_chars
@@ -153,7 +153,7 @@ def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_j
         with pool.borrow() as (number, table):
             return _scan_ngrams(part, stream.maps[part.table], base, low, high, whole, number, table)
 
-    parts = list(side_by_side(task, stream.parts, n_jobs))
+    parts = run(task, stream.parts, n_jobs)
     tables = pool.things or [GramTable()]
     own = np.arange(base + tables[0].n_grams, dtype=np.int32)
     maps = [own] + [np.concatenate([own[:base], tables[0].take_up(table, base)]) for table in tables[1:]]
@@ -217,7 +217,7 @@ def _read_words(
             # Composition is looked after first; the few letters that need `str.lower` are met on the way.
             return _scan(rewrite(block) if first else block, rewrite, table, recipe, number, lexicon)
 
-    parts = list(side_by_side(task, blocks, n_jobs))
+    parts = run(task, blocks, n_jobs)
     lexicons = pool.things or [Lexicon()]
     words = lexicons[0].to_words()
     maps = [np.arange(len(words), dtype=np.int32)]
@@ -259,7 +259,7 @@ def _read_chars(
         block = rewrite(block)
         return Part(*scan_chars(block.data, block.ends, table.pages, table.cells, by_word), 0)
 
-    parts = list(side_by_side(task, blocks, n_jobs))
+    parts = run(task, blocks, n_jobs)
     highest = max((int(part.ids.max(initial=0)) for part in parts), default=0)
     used = np.zeros(highest + 2, dtype=np.bool_)
     for part in parts:
@@ -303,5 +303,5 @@ def find_tokens(texts: Any, recipe: Tokenizer, words: Words, n_jobs: int | None 
         room = found[first : first + sizes[place]]
         known_tokens(part.ids, part.ends, stream.maps[part.table], first, room, starts[own], stops[own])
 
-    list(side_by_side(task, range(len(sizes)), n_jobs))
+    run(task, range(len(sizes)), n_jobs)
     return Tokens(found, starts, stops)

@@ -68,7 +68,7 @@ def compare(
         loss=loss,
         by=by,
         random_state=seed,
-        progress=False if manner.quiet else None,
+        progress=manner.progress,
     )
     write(board.to_json() if manner.json else str(board))
     write_pages(board, manner, html, plot)

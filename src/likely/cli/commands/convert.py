@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from likely.cli.options import InputOptions, OutTable, Tables
-from likely.cli.output import OutputOptions, destination, is_pipe, progress_bar, written_as
+from likely.cli.output import OutputOptions, destination, is_pipe, written_as
+from likely.progress import row_bar
 
 
 def convert(
@@ -35,7 +36,7 @@ def convert(
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     to_pipe = is_pipe(out)
-    with progress_bar("converting", quiet=manner.quiet or to_pipe) as progress:
+    with row_bar("converting", False if to_pipe else manner.progress) as progress:
         rows = convert_file(
             table, destination(out), guard=guard,
             kind=written_as(out, manner), progress=progress,

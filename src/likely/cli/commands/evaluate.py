@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.commands.train import wanted_target
-from likely.cli.model_options import ModelOptions, chosen
+from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
 from likely.cli.options import Costs, InputOptions, Page, Target, Weight
-from likely.cli.output import OutputOptions, progress_bar, write
+from likely.cli.output import OutputOptions, write
 from likely.cli.outputs import Reads, Writes
 from likely.cli.run import NEGATIVE
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.io.table import FileTable
@@ -74,8 +75,8 @@ def evaluate(
         )
     table = reading.open(tables)
     manner.tell_notes(table.notes)
-    how = {"beta": beta, "groups": groups, "repeats": repeats, "seed": seed}
-    with progress_bar("judging", quiet=manner.quiet) as progress:
+    how = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
+    with row_bar("judging", manner.progress) as progress:
         if model is not None:
             _warn_of_known(model, table, manner)
             report, why = _of_model(load_model(model), table, target, costs, manner, weight, how, progress)
@@ -122,35 +123,29 @@ def _of_table(
     progress: Any,
 ) -> tuple[Any, tuple[str, ...]]:
     """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
+    from likely.api import AUTO, select_model
     from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
 
     settings = beliefs.settings(table.types, label)
-    choice = chosen(
-        beliefs.model,
-        settings,
-        table,
-        label,
-        counts=way == "loo",
-        weight=weight,
-        groups=how["groups"],
+    choice = select_model(
+        table, label, beliefs.model or AUTO, settings, weight=weight, groups=how["groups"], counts=way == "loo",
         progress=progress,
-    )
+    )  # fmt: skip
     loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), manner)
     if choice.rows is None:
         classifier = choice.classifier
-        if choice.why:  # weights need rows, which the folds of a large table are not
+        why = choice.reason.sentences()
+        if why:  # weights need rows, which the folds of a large table are not
             classifier.set_params(weights=None)
+            why = (*why, "The folds are judged without weights, which would need their rows.")
         report = evaluate_file(classifier, table, label, cv=way, loss=loss, weight=weight, progress=progress, **how)
-        return report, choice.why and (
-            *choice.why,
-            "The folds are judged without weights, which would need their rows.",
-        )
+        return report, why
     rows = choice.rows
     classifier = choice.classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
     how = {**how, "groups": rows.groups}
     report = in_memory(classifier, rows.X, rows.y, cv=way, loss=loss, sample_weight=rows.weight, progress=False, **how)
-    return report, choice.why
+    return report, choice.reason.sentences()
 
 
 def _warn_of_known(model: str, table: FileTable, manner: OutputOptions) -> None:

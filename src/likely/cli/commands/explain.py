@@ -66,9 +66,10 @@ def explain(
         manner.say(f"Wrote {plot}")
     if html is not None:
         from likely.io.atomic import write_text
-        from likely.render.explanation_page import whole_page
+        from likely.markup import Markup
+        from likely.render.page import page
 
-        write_text(html, whole_page("Why", shown._repr_html_()))
+        write_text(html, page("Why", Markup(shown._repr_html_())))
         manner.say(f"Wrote {html}")
     if manner.json:
         frame = shown.to_frame()
@@ -98,7 +99,8 @@ def _text(why: Explanation, shown: Any, place: int, number: int, logs: bool) -> 
     posterior = why.posterior[place]
     best = int(posterior.argmax())
     head = f"Row {number}: {why.classes.tolist()[best]} ({posterior[best]:.4f})"
-    body = shown.written(place) if isinstance(shown, Contrast) else why.blackboard(place, logs=logs)
+    is_contrast = isinstance(shown, Contrast)
+    body = shown.row_log_odds(place).grid(shown.title).text() if is_contrast else why.blackboard(place, logs=logs)
     words = why.tokens(place).head(SHOWN_WORDS) if why.words else None
     spoken = (
         "" if words is None or words.empty else f"\n\nThe words that spoke\n{words.round(3).to_string(index=False)}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from likely.cli.commands.train import sources_of
 from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
-from likely.cli.output import OutputOptions, progress_bar, write_json
+from likely.cli.output import OutputOptions, write_json
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 
 def forget(
@@ -36,7 +37,7 @@ def forget(
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     before = classifier.summary_.n_rows
-    with progress_bar("forgetting", quiet=manner.quiet) as progress:
+    with row_bar("forgetting", manner.progress) as progress:
         forget_file(classifier, table, target, progress=progress)
     left = classifier.summary_.n_rows
     save_model(classifier, out, sources_of([model]))

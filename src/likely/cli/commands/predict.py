@@ -8,8 +8,9 @@ import typer
 
 from likely.cli.models import load_model
 from likely.cli.options import Costs, InputOptions, Model, OutTable, Tables, listed_in
-from likely.cli.output import OutputOptions, destination, is_pipe, progress_bar, written_as
+from likely.cli.output import OutputOptions, destination, is_pipe, written_as
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.decide import Loss
@@ -59,7 +60,7 @@ def predict(
     to_pipe = is_pipe(out)
     from likely.streaming.predict import predict_file
 
-    with progress_bar("predicting", quiet=manner.quiet or to_pipe) as progress:
+    with row_bar("predicting", False if to_pipe else manner.progress) as progress:
         rows = predict_file(
             classifier,
             table,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from likely.cli.commands.train import sources_of
 from likely.cli.models import PIPE, load_model, refuse_other_target, save_model
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
-from likely.cli.output import OutputOptions, many, progress_bar, write_json
+from likely.cli.output import OutputOptions, many, write_json
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 
 def refresh(
@@ -44,7 +45,7 @@ def refresh(
     refuse_other_target(path, classifier.schema_.target, force)
     table = reading.open(tables)
     manner.tell_notes(table.notes)
-    with progress_bar("refreshing", quiet=manner.quiet) as progress:
+    with row_bar("refreshing", manner.progress) as progress:
         classifier, rows = refresh_file(classifier, table, target, progress=progress)
     save_model(classifier, path, sources_of([model]))
     counted = int(classifier.summary_.n_rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 import typer
@@ -21,10 +20,9 @@ from likely.cli.options import Page
 from likely.cli.output import OutputOptions, in_options, records, write, write_json, write_table
 from likely.cli.outputs import Reads
 from likely.cli.run import NEGATIVE
-from likely.errors import SettingsError
+from likely.errors import SettingsError, without_asides
 
 SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60
-_JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
 
 
 def show(
@@ -70,13 +68,14 @@ def show(
 
 def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | None) -> None:
     """A classifier that keeps what it learned in a form of its own: its classes and columns, and its own page."""
-    columns = [[column.name, column.kind, _JUDGED.sub("", in_options(column.why))] for column in classifier.schema_]
+    columns = [[column.name, column.kind, in_options(without_asides(column.why))] for column in classifier.schema_]
     labels = [str(label) for label in classifier.classes_.tolist()]
     if html is not None:
         from likely.io.atomic import write_text
-        from likely.render.explanation_page import whole_page
+        from likely.markup import Markup
+        from likely.render.page import page
 
-        write_text(html, whole_page(path, classifier._repr_html_()))
+        write_text(html, page(path, Markup(classifier._repr_html_())))
         manner.say(f"Wrote {html}")
     elif manner.json:
         content = {"classifier": type(classifier).__name__, "rows": rows_learned(classifier)}
@@ -154,7 +153,7 @@ def _write_columns(classifier: Any) -> None:
         [
             _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),
             _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "",
-            _JUDGED.sub("", in_options(column.why)),
+            in_options(without_asides(column.why)),
         ]
         for column in columns[:SHOWN_COLUMNS]
     ]  # fmt: skip
@@ -193,5 +192,6 @@ def _count(number: int | None) -> str:
 
 
 def _short(value: object, longest: int = 40) -> str:
-    text = " ".join(str(value).split()) or repr(value)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    from likely.render.table import shortened
+
+    return shortened(str(value), longest)

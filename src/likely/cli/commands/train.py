@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.model_options import ModelOptions, chosen
+from likely.cli.model_options import ModelOptions
 from likely.cli.models import (
     PIPE,
     is_stale,
@@ -19,10 +19,11 @@ from likely.cli.models import (
     stale_note,
 )
 from likely.cli.options import OUT, Force, InputOptions, Tables, Target, Weight, name_of
-from likely.cli.output import OutputOptions, many, progress_bar, write_json
+from likely.cli.output import OutputOptions, many, write_json
 from likely.cli.outputs import Reads, Writes
-from likely.errors import SettingsError, listed, missing_columns
+from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.io.table import FileTable
@@ -67,7 +68,7 @@ def train(
     table = reading.open(tables)
     manner.tell_notes(table.notes)
     path = out or usual_path(tables, onto)
-    with progress_bar("learning", quiet=manner.quiet) as progress:
+    with row_bar("learning", manner.progress) as progress:
         if onto is not None:
             said = [*beliefs.said(), *(["--checkpoint"] if checkpoint else [])]
             learned = load_counts(onto, "learn on", corrected=True)
@@ -87,21 +88,14 @@ def train(
 def _learn(
     beliefs: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
 ) -> tuple[Any, tuple[str, ...]]:
-    from likely.streaming.train import fit_file
+    from likely.api import AUTO, learn, select_model
 
-    settings = beliefs.settings(table.types, label)
-    counts = checkpoint is not None
-    choice = chosen(beliefs.model, settings, table, label, counts=counts, weight=weight, spills=True, progress=progress)
-    classifier = choice.classifier
-    if choice.rows is not None:
-        if counts:
-            raise SettingsError(f"--checkpoint is for models that count, and --model {beliefs.model} does not.")
-        return choice.rows.fit(classifier), choice.why
-    fit_file(classifier, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
-    if classifier.get_params().get("weights") == "learned":
-        known = table.sample()
-        classifier.refresh(known.filter(known.column(label).is_valid()), label)
-    return classifier, choice.why
+    selection = select_model(
+        table, label, beliefs.model or AUTO, beliefs.settings(table.types, label), weight=weight,
+        counts=checkpoint is not None, spills=True, progress=progress,
+    )  # fmt: skip
+    classifier = learn(selection, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
+    return classifier, selection.reason.sentences()
 
 
 def usual_path(tables: Sequence[str], onto: str | None = None, **others: object) -> str:
@@ -149,7 +143,7 @@ def _tell(manner: OutputOptions, classifier: Any, table: FileTable, path: str) -
             }
         )
     for column in ignored:
-        manner.say(f"note: column {column.name!r} is left out: {column.why}")
+        manner.say(Message(f"note: column {column.name!r} is left out: ", column.why))
     if rejected:
         manner.say(str(table.rejected))
     where = "standard output" if path == "-" else path

@@ -31,7 +31,7 @@ from likely.models.settings import (
     checked,
     not_negative,
 )
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.scorer import evidence_for
 from likely.stats import Histogram, Part, Summary
 
@@ -83,7 +83,7 @@ class ChoosingLearner(WeightedLearner):
             found = seen.parts[Part("histogram", (name,))]
             return likelihoods(name, found, settings) if isinstance(found, Histogram) else {}
 
-        told = dict(zip(wanted, side_by_side(judge, wanted, self.n_jobs), strict=True))
+        told = dict(zip(wanted, run(judge, wanted, self.n_jobs), strict=True))
         chosen = {name: best_of(found) for name, found in told.items()}
         schema = task.schema.with_reasons({name: _why(found) for name, found in told.items()})
         return Task(task.rows, schema, {**task.assigned, **chosen}, task.weighted)

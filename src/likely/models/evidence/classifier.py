@@ -20,15 +20,15 @@ from likely.families.uncertainty import trigamma
 from likely.models.classifier import Persistable, Predicting, warn_if_unsaved
 from likely.models.decision import Decider
 from likely.models.evidence.codec import read_evidence, write_evidence
-from likely.models.evidence.counts import by_code, counted_parts
+from likely.models.evidence.counts import code_counts, count_plan
 from likely.models.evidence.explain import EvidenceLooks
-from likely.models.evidence.fit import Learning, Options
+from likely.models.evidence.fit import EvidenceFit, Options
 from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.laplace import Certainty
-from likely.models.evidence.predictor import AdditivePredictor, Evidence
-from likely.models.evidence.prepare import Reading, make_ready
+from likely.models.evidence.laplace import LaplaceApproximation
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
+from likely.models.evidence.prepare import FitContext, prepare_rows
 from likely.models.evidence.row_source import RowSource
-from likely.models.evidence.text_scores import FAMILY, Words
+from likely.models.evidence.text_scores import FAMILY, TextModel
 from likely.models.evidence.updates import EvidenceAdding, GivenRows
 from likely.models.setting_checks import (
     COMMON,
@@ -123,7 +123,7 @@ class EvidenceClassifier(
         """Names of the columns that have a table together: pairs first, then triples."""
         check_is_fitted(self)
         evidence = self.model_.evidence
-        names = [column.name for column in evidence.frame.columns]
+        names = [column.name for column in evidence.encoding.columns]
         return [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -135,7 +135,7 @@ class EvidenceClassifier(
         given = self._given(table, schema, y, sample_weight)
         warn_if_unsaved(given.labels.classes)
         recipes = recipes_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
-        self.learn(given.schema, recipes, lambda how: make_ready(given.table, given.labels, given.weight, how))
+        self.learn(given.schema, recipes, lambda how: prepare_rows(given.table, given.labels, given.weight, how))
         if not table.named:
             del self.feature_names_in_
         return self
@@ -144,13 +144,13 @@ class EvidenceClassifier(
         self,
         schema: Schema,
         recipes: Mapping[str, Any],
-        prepare: Callable[[Reading], tuple[EncodedData[RowSource], Summary]],
+        prepare: Callable[[FitContext], tuple[EncodedData[RowSource], Summary]],
     ) -> Self:
         """Forget everything, then learn rows that `prepare` makes ready, wherever they are kept."""
         wishes, began = self._wishes(), time.monotonic()
         with one_thread_each(), WorkerPool(self.n_jobs) as crew:
-            data, summary = prepare(Reading(schema, recipes, wishes.seed, crew, self.n_jobs))
-            evidence = Learning(data, wishes, self.progress or _silent, began).run()
+            data, summary = prepare(FitContext(schema, recipes, wishes.seed, crew, self.n_jobs))
+            evidence = EvidenceFit(data, wishes, self.progress or _silent, began).run()
         self.schema_, self.n_features_in_ = schema, len(schema)
         self.feature_names_in_ = np.array(schema.names, dtype=object)
         return self._remember(evidence, summary, stale=False)
@@ -188,7 +188,7 @@ class EvidenceClassifier(
         if len(self.classes_) < 2:
             return believed, believed
         with one_thread_each():
-            variance = Certainty(self.model_.evidence).variances(self.model_.codes(table, self.n_jobs))
+            variance = LaplaceApproximation(self.model_.evidence).variances(self.model_.codes(table, self.n_jobs))
         if is_counted(self.priors):
             weights = np.maximum(self.summary_.classes.weights, 1.0)
             variance = variance + trigamma(weights) + trigamma(np.maximum(weights.sum() - weights, 1.0))
@@ -206,10 +206,10 @@ class EvidenceClassifier(
         other.priors = priors
         return other._remember(self.model_.evidence, self.summary_, stale=self.stale_)
 
-    def _remember(self, evidence: Evidence, summary: Summary, *, stale: bool) -> Self:
+    def _remember(self, evidence: AdditiveModel, summary: Summary, *, stale: bool) -> Self:
         classes = summary.classes
         known = self.schema_.text if len(classes) else ()
-        words = tuple(Words.settle(name, summary) for name in known)
+        words = tuple(TextModel.settle(name, summary) for name in known)
         columns = self.schema_.features
         prior = class_prior(self.priors, classes) if len(classes) else np.zeros(0)
         self.model_ = AdditivePredictor(classes.labels, columns, prior, evidence, words)
@@ -261,16 +261,18 @@ class EvidenceClassifier(
         counted = summary.classes.labels.tolist() == self.classes_.tolist() and type(stale) is bool
         if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
             raise DataError("its counts are not those of its classes")
-        if set(summary.parts) != set(counted_parts(self.schema_, texts=True)):
+        if set(summary.parts) != set(count_plan(self.schema_, texts=True)):
             raise DataError("its counts are not those of its columns")
         evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
-        names = [column.name for column in evidence.frame.columns]
+        names = [column.name for column in evidence.encoding.columns]
         if [*names, *self.schema_.text] != sorted(self.schema_.features, key=[*names, *self.schema_.text].index):
             raise DataError("its evidence is not about the columns of its schema")
-        for column in evidence.frame.columns:
-            by_code(column, summary)  # refuses counts that do not fall into its bins
+        for column in evidence.encoding.columns:
+            code_counts(column, summary)  # refuses counts that do not fall into its bins
         last = data["corrected"]
-        self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), evidence.texts.size)
+        self._corrected = (
+            None if last is None else read_evidence(last, reader, len(self.classes_), evidence.text_weights.size)
+        )
         self._remember(evidence, summary, stale=stale)
 
     def save(self, path: Any, sources: Any = ()) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
@@ -10,12 +9,13 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from likely.explain import Contrast, Explanation
-from likely.explain.contrast import sides_of
+from likely.explain.contrast import target_and_rivals
+from likely.markup import tag
 from likely.models.display import html_table, learned_page
-from likely.models.evidence.counts import by_bin
+from likely.models.evidence.counts import binned_summary
 from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.term_tables import TOGETHER, told_by
-from likely.render.text import Status
+from likely.models.evidence.term_tables import SEPARATOR, term_table
+from likely.render.factors import Status
 from likely.stats import Summary
 from likely.table import Table
 
@@ -54,7 +54,7 @@ class EvidenceLooks:
         """
         table = self._read(X)
         why = explanation(self.model_, table, stale=self.stale_)
-        return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
+        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
 
     def table_of(self, *columns: str) -> pd.DataFrame:
         """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
@@ -65,15 +65,15 @@ class EvidenceLooks:
         import pandas as pd
 
         check_is_fitted(self)
-        told = told_by(self.model_, columns)
-        places = np.indices(told.said.shape[:-1]).reshape(len(told.cells), -1)
+        told = term_table(self.model_, columns)
+        places = np.indices(told.entries.shape[:-1]).reshape(len(told.cells), -1)
         out: dict[Any, Any] = {
             name: [cells[code] for code in codes]
             for name, cells, codes in zip(told.names, told.cells, places, strict=True)
         }
         if len(told.columns) == 1:
             out["weight"] = told.columns[0].mass.tolist()
-        said = told.said.reshape(-1, len(self.model_.classes))
+        said = told.entries.reshape(-1, len(self.model_.classes))
         return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(self.model_.classes.tolist())})
 
     def rank(self) -> pd.DataFrame:
@@ -81,21 +81,21 @@ class EvidenceLooks:
         from likely.explain import rank
 
         check_is_fitted(self)
-        return rank(cast(Any, self.model_), by_bin(self.model_.evidence.frame, self.summary_))
+        return rank(cast(Any, self.model_), binned_summary(self.model_.evidence.encoding, self.summary_))
 
     def plot_table(self, *columns: str) -> Picture:
         """What each value of a column adds for each class, a panel per column; without names those that say most."""
-        from likely.models.evidence.plot import evidence
+        from likely.models.evidence.plot import plot_main_effects
 
         check_is_fitted(self)
-        return evidence(self, columns or None)
+        return plot_main_effects(self, columns or None)
 
     def plot_pair(self, a: str, b: str) -> Picture:
         """A heat map of what two columns say together, beyond what each says alone."""
-        from likely.models.evidence.plot import together
+        from likely.models.evidence.plot import plot_pair
 
         check_is_fitted(self)
-        return together(self, a, b)
+        return plot_pair(self, a, b)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         written = str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
@@ -114,17 +114,17 @@ class EvidenceLooks:
 
     def _learned_page(self) -> str:
         evidence = self.model_.evidence
-        names = [column.name for column in evidence.frame.columns]
-        lines = [[escape(TOGETHER.join(names[k] for k in term))] for term in evidence.terms.tuples()]
-        more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else ""
-        note = f"<p>{escape(TOLD_STALE)}</p>" if self.stale_ else ""
-        return learned_page(self) + note + more
+        names = [column.name for column in evidence.encoding.columns]
+        lines = [[SEPARATOR.join(names[k] for k in term)] for term in evidence.terms.tuples()]
+        more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
+        note = tag("p", TOLD_STALE) if self.stale_ else None
+        return learned_page(self, note, more)
 
 
 def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Explanation:
     """Contributions of rows; pairs and triples have their own, under the names of their columns."""
     terms, contributions = model.contributions(table)
-    strangers = model.strangers(table)
+    strangers = model.unseen(table)
     cells: dict[str, list[object]] = {}
     status: dict[str, list[Status]] = {}
     for name in {name for term in terms for name in term}:
@@ -135,10 +135,10 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
     rows = range(table.n_rows)
     read = [tuple(_joined([cells[name][row] for name in term]) for term in terms) for row in rows]
     statuses = [tuple(_status([status[name][row] for name in term]) for term in terms) for row in rows]
-    labels = tuple(TOGETHER.join(term) if term else BASE + STALE * stale for term in terms)
+    labels = tuple(SEPARATOR.join(term) if term else BASE + STALE * stale for term in terms)
     words = {
         one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]
-        for share, one in zip(model.evidence.texts, model.words, strict=True)
+        for share, one in zip(model.evidence.text_weights, model.text_models, strict=True)
     }
     return Explanation(model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words)
 

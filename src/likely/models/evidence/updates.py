@@ -17,11 +17,11 @@ from likely.errors import DataError, NotMergeable, listed
 from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
 from likely.models.evidence.counts import count_rows, weighted_nb_from_counts
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.fit import Learning, Options, made
+from likely.models.evidence.fit import EvidenceFit, Options, fit_experts
 from likely.models.evidence.fitter import Expert
-from likely.models.evidence.hyperparameters import Hyperparameters, Seen
-from likely.models.evidence.predictor import AdditivePredictor, Evidence
-from likely.models.evidence.prepare import Reading, make_ready_under
+from likely.models.evidence.hyperparameters import Hyperparameters, LaplaceRows
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
+from likely.models.evidence.prepare import FitContext, encode_rows
 from likely.parallel import WorkerPool, one_thread_each
 from likely.stats import Summary
 from likely.table import Labels, Table, as_table, index_levels
@@ -48,7 +48,7 @@ class EvidenceAdding:
     families_: dict[str, str]
     stale_: bool
     n_jobs: int | None
-    _corrected: Evidence | None
+    _corrected: AdditiveModel | None
 
     def _given(self, table: Table, schema: Schema | None, y: Any, sample_weight: Any) -> GivenRows:
         raise NotImplementedError("It stands beside a classifier, which reads the rows.")
@@ -56,7 +56,7 @@ class EvidenceAdding:
     def _wishes(self) -> Options:
         raise NotImplementedError("It stands beside a classifier, which has the settings.")
 
-    def _remember(self, evidence: Evidence, summary: Summary, *, stale: bool) -> Self:
+    def _remember(self, evidence: AdditiveModel, summary: Summary, *, stale: bool) -> Self:
         raise NotImplementedError("It stands beside a classifier, which settles the model.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -89,7 +89,7 @@ class EvidenceAdding:
         if differing:
             raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
         summary = self.summary_ + other.summary_
-        ways = merged_ways(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
+        ways = merge_hyperparameters(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
         more = self if self.summary_.n_rows >= other.summary_.n_rows else other
         return self._fallen_back(ways, summary, more)
 
@@ -123,14 +123,14 @@ class EvidenceAdding:
         labels = Labels(self.classes_, places[given.labels.codes].astype(np.int32))
         before = self.model_.evidence
         with one_thread_each(), WorkerPool(self.n_jobs) as crew:
-            how = Reading(self.schema_, recipes_in(self.summary_), wishes.seed, crew, self.n_jobs)
-            data, _ = make_ready_under(before.frame, given.table, labels, given.weight, how)
-            ways = before.ways.of_classes(np.arange(len(labels.classes)), data.rows.class_weights())
-            if data.rows.n_classes < 2 or not before.frame.columns:
-                evidence = Learning(data, wishes).run()
+            how = FitContext(self.schema_, recipes_in(self.summary_), wishes.seed, crew, self.n_jobs)
+            data, _ = encode_rows(before.encoding, given.table, labels, given.weight, how)
+            ways = before.hyperparameters.for_classes(np.arange(len(labels.classes)), data.rows.class_weights())
+            if data.rows.n_classes < 2 or not before.encoding.columns:
+                evidence = EvidenceFit(data, wishes).run()
             else:
-                begun = [] if self._corrected is None else [warm_start(self._corrected, before.frame, ways.terms)]
-                evidence, _ = made(data, ways, (begun, begun))
+                begun = [] if self._corrected is None else [warm_start(self._corrected, before.encoding, ways.terms)]
+                evidence, _ = fit_experts(data, ways, (begun, begun))
         return self._remember(evidence, self.summary_, stale=False)
 
     def _count(self, X: Any, y: Any, sample_weight: Any) -> Summary:
@@ -139,7 +139,7 @@ class EvidenceAdding:
 
     def _counted_anew(self, summary: Summary) -> Self:
         places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist())
-        ways = self.model_.evidence.ways.of_classes(places.astype(np.intp), summary.classes.weights)
+        ways = self.model_.evidence.hyperparameters.for_classes(places.astype(np.intp), summary.classes.weights)
         return self._fallen_back(ways, summary, self)
 
     def _fallen_back(self, ways: Hyperparameters, summary: Summary, last: Self) -> Self:
@@ -150,8 +150,8 @@ class EvidenceAdding:
 
     def _side(self) -> Side:
         evidence = self.model_.evidence
-        columns = (*(column.name for column in evidence.frame.columns), *self.schema_.text)
-        return Side(evidence.ways, columns, self.classes_, self.summary_.n_rows)
+        columns = (*(column.name for column in evidence.encoding.columns), *self.schema_.text)
+        return Side(evidence.hyperparameters, columns, self.classes_, self.summary_.n_rows)
 
 
 # Two models that were fitted apart: what each has found out about weighing columns goes into one.
@@ -161,32 +161,32 @@ class EvidenceAdding:
 class Side:
     """How one of the models was made: from so many rows, of these columns (texts last), with these classes."""
 
-    ways: Hyperparameters
+    hyperparameters: Hyperparameters
     columns: tuple[str, ...]
     classes: NDArray[np.object_]
     n_rows: int
 
 
-def merged_ways(a: Side, b: Side, classes: NDArray[np.object_], weights: Array) -> Hyperparameters:
+def merge_hyperparameters(a: Side, b: Side, classes: NDArray[np.object_], weights: Array) -> Hyperparameters:
     """Weights and offsets are means by the rows of both; terms, variances and shares are those of more rows.
 
     Columns stand in the order that `a` has. Where only one of the two has learned the offset of a class, it is that.
     """
     share = a.n_rows / (a.n_rows + b.n_rows) if a.n_rows + b.n_rows else 0.5
     places = np.array([b.columns.index(name) for name in a.columns], dtype=np.intp)
-    by_column = share * a.ways.weights + (1.0 - share) * b.ways.weights[places]
-    more = a.ways if a.n_rows >= b.n_rows else b.ways
-    terms = more.terms if more is a.ways else _moved(more.terms, np.argsort(places))
+    by_column = share * a.hyperparameters.feature_weights + (1.0 - share) * b.hyperparameters.feature_weights[places]
+    more = a.hyperparameters if a.n_rows >= b.n_rows else b.hyperparameters
+    terms = more.terms if more is a.hyperparameters else _moved(more.terms, np.argsort(places))
     offsets = _mean_offsets([(share, a), (1.0 - share, b)], classes.tolist())
     counted = weights / max(float(weights.sum()), 1e-300)
-    seen = Seen.nothing(a.ways.seen.codes.shape[1], 1 if len(classes) == 2 else len(classes))
-    return Hyperparameters(by_column, offsets, counted, terms, more.shares, more.spreads, seen)
+    seen = LaplaceRows.empty(a.hyperparameters.laplace_rows.codes.shape[1], 1 if len(classes) == 2 else len(classes))
+    return Hyperparameters(by_column, offsets, counted, terms, more.stacking_weights, more.variances, seen)
 
 
 def _mean_offsets(sides: Sequence[tuple[float, Side]], classes: Sequence[object]) -> Array:
     total, heard = np.zeros(len(classes)), np.zeros(len(classes))
     for share, side in sides:
-        offsets = np.append(side.ways.offsets, 0.0)[index_levels(classes, side.classes.tolist())]
+        offsets = np.append(side.hyperparameters.class_offsets, 0.0)[index_levels(classes, side.classes.tolist())]
         total += share * offsets
         heard += np.where(offsets != 0.0, share, 0.0)  # what was learned is never exactly 0
     return np.divide(total, heard, out=total, where=heard > 0.0)
@@ -204,23 +204,24 @@ LEAST_SHARE = 0.1
 """Experts that are mixed with less say too little to be blown up."""
 
 
-def warm_start(last: Evidence, frame: Encoding, terms: Terms) -> Expert:
+def warm_start(last: AdditiveModel, frame: Encoding, terms: Terms) -> Expert:
     """Where to begin with these terms under a new frame: coefficients whose tables are about those of `last`.
 
     What the experts of the mixture said each by itself is not known any more: all begin with what they said together.
     The columns of a basis stand at right angles, so that a table is projected by one product.
     """
     design = frame.design(terms)
-    ones = np.ones(len(design.shape))
-    tables = _carried_over(last, frame, terms, design.n_cells) / max(float(last.ways.shares.sum()), LEAST_SHARE)
-    lengths = design.curvature(np.ones(design.n_cells), ones)
-    u = design.slopes(tables, ones) / np.where(lengths > 0.0, lengths, np.inf)[:, None]
-    return Expert(terms, design, u, ones, last.base, 0)
+    ones = np.ones(len(design.layout))
+    total = float(last.hyperparameters.stacking_weights.sum())
+    tables = _carried_over(last, frame, terms, design.n_cells) / max(total, LEAST_SHARE)
+    lengths = design.hessian_diagonal(np.ones(design.n_cells), ones)
+    u = design.coefficient_gradient(tables, ones) / np.where(lengths > 0.0, lengths, np.inf)[:, None]
+    return Expert(terms, design, u, ones, last.intercept, 0)
 
 
-def _carried_over(last: Evidence, frame: Encoding, terms: Terms, n_cells: int) -> Array:
+def _carried_over(last: AdditiveModel, frame: Encoding, terms: Terms, n_cells: int) -> Array:
     """The tables of `last` for the codes of a frame: zeros where it has no such term or code."""
-    names, before = ([column.name for column in one.columns] for one in (frame, last.frame))
+    names, before = ([column.name for column in one.columns] for one in (frame, last.encoding))
     starts = dict(zip([(k,) for k in range(len(before))] + last.terms.tuples(), last.starts.tolist(), strict=True))
     out, end = np.zeros((n_cells, last.tables.shape[1])), 0
     for term in [(k,) for k in range(len(names))] + terms.tuples():
@@ -232,10 +233,12 @@ def _carried_over(last: Evidence, frame: Encoding, terms: Terms, n_cells: int) -
         start = starts.get(tuple(sorted(there)))
         if start is None:
             continue
-        old_widths = [_width(last.frame, there[k], order) for k in turned]
+        old_widths = [_width(last.encoding, there[k], order) for k in turned]
         table = last.tables[start : start + int(np.prod(old_widths))].reshape(*old_widths, -1)
         table = np.moveaxis(table, range(order), turned.tolist())
-        codes = [_old_codes(last.frame.columns[t], frame.columns[p], order) for t, p in zip(there, term, strict=True)]
+        codes = [
+            _old_codes(last.encoding.columns[t], frame.columns[p], order) for t, p in zip(there, term, strict=True)
+        ]
         out[first:end] = table[np.ix_(*codes)].reshape(end - first, -1)
     return out
 

@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.errors import DataError, SettingsError
-from likely.evaluation.progress import Progress
 from likely.models.classifier import Persistable, warn_if_unsaved
 from likely.models.decision import Decider
 from likely.models.setting_checks import Check, check_settings
@@ -36,6 +35,7 @@ from likely.models.svm.settings import CHECKS
 from likely.models.svm.solver import METHODS, solve
 from likely.numerics import log_of
 from likely.parallel import n_threads
+from likely.progress import StepBar
 from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
@@ -235,7 +235,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     def _settled(self, plan: Plan, problem: Problem, weight: Array | None) -> Plan:
         """Price and kernel as searched, or as the rows suggest where the kernel leaves something open."""
         if isinstance(self.C, str) and self.C == "search" and problem.n_classes > 1:
-            bar = Progress(n_trials(len(problem), plan.kernel), "trial", self.progress)
+            bar = StepBar(n_trials(len(problem), plan.kernel), "trial", self.progress)
             price, kernel, self.search_trials_ = search(problem, plan, plan.kernel, bar.step)
             return replace(plan, C=price, kernel=kernel)
         if plan.kernel.is_open:

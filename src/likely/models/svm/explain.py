@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,12 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.errors import DataError, LikelyError, SettingsError, listed
+from likely.markup import Markup, tag
 from likely.models.display import SHOWN_COLUMNS, html_table
 from likely.models.svm.features import CategoryPart, Preparation, TextPart
 from likely.models.svm.inner_products import Matrix
 from likely.models.svm.kernels import Kernel
 from likely.models.svm.machine import Machine, nearest, pairs_of, slack_and_case
-from likely.render.text import MOST_COLUMNS, SHOWN_ROWS, aligned, strongest, written_cell
+from likely.render.factors import MOST_COLUMNS, SHOWN_ROWS, strongest, written_cell
+from likely.render.page import fragment
+from likely.render.table import Column, Grid, signed
 from likely.table import Table, index_levels, labels_of
 
 if TYPE_CHECKING:
@@ -170,26 +172,25 @@ class SVMLooks:
             bundle["text/html"] = self._page()
         return bundle
 
-    def _page(self) -> str:
-        """The page of a fitted machine. Names come from data: all of them are escaped."""
+    def _page(self) -> Markup:
+        """The page of a fitted machine."""
         machine, labels = self.machine_, self.classes_.tolist()
         found = f"{len(machine.rows):,} {machine.vectors_are}"
         told = f"learned from {self.n_rows_:,} rows; {found}; kernel {self.kernel_!r}; "
         price = "no slack" if np.isinf(self.C_) else f"C = {self.C_:g}"
-        head = f"<p><b>{escape(repr(self))}</b><br>{escape(told + price)}; solved by: {escape(self.method_)}</p>"
+        head = tag("p", tag("strong", repr(self)), tag("br"), f"{told}{price}; solved by: {self.method_}")
         vectors = machine.n_support
         lines = [
-            [escape(str(label)), f"{self.counts_[k]:,.6g}", "" if vectors is None else f"{vectors[k]:,}"]
+            [str(label), f"{self.counts_[k]:,.6g}", "" if vectors is None else f"{vectors[k]:,}"]
             for k, label in enumerate(labels[:SHOWN_CLASSES])
         ]
         classes = html_table(["class", "weight", "support vectors"], lines, len(labels) - len(lines), "classes")
         made: dict[str, int] = {}
         for feature in self.preparation_.features:
             made[feature.column] = made.get(feature.column, 0) + 1
-        shown = [
-            [escape(name), escape(self.schema_[name].kind), f"{n:,}"] for name, n in list(made.items())[:SHOWN_COLUMNS]
-        ]
-        return head + classes + html_table(["column", "kind", "features"], shown, len(made) - len(shown), "columns")
+        shown = [[name, self.schema_[name].kind, f"{n:,}"] for name, n in list(made.items())[:SHOWN_COLUMNS]]
+        columns = html_table(["column", "kind", "features"], shown, len(made) - len(shown), "columns")
+        return fragment(head, classes, columns)
 
 
 # Why a linear machine says what it says: one contribution per column and a shift, which add up to the value.
@@ -275,8 +276,8 @@ class PlaneExplanation:
     def written(self, row: int, pair: int = 0) -> str:
         """One row and pair as text."""
         earlier, later = self.pairs[pair]
-        head = [f"{later} (above 0) against {earlier}", "adds"]
-        return "\n".join(aligned([head, *([label, f"{value:+.4f}"] for label, value in self.lines(row, pair))]))
+        columns = [Column(f"{later} (above 0) against {earlier}", "left"), Column("adds", form=signed)]
+        return Grid(columns, self.lines(row, pair)).text()
 
     def __str__(self) -> str:
         shown = [
@@ -286,8 +287,7 @@ class PlaneExplanation:
         return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
-        """Names and values come from data: all of them are escaped."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return tag("pre", str(self))
 
 
 def _cells(part: Any, table: Table) -> list[list[object]]:

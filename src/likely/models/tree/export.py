@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
+from likely.markup import Markup, joined, tag
 from likely.models.tree.explain import Paths, cases, condition, label, number, outcome, shortened, weight
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows
@@ -88,10 +88,11 @@ class TreeLooks:
             bundle["text/html"] = self._page()
         return bundle
 
-    def _page(self) -> str:
+    def _page(self) -> Markup:
         tree = self._shown()
         counted = f"{len(tree):,} nodes, {tree.n_leaves:,} of them leaves, {int(tree.depths.max()):,} tests deep"
-        return f"<p><b>{escape(repr(self))}</b><br>{counted}</p>{TreePicture(tree)._repr_html_()}"
+        head = tag("p", tag("strong", repr(self)), tag("br"), counted)
+        return joined(head, TreePicture(tree)._repr_html_())
 
 
 # A tree in lines of text: a test, and below it what follows from each outcome.
