@@ -122,7 +122,7 @@ def training_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
     always = int((fold < 0).any())
     parts = _cuts(task, fold + np.int32(always), n_folds + always)
     outside = [parts.pop(0)] if always else []
-    return [_tidy(summary) for summary in _sums_of_others(parts, outside)]
+    return [_tidy(summary) for summary in sums_of_others(parts, _add, outside)]
 
 
 def fold_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
@@ -145,15 +145,17 @@ def _cut(whole: Summary, fold: int, classes: NDArray[Any]) -> Summary:
     return Summary(weights, {part: seen.take_classes(own) for part, seen in whole.parts.items()})
 
 
-def _sums_of_others(parts: Sequence[Summary], outside: list[Summary]) -> Iterator[Summary]:
+def sums_of_others(
+    parts: Sequence[Summary], add: Callable[[Summary, Summary], Summary], outside: Sequence[Summary] = ()
+) -> Iterator[Summary]:
     """The sum of `outside` and all parts but one, for each part in turn; holds few sums at a time."""
     if len(parts) == 1:
-        yield reduce(_add, outside)
+        yield reduce(add, outside)
         return
     half = len(parts) // 2
     left, right = parts[:half], parts[half:]
-    yield from _sums_of_others(left, [reduce(_add, [*outside, *right])])
-    yield from _sums_of_others(right, [reduce(_add, [*outside, *left])])
+    yield from sums_of_others(left, add, [reduce(add, [*outside, *right])])
+    yield from sums_of_others(right, add, [reduce(add, [*outside, *left])])
 
 
 def _add(a: Summary, b: Summary) -> Summary:

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from likely.arrays import Array
 from likely.evaluation.metrics import RATES, UNBOUNDED, figures
 from likely.evaluation.predictions import Predictions
+from likely.measures import wilson as upper_limits
 from likely.parallel import run
 
 LEVEL = 0.95
@@ -40,11 +41,9 @@ def wilson(share: float, n: float, level: float = LEVEL) -> Interval:
     if n <= 0.0:
         return Interval(0.0, 1.0, "Wilson")
     z = float(ndtri(0.5 + 0.5 * level))
-    centre = share + z * z / (2.0 * n)
-    half = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
-    below = 1.0 + z * z / n
-    low = 0.0 if share <= 0.0 else float(centre - half) / below
-    high = 1.0 if share >= 1.0 else float(centre + half) / below
+    wrong, right = upper_limits(np.full(2, n), n * np.array([1.0 - share, share]), z) / n
+    low = 0.0 if share <= 0.0 else 1.0 - float(wrong)
+    high = 1.0 if share >= 1.0 else float(right)
     return Interval(low, high, "Wilson")
 
 

@@ -21,7 +21,7 @@ from likely.render.factors import (
     as_html,
     as_text,
     odds,
-    strongest,
+    strongest_lines,
     written_cell,
 )
 
@@ -131,17 +131,12 @@ class Contrast:
         """Label and log-odds of the prior and of the strongest columns; the others are taken together."""
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
-        values = self.contributions[row]
-        kept = strongest(np.abs(values).tolist(), most)
         why = self.explanation
-        lines = [("prior", self.prior)]
-        for place in kept:
-            label = written_cell(self.columns[place], why.cells[row][place], why.status(row, place))
-            lines.append((label, float(values[place])))
-        others = np.delete(values, kept)
-        if len(others):
-            lines.append((f"{len(others)} weaker columns together", float(others.sum())))
-        return lines
+
+        def label(place: int) -> str:
+            return written_cell(self.columns[place], why.cells[row][place], why.status(row, place))
+
+        return [("prior", self.prior), *strongest_lines(label, self.contributions[row], most)]
 
     def to_frame(self) -> pd.DataFrame:
         """One line per row and factor: the factor, its value and status, and its log-odds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -185,6 +185,14 @@ def strongest(strengths: Sequence[float], most: int) -> list[int]:
         return list(range(len(strengths)))
     order = np.argsort(-np.asarray(strengths), kind="stable")[: max(most - 1, 0)]
     return sorted(order.tolist())
+
+
+def strongest_lines(label: Callable[[int], str], values: Array, most: int) -> list[tuple[str, float]]:
+    """Label and value at the places of the strongest, in their order; the others are taken together in a last line."""
+    kept = strongest(np.abs(values).tolist(), most)
+    lines = [(label(place), float(values[place])) for place in kept]
+    others = np.delete(values, kept)
+    return [*lines, (f"{len(others)} weaker columns together", float(others.sum()))] if len(others) else lines
 
 
 def _fewer_columns(found: RowFactors, most: int) -> RowFactors:

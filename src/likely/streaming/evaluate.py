@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from operator import add
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from likely.engines.pieces import columns_read, label_type
 from likely.errors import DataError, Setting, SettingsError, listed, missing_columns
-from likely.evaluation.cross_validation import write_posterior
+from likely.evaluation.cross_validation import sums_of_others, write_posterior
 from likely.evaluation.evaluate import evaluate
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
@@ -62,7 +61,7 @@ def evaluate_file(
     passes = Passes(table, training.judged.wanted, copy.n_jobs, progress, random_state, most)
     folds = Folds(training.judged.counter, int(cv), random_state)
     seen = passes.first(folds.count)
-    models = [_model(training, summary, seen.classes) for summary in _sums_of_others(seen.folds(int(cv)))]
+    models = [_model(training, summary, seen.classes) for summary in sums_of_others(seen.folds(int(cv)), add)]
     buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
 
     def judge(rows: Table, number: int) -> int:
@@ -136,14 +135,6 @@ def _in_memory(
         clf, learned.unify_dictionaries(), training.judged.counter.target, cv=cv, loss=loss, beta=beta,
         groups=of_groups, repeats=repeats, random_state=seed, progress=False,
     )  # fmt: skip
-
-
-def _sums_of_others(folds: list[Summary]) -> list[Summary]:
-    """For each fold the sum of all others; nothing is subtracted (see `evaluation.cross_validation`)."""
-    before = list(accumulate(folds[:-1], add))
-    after = list(accumulate(folds[:0:-1], add))[::-1]
-    inner = [low + high for low, high in zip(before[:-1], after[1:], strict=True)]
-    return [after[0], *inner, before[-1]]
 
 
 def _model(training: Training, summary: Summary, classes: NDArray[Any]) -> Learner:

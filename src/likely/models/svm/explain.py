@@ -18,7 +18,7 @@ from likely.models.svm.features import CategoryPart, Preparation, TextPart
 from likely.models.svm.inner_products import Matrix
 from likely.models.svm.kernels import Kernel
 from likely.models.svm.machine import Machine, nearest, slack_and_case
-from likely.render.factors import MOST_COLUMNS, SHOWN_ROWS, strongest, written_cell
+from likely.render.factors import MOST_COLUMNS, SHOWN_ROWS, strongest_lines, written_cell
 from likely.render.page import fragment
 from likely.render.table import Column, Grid, signed
 from likely.table import Labels, Table, index_levels
@@ -169,17 +169,13 @@ class PlaneExplanation:
         """Label and contribution of b and of the strongest columns; the others are taken together."""
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
-        values = self.contributions[row, :, pair]
-        kept = strongest(np.abs(values).tolist(), most)
-        lines = [("b", float(self.b[pair]))]
-        for place in kept:
-            cell = self.cells[row][place]
-            label = written_cell(self.columns[place], cell, "gap" if cell is None else "known")
-            lines.append((label, float(values[place])))
-        others = np.delete(values, kept)
-        if len(others):
-            lines.append((f"{len(others)} weaker columns together", float(others.sum())))
-        return [*lines, ("f", float(self.value[row, pair]))]
+        cells = self.cells[row]
+
+        def label(place: int) -> str:
+            return written_cell(self.columns[place], cells[place], "gap" if cells[place] is None else "known")
+
+        lines = strongest_lines(label, self.contributions[row, :, pair], most)
+        return [("b", float(self.b[pair])), *lines, ("f", float(self.value[row, pair]))]
 
     def written(self, row: int, pair: int = 0) -> str:
         """One row and pair as text."""
