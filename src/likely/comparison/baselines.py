@@ -18,8 +18,8 @@ from likely.engines.plan import recipes_for
 from likely.models.svm.features import Preparation
 from likely.models.svm.inner_products import narrow
 from likely.table import Codes, Table, as_table, index_levels, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
-from likely.table.weights import row_weights
 
 MOST_CATEGORIES = 250
 """Values of a column that gradient boosting takes as categories; the rarer ones beyond are one value."""

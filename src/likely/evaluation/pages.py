@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.io.atomic import write_text
-from likely.io.outputs import JSON, PAGE, Output, refuse
+from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
 
 if TYPE_CHECKING:
     import pandas as pd

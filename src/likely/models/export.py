@@ -13,8 +13,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from likely.errors import SettingsError, listed
-from likely.io.atomic import write_whole
-from likely.io.outputs import Output, refuse
+from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import kind_of, table_writer
 from likely.models.listing import numbers_of, readable
 from likely.models.scoring_query import scoring_query

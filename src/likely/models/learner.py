@@ -34,8 +34,8 @@ from likely.parallel import n_threads
 from likely.scorer import Model, remaining_priors
 from likely.stats import Histogram, Summary, moments_of
 from likely.table import Table, as_table, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 
 class Learner(ClassifierMixin, BaseEstimator):

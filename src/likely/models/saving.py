@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely import store
 from likely.errors import LikelyError, ModelFileError
-from likely.io.atomic import write_whole
-from likely.io.outputs import MODEL, Output, refuse
+from likely.io.outputs import MODEL, Output, refuse, write_whole
 from likely.models.bayes.aode import AODEClassifier
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.bayes.full import FullBayesClassifier

@@ -161,7 +161,7 @@ def test_texts_of_another_recipe_are_refused() -> None:
     table, y = pd.DataFrame({"t": ["win money", "lunch now"] * 20}), ["spam", "ham"] * 20
     clf = EvidenceClassifier(schema={"t": "text"}).fit(table, y)
     assert (clf + clf).summary_.n_rows == 80
-    other = EvidenceClassifier(schema={"t": "text"}, text=likely.text.Recipe(ngram_range=(1, 2))).fit(table, y)
+    other = EvidenceClassifier(schema={"t": "text"}, text=likely.text.Tokenizer(ngram_range=(1, 2))).fit(table, y)
     with pytest.raises(NotMergeable):
         clf.merge(other)
 

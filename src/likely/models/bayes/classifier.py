@@ -114,7 +114,7 @@ class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
         numbers may be "gaussian", "lognormal", "poisson", "bins" or "auto": the one of these under which the rows of
         `fit` are likeliest, each judged without itself.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to tokenizers.
     missing : "ignore" (a gap says nothing) or "value" (that a cell is empty is evidence, too).
     unseen : "ignore" (a category never seen says nothing) or "smooth" (it gets the smoothed share of a new value).
     variance : "unbiased" (divide by n − 1) or "ml" (by n).

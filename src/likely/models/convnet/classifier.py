@@ -24,8 +24,8 @@ from likely.progress import StepBar
 from likely.store import Reader, Writer
 from likely.table import Table, as_table, labels_of
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 FEWEST_HELD_BACK = 20
 """Images below which none are held back: what they say would be chance."""

@@ -36,8 +36,8 @@ from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.summaries import read_summary, write_summary
 from likely.table import Labels, Table, as_table, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
-from likely.table.weights import row_weights
 
 FORM = 2
 """Of what was learned, in a file. The first form had counted bins, which cannot be cut anew."""
@@ -58,7 +58,7 @@ class EvidenceClassifier(
     time_limit : seconds after which no further trial is begun; None for no limit. What is learned then may differ.
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to tokenizers.
     progress : called with a few words whenever a new step of learning begins.
     random_state : for the rows that are held out. The same rows and the same number give the same model.
     n_jobs : number of threads; None for all cores. Results do not depend on it.

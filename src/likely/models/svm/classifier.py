@@ -38,8 +38,8 @@ from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import schema_for
-from likely.table.weights import row_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     kernel : "gauss", "linear", "polynomial", "sigmoid", or kernels of `likely.models.svm`, which add and multiply.
     scale : whether numbers are standardised.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to tokenizers.
     class_weight : None, "balanced", or a mapping of classes to weights that C is multiplied with; probabilities are as
         if there were so many more rows of these classes.
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes. Other

@@ -35,8 +35,8 @@ from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
-from likely.table.weights import row_weights
 
 
 class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Decider):
