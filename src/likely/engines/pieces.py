@@ -24,15 +24,15 @@ from likely.errors import (
     without_row,
 )
 from likely.io.parse import CATEGORY
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable
 from likely.parallel import pipeline
 from likely.progress import Progress, Shown, row_bar
 from likely.stats import Histogram, Moments, Summary, ValueCounts
 from likely.table import Table, as_table, encode_column
 from likely.table.infer import judged
+from likely.table.labels import row_weights
 from likely.table.schema import AS_SAID, Schema, schema_for, with_weight
-from likely.table.weights import row_weights
 
 if TYPE_CHECKING:
     import pyarrow as pa

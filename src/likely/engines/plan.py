@@ -192,7 +192,7 @@ def _by_column(given: Any, columns: list[str]) -> dict[str, Tokenizer]:
     if given is None or isinstance(given, Tokenizer):
         return dict.fromkeys(columns, given or USUAL_RECIPE)
     if not isinstance(given, Mapping) or not all(isinstance(recipe, Tokenizer) for recipe in given.values()):
-        raise SettingsError(f"text is {given!r}, but it is a Recipe or a mapping of text columns to recipes.")
+        raise SettingsError(f"text is {given!r}, but it is a Tokenizer or a mapping of text columns to tokenizers.")
     strange = [name for name in given if name not in columns]
     if strange:
         hint = did_you_mean(str(strange[0]), columns)

@@ -20,7 +20,7 @@ from likely.parallel import n_threads, run
 from likely.progress import Shown, StepBar
 from likely.table import Labels, as_table, encode_column, encode_labels, merge_classes
 from likely.table.images import as_images
-from likely.table.weights import row_weights
+from likely.table.labels import row_weights
 
 
 def evaluate(

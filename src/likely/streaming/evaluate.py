@@ -24,7 +24,7 @@ from likely.streaming.passes import MOST_ROWS, Counted, Folds, Passes
 from likely.streaming.train import Training
 from likely.streaming.update import target_of
 from likely.table import Table, encode_column, merge_classes
-from likely.table.weights import row_weights
+from likely.table.labels import row_weights
 
 
 def evaluate_file(
