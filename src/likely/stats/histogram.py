@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -12,10 +13,14 @@ from likely.arrays import Array, Index, Int64
 from likely.errors import NotMergeable
 from likely.numerics import together
 from likely.stats.kernels import count_codes
-from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
+from likely.stats.protocol import NEVER_SEEN, leave, pad, require, require_counts, take_rows
 
 MOST_CELLS = 2048
 """Distinct numbers that are told apart; beyond, the grid becomes coarser by one bit, again and again."""
+
+COARSEST = 52
+FARTHEST = 0x7FEF_FFFF_FFFF_FFFF
+"""A grid drops at most so many bits, and the largest float has that place in the order of all floats."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +34,9 @@ class Histogram:
     >>> seen.lows().tolist(), seen.counts.tolist()
     ([2.5, 7.0], [[1.0, 0.0], [1.0, 1.0]])
     """
+
+    stored_as: ClassVar[str] = "histogram"
+    by_column: ClassVar[bool] = True
 
     shift: int
     cells: Int64
@@ -56,6 +64,28 @@ class Histogram:
         code_cells(bits, shift, cells, codes)
         count_codes(codes, y, weight, counts)
         return cls(shift, cells, counts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.counts), 1
+
+    @property
+    def known_weights(self) -> Array:
+        return self.known[:, None]
+
+    def class_value_table(self, column: int) -> Array:
+        """Classes × intervals."""
+        return equal_intervals(self.counts)
+
+    def validate(self) -> None:
+        shift, cells = self.shift, self.cells
+        ascending = cells.ndim == 1 and 0 <= shift <= COARSEST and (cells[1:] > cells[:-1]).all()
+        require(ascending, "The cells of a histogram are not in order.")
+        fair = not len(cells) or (cells[0] >= -FARTHEST >> shift and cells[-1] <= FARTHEST >> shift)
+        require(fair, "A histogram holds cells beyond all numbers.")
+        require_counts(self.counts, len(self.counts), len(cells))
+        fair = len(cells) <= MOST_CELLS and bool(self.counts.any(axis=0).all())
+        require(fair, "A histogram has cells in which nothing was counted, or too many.")
 
     @property
     def known(self) -> Array:
@@ -114,6 +144,21 @@ class Histogram:
     def select(self, columns: Index) -> Histogram:
         """Itself: it describes one column."""
         return self
+
+
+N_INTERVALS = 10
+"""A column of numbers is cut into so many intervals where it has to have a table of values."""
+
+
+def equal_intervals(fine: Array) -> Array:
+    """Neighbouring values taken together, so that each group has about the same weight in all."""
+    weight = fine.sum(axis=0)
+    total = float(weight.sum())
+    if fine.shape[1] <= N_INTERVALS or total <= 0.0:
+        return fine
+    middle = (np.cumsum(weight) - 0.5 * weight) / total
+    place = np.minimum((middle * N_INTERVALS).astype(np.intp), N_INTERVALS - 1)
+    return np.stack([np.bincount(place, line, N_INTERVALS) for line in fine])
 
 
 def floats_at(places: Int64) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,12 +12,11 @@ from likely.errors import NotMergeable, SchemaError, TooLarge, did_you_mean, lis
 from likely.stats.class_weights import ClassWeights
 from likely.stats.protocol import Statistic
 
-BY_COLUMN = ("values", "tokens", "histogram")
-"""Kinds of statistics that describe one column each; the others describe a group."""
+S = TypeVar("S", bound=Statistic)
 
 
 class Part(NamedTuple):
-    """Which statistic is kept (see `engines.memory.READINGS`), and of which columns."""
+    """Which statistic is kept (a key of `stats.STATISTICS`), and of which columns."""
 
     kind: str
     columns: tuple[str, ...]
@@ -66,6 +65,10 @@ class Summary:
                 return seen.select(np.array([part.columns.index(column)]))
         names = [name for part in self.parts for name in part.columns]
         raise SchemaError(f"Nothing was counted for {column!r}.{did_you_mean(column, names)}")
+
+    def parts_of(self, statistic: type[S]) -> dict[Part, S]:
+        """The parts that are kept as one statistic."""
+        return {part: seen for part, seen in self.parts.items() if isinstance(seen, statistic)}
 
     def __repr__(self) -> str:
         n_columns = sum(len(part.columns) for part in self.parts)

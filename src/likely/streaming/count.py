@@ -162,8 +162,8 @@ class RunningSum:
     def refuse_endless(self, piece: Piece) -> None:
         """Refuse a column whose distinct values outgrow the memory."""
         summary = self.waiting[-1][1]
-        for part, seen in summary.parts.items():
-            if isinstance(seen, ValueCounts) and (len(seen.values) > MOST_VALUES or seen.counts.size > MOST_CELLS):
+        for part, seen in summary.parts_of(ValueCounts).items():
+            if len(seen.values) > MOST_VALUES or seen.counts.size > MOST_CELLS:
                 name = part.columns[0]
                 raise DataError(
                     f"Column {name!r} has more than {len(seen.values) - 1:,} distinct values before {piece.where(0)}, "

@@ -24,7 +24,7 @@ from likely.io.table import FileTable, open_table
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.learner import Learner
 from likely.models.settings import Choices
-from likely.stats import Histogram, Moments, Summary, ValueCounts
+from likely.stats import HasTables, Summary
 from likely.streaming.count import Counter, EmptyPiece, RunningSum, in_order, label_type, located
 from likely.table import as_table
 from likely.table.schema import AS_SAID, Schema
@@ -214,13 +214,14 @@ def counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
     whole = bool(np.array_equal(summary.classes.weights, summary.classes.rows))
     found: dict[str, tuple[int | None, int | None]] = {}
     for part, seen in summary.parts.items():
-        if isinstance(seen, ValueCounts):
-            found[part.columns[0]] = len(seen.values), summary.n_rows - round(seen.counts.sum())
-        elif isinstance(seen, Histogram):
-            found[part.columns[0]] = None, summary.n_rows - round(seen.known.sum())
-        elif isinstance(seen, Moments):
-            known = seen.n.sum(axis=0)
-            found |= {name: (None, summary.n_rows - round(n)) for name, n in zip(part.columns, known, strict=True)}
+        known = seen.known_weights
+        if known is None:
+            continue
+        for place, name in enumerate(part.columns):
+            levels = None
+            if isinstance(seen, HasTables) and schema.kinds[name] == "nominal":
+                levels = seen.class_value_table(place).shape[1]
+            found[name] = levels, rows - round(known[:, place].sum())
     columns = []
     for column in schema.columns:
         levels, gaps = found.get(column.name, (None, None))

@@ -63,11 +63,10 @@ class ChoosingLearner(WeightedLearner):
         if not wanted or task.rows.table.sparse is not None:
             return task
         settings = self._settings(tuple(task.assigned))
-        seen = task.rows.summarise([Part("histogram", (name,)) for name in wanted])
+        seen = task.rows.summarise([Part("histogram", (name,)) for name in wanted]).parts_of(Histogram)
 
         def judge(name: str) -> dict[str, float]:
-            found = seen.parts[Part("histogram", (name,))]
-            return likelihoods(name, found, settings) if isinstance(found, Histogram) else {}
+            return likelihoods(name, seen[Part("histogram", (name,))], settings)
 
         told = dict(zip(wanted, side_by_side(judge, wanted, self.n_jobs), strict=True))
         chosen = {name: best_of(found) for name, found in told.items()}
