@@ -19,6 +19,7 @@ from likely.models.bayes.classifier import BayesClassifier
 from likely.models.bayes.full import FullBayesClassifier
 from likely.models.classifier import Persistable
 from likely.models.learner import Learner
+from likely.models.svm import kernels as _kernels  # noqa: F401 (settings may hold kernels: they register themselves)
 
 KINDS: dict[str, type[AODEClassifier | BayesClassifier | FullBayesClassifier]] = {
     "AODEClassifier": AODEClassifier,

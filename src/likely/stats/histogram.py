@@ -13,7 +13,7 @@ from likely.arrays import Array, Index, Int64
 from likely.errors import NotMergeable
 from likely.numerics import together
 from likely.stats.kernels import count_codes
-from likely.stats.protocol import NEVER_SEEN, leave, pad, require, require_counts, take_rows
+from likely.stats.protocol import NEVER_SEEN, Told, leave, pad, require, require_counts, take_rows
 
 MOST_CELLS = 2048
 """Distinct numbers that are told apart; beyond, the grid becomes coarser by one bit, again and again."""
@@ -76,6 +76,23 @@ class Histogram:
     def class_value_table(self, column: int) -> Array:
         """Classes × intervals."""
         return equal_intervals(self.counts)
+
+    def difference(self, mine: int, other: Histogram, theirs: int) -> Told | None:
+        """The number up to which the share within the class has changed most."""
+        ends = np.union1d(self.highs(), other.highs())
+        if not len(ends):
+            return None
+        a, b = self._shares_up_to(ends, mine), other._shares_up_to(ends, theirs)
+        place = int(np.abs(a - b).argmax())
+        if abs(a[place] - b[place]) > 1e-9:
+            return "share", f"≤ {ends[place]:.6g}", f"{a[place]:.4f}", f"{b[place]:.4f}"
+        known = self.known[mine], other.known[theirs]
+        return None if np.isclose(*known, rtol=1e-9) else ("known", "", f"{known[0]:.6g}", f"{known[1]:.6g}")
+
+    def _shares_up_to(self, ends: Array, row: int) -> Array:
+        counts = self.counts[row]
+        running = np.append(0.0, np.cumsum(counts)) / max(float(counts.sum()), 1e-300)
+        return np.asarray(running[np.searchsorted(self.highs(), ends, side="right")])
 
     def validate(self) -> None:
         shift, cells = self.shift, self.cells

@@ -89,6 +89,29 @@ class HasInformation(Protocol):
         ...
 
 
+@runtime_checkable
+class Differs(Protocol):
+    """A statistic that can say in a few words how a class differs from one of another such statistic."""
+
+    def difference(self, mine: int, other: Any, theirs: int) -> Told | None:
+        """What differs, where in the column, and how it is on either side; None if nothing does."""
+        ...
+
+
+Told = tuple[str, str, str, str]
+
+
+def difference_of_shares(values_a: Sequence[Hashable], a: Array, values_b: Sequence[Hashable], b: Array) -> Told | None:
+    """The value whose share within the class has changed most."""
+    mine = dict(zip(values_a, (a / max(float(a.sum()), 1e-300)).tolist(), strict=True))
+    theirs = dict(zip(values_b, (b / max(float(b.sum()), 1e-300)).tolist(), strict=True))
+    change = {value: abs(mine.get(value, 0.0) - theirs.get(value, 0.0)) for value in dict.fromkeys([*mine, *theirs])}
+    value = max(change, key=lambda key: change[key], default=None)
+    if value not in change or change[value] <= 1e-12:
+        return None
+    return "share", str(value), f"{mine.get(value, 0.0):.4f}", f"{theirs.get(value, 0.0):.4f}"
+
+
 ROUNDED_UP = 1.0 + 1e-9
 """Sums in another order may come out larger by so much."""
 

@@ -14,7 +14,17 @@ from likely.errors import NotMergeable
 from likely.measures import information_gains
 from likely.numerics import together
 from likely.stats.feature_counts import FeatureCounts, against_rest
-from likely.stats.protocol import NEVER_SEEN, leave, pad, require, require_counts, share_of, take_rows
+from likely.stats.protocol import (
+    NEVER_SEEN,
+    Told,
+    difference_of_shares,
+    leave,
+    pad,
+    require,
+    require_counts,
+    share_of,
+    take_rows,
+)
 from likely.text.class_counts import class_counts_of
 from likely.text.documents import as_blocks
 from likely.text.token_stream import read_stream
@@ -107,6 +117,10 @@ class TokenCounts:
         """Mutual information of the class and of "the text holds this word", in bits."""
         bits = [information_gains(against_rest(held, self.texts)) for held in self.documents.dense_blocks()]
         return np.concatenate(bits) if bits else np.zeros(0)
+
+    def difference(self, mine: int, other: TokenCounts, theirs: int) -> Told | None:
+        a, b = (seen.counts.take_classes(np.array([row])).dense()[0] for seen, row in ((self, mine), (other, theirs)))
+        return difference_of_shares(self.words.to_list(), a, other.words.to_list(), b)
 
     def validate(self) -> None:
         require_counts(self.texts, len(self.texts))

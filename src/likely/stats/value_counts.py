@@ -14,7 +14,17 @@ from likely.errors import NotMergeable
 from likely.measures import information_gain
 from likely.numerics import together
 from likely.stats.kernels import count_codes
-from likely.stats.protocol import NEVER_SEEN, leave, pad, require, require_counts, share_of, take_rows
+from likely.stats.protocol import (
+    NEVER_SEEN,
+    Told,
+    difference_of_shares,
+    leave,
+    pad,
+    require,
+    require_counts,
+    share_of,
+    take_rows,
+)
 from likely.table import level_key
 from likely.table.levels import in_order
 
@@ -78,6 +88,9 @@ class ValueCounts:
 
     def information(self, weights: Array) -> Array:
         return np.array([information_gain(self.counts) * share_of(self.counts.sum(), weights)])
+
+    def difference(self, mine: int, other: ValueCounts, theirs: int) -> Told | None:
+        return difference_of_shares(self.values, self.counts[mine], other.values, other.counts[theirs])
 
     def validate(self) -> None:
         require(len(self._keys()) == len(self.values), "A value of a column stands there twice.")

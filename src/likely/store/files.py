@@ -16,17 +16,14 @@ from likely.errors import LikelyError, ModelFileError
 from likely.io.atomic import write_whole
 from likely.scorer import Model
 from likely.stats import Summary
+from likely.store.codec import Reader, Writer, read_names, read_width, write_names
 from likely.store.container import pack, unpack
 from likely.store.plain import from_plain, to_plain
-from likely.store.statistics import Reader, Writer
 from likely.store.summaries import (
     check_parameters,
     read_labels,
-    read_names,
     read_summary,
-    read_width,
     write_labels,
-    write_names,
     write_parameters,
     write_summary,
 )

@@ -1,4 +1,4 @@
-"""A summary as a part of the document, and back."""
+"""A summary as a part of the document, and back: class weights and statistics, labels, and settled numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,39 @@ from scipy import sparse
 
 from likely.errors import ModelFileError
 from likely.scorer import Model
-from likely.stats import ClassWeights, Part, Summary
+from likely.stats import (
+    STATISTICS,
+    ClassWeights,
+    Cuts,
+    FeatureCounts,
+    Moments,
+    PairCounts,
+    Part,
+    Scatter,
+    Statistic,
+    Summary,
+    TokenCounts,
+)
+from likely.stats.pair_counts import Axis
+from likely.stats.scatter import Pairs
+from likely.store.codec import (
+    FORMS,
+    ByHand,
+    Context,
+    Form,
+    Reader,
+    Writer,
+    read,
+    read_matrix,
+    read_names,
+    register,
+    write,
+    write_matrix,
+    write_names,
+)
 from likely.store.plain import from_plain, to_plain
-from likely.store.statistics import Reader, Writer, read_statistic, write_statistic
-from likely.table import Numbered, level_key
+from likely.table import level_key
+from likely.text.vocabulary import Words
 
 LABEL_TYPES = {"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}
 
@@ -45,7 +74,7 @@ def read_summary(data: Any, reader: Reader) -> Summary:
     for entry in data["parts"]:
         columns = read_names(entry["columns"], reader)
         part = Part(str(entry["kind"]), columns)
-        parts[part] = read_statistic(entry, reader, len(labels), len(columns))
+        parts[part] = read_statistic(part, entry, reader, len(labels))
     if len(parts) != len(data["parts"]):
         raise ModelFileError("it describes a column twice")
     return Summary(classes, parts)
@@ -74,29 +103,73 @@ def read_labels(data: Any) -> NDArray[Any]:
     return labels
 
 
-def write_names(names: tuple[str, ...]) -> Any:
-    """Names of columns; those of an array in short, because a sparse matrix may have a million."""
-    return len(names) if names == tuple(Numbered(len(names))) else list(names)
+# Statistics: those of `stats.STATISTICS`, field by field but for what old files have at other places.
 
 
-FREE_COLUMNS = 1 << 17
+def write_statistic(seen: Statistic, writer: Writer) -> dict[str, Any]:
+    """The statistic as a JSON object that names its arrays."""
+    FORMS.setdefault(type(seen), Form())
+    return {"statistic": seen.stored_as, **write(seen, writer)}
 
 
-def read_width(data: Any, reader: Reader) -> int:
-    """A number of columns. A million of them must be backed by arrays: a few bytes cannot ask for much memory."""
-    most = max(FREE_COLUMNS, sum(array.size for array in reader.arrays.values()))
-    if not isinstance(data, int) or isinstance(data, bool) or not 0 <= data <= most:
-        raise ModelFileError(f"it claims to have {str(data)[:20]} columns")
-    return data
+def read_statistic(part: Part, data: Any, reader: Reader, n_classes: int) -> Statistic:
+    """The statistic of so many classes and of the columns of its part."""
+    statistic, size = STATISTICS.get(part.kind), (n_classes, len(part.columns))
+    if statistic is None or data["statistic"] != statistic.stored_as:
+        raise ModelFileError("it holds a statistic that this version does not know")
+    FORMS.setdefault(statistic, Form())
+    seen = read(statistic, data, reader, columns=len(part.columns))
+    if seen.shape != size:
+        raise ModelFileError(f"its {seen.stored_as} are those of {seen.shape} classes and columns, not of {size}")
+    return seen
 
 
-def read_names(data: Any, reader: Reader) -> tuple[str, ...]:
-    """The names that `write_names` wrote."""
-    if not isinstance(data, list):
-        return tuple(Numbered(read_width(data, reader)))
-    if all(isinstance(name, str) for name in data) and len(set(data)) == len(data):
-        return tuple(data)
-    raise ModelFileError("its column names cannot be read")
+def _read_words(data: Any, reader: Reader, context: Context) -> Words:
+    """Words, each once, and each a text."""
+    letters, ends = reader.get(data["arena"], (None,), np.uint8), reader.get(data["starts"], (None,), np.int64)
+    if not len(ends) or ends[0] != 0 or ends[-1] != len(letters) or (np.diff(ends) < 0).any():
+        raise ModelFileError("its words do not fit together")
+    words = Words(letters, ends)
+    try:
+        spelled = words.to_list()
+    except UnicodeDecodeError:
+        raise ModelFileError("its words are no text") from None
+    if len(set(spelled)) != len(spelled):
+        raise ModelFileError("it holds a word twice")
+    return words
+
+
+def _write_axes(axes: tuple[Axis, ...], writer: Writer) -> Any:
+    return [
+        write(axis, writer) if isinstance(axis, Cuts) else {"values": [to_plain(value) for value in axis]}
+        for axis in axes
+    ]
+
+
+def _read_axes(data: Any, reader: Reader, context: Context) -> tuple[Axis, ...]:
+    return tuple(
+        read(Cuts, entry, reader) if "cuts" in entry else tuple(from_plain(value) for value in entry["values"])
+        for entry in data
+    )
+
+
+WORDS = {"words.arena": "letters", "words.starts": "ends"}
+"""Where the words of a column of texts lie."""
+
+register(Moments)
+register(Pairs)
+register(Scatter, Form(names={"pairs.n": "pair_n", "pairs.mean": "pair_mean"}))
+register(Cuts, Form(names={"at": "cuts"}))
+register(PairCounts, Form(by_hand={"axes": ByHand(_write_axes, _read_axes)}))
+register(Words, ByHand(lambda w, writer: {"arena": writer.put(w.arena), "starts": writer.put(w.starts)}, _read_words))
+register(TokenCounts, Form(names=WORDS, lengths={"columns": "words"}))
+register(
+    FeatureCounts,
+    ByHand(
+        lambda seen, writer: write_matrix(seen.table, writer, "table"),
+        lambda data, reader, context: FeatureCounts(read_matrix(data, reader, "table", context["columns"])),
+    ),
+)
 
 
 # The settled numbers of a model: for readers without likely, and as a check when it is read again.
