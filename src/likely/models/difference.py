@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.term_tables import of_tables
 from likely.stats import HasValues, Statistic, Summary, moments_of
 from likely.stats.protocol import Differs
+from likely.store.summaries import arrays_in
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -123,16 +122,9 @@ def _values(seen: HasValues) -> list[Hashable]:
     return [value for values, _, _ in seen.value_blocks() for value in values]
 
 
-def _arrays(seen: Any) -> list[NDArray[Any]]:
+def _arrays(seen: Statistic) -> list[NDArray[np.float64]]:
     """All numbers of a statistic, whatever it is made of."""
-    if isinstance(seen, np.ndarray):
-        return [seen.astype(np.float64)] if seen.dtype.kind in "biuf" else []
-    if sparse.issparse(seen):
-        held = seen.tocsr()
-        return [held.data.astype(np.float64), held.indices.astype(np.float64), held.indptr.astype(np.float64)]
-    if is_dataclass(seen) and not isinstance(seen, type):
-        return [array for entry in fields(seen) for array in _arrays(getattr(seen, entry.name))]
-    return []
+    return [array.astype(np.float64) for _, array in arrays_in(seen) if array.dtype.kind in "biuf"]
 
 
 def _of_values(name: str, a: list[Hashable], b: list[Hashable]) -> Iterator[Difference]:

@@ -18,7 +18,7 @@ from likely.stats.protocol import NEVER_SEEN, Told, leave, pad, require, require
 MOST_CELLS = 2048
 """Distinct numbers that are told apart; beyond, the grid becomes coarser by one bit, again and again."""
 
-COARSEST = 52
+COARSEST = 63
 FARTHEST = 0x7FEF_FFFF_FFFF_FFFF
 """A grid drops at most so many bits, and the largest float has that place in the order of all floats."""
 
@@ -179,10 +179,9 @@ def equal_intervals(fine: Array) -> Array:
 
 
 def floats_at(places: Int64) -> Array:
-    """The floats at some places in the order of all floats, infinite ones replaced by the largest that are not."""
-    bits = np.where(places >= 0, places, -places | ~MAGNITUDE)
-    largest = np.finfo(np.float64).max
-    return np.clip(bits.astype(np.int64).view(np.float64), -largest, largest)
+    """The floats at some places in the order of all floats; beyond the largest that is finite, this one."""
+    near = np.clip(places, -FARTHEST, FARTHEST)
+    return np.where(near >= 0, near, -near | ~MAGNITUDE).astype(np.int64).view(np.float64)
 
 
 def places_of(values: Array) -> Int64:

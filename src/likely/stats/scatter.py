@@ -13,7 +13,17 @@ from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable, TooLarge
 from likely.numerics import LARGEST
 from likely.stats.moments import Moments
-from likely.stats.protocol import NEVER_SEEN, NOISE, Statistic, leave, pad, require, require_counts, take_rows
+from likely.stats.protocol import (
+    NEVER_SEEN,
+    NOISE,
+    ROUNDED_UP,
+    Statistic,
+    leave,
+    pad,
+    require,
+    require_counts,
+    take_rows,
+)
 
 CHUNK_CELLS = 1 << 16
 """Cells that are centred at a time: they are multiplied while they are still in the cache (512 KiB)."""
@@ -86,7 +96,7 @@ class Scatter:
         shape, cross = (*self.shape, self.shape[1]), self.cross
         require(cross.shape == shape, "Products of columns do not fit the columns.")
         alike = np.allclose(cross, cross.swapaxes(1, 2), rtol=0.0, atol=1e-12)
-        require((np.abs(cross) <= 1.0).all() and alike, "Two columns move together as no rows can.")
+        require((np.abs(cross) <= ROUNDED_UP).all() and alike, "Two columns move together as no rows can.")
         if self.pairs is not None:
             require_counts(self.pairs.n, *shape)
             fair = self.pairs.mean.shape == shape and (np.abs(self.pairs.mean) <= LARGEST).all()

@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.errors import NotMergeable, SchemaError, TooLarge, did_you_mean, listed
 from likely.stats.class_weights import ClassWeights
-from likely.stats.protocol import Statistic
+from likely.stats.protocol import Statistic, require
 
 S = TypeVar("S", bound=Statistic)
 
@@ -35,6 +35,14 @@ class Summary:
     @property
     def n_rows(self) -> int:
         return int(self.classes.rows.sum())
+
+    def validate(self) -> None:
+        """Raise a `DataError` where something in it is not sound, or does not fit the classes and columns."""
+        self.classes.validate()
+        for part, seen in self.parts.items():
+            seen.validate()
+            fits = seen.shape == (len(self.classes), len(part.columns))
+            require(fits, f"The {seen.stored_as} of {listed(part.columns)} do not fit the classes and columns.")
 
     def __add__(self, other: Summary) -> Summary:
         self._refuse_other_columns(other)

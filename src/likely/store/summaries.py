@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.errors import ModelFileError
+from likely.errors import DataError, ModelFileError
 from likely.scorer import Model
 from likely.stats import (
     STATISTICS,
@@ -66,18 +66,20 @@ def write_summary(summary: Summary, writer: Writer) -> dict[str, Any]:
 def read_summary(data: Any, reader: Reader) -> Summary:
     """The summary that `write_summary` wrote, every size checked."""
     labels = read_labels(data["labels"])
-    rows = reader.get(data["rows"], (len(labels),), np.int64)
-    if (rows < 0).any():
-        raise ModelFileError("it counts fewer than no rows")
-    classes = ClassWeights(labels, reader.counts(data["weights"], (len(labels),)), rows)
+    rows, weights = reader.get(data["rows"], (None,), np.int64), reader.get(data["weights"], (None,))
     parts = {}
     for entry in data["parts"]:
         columns = read_names(entry["columns"], reader)
         part = Part(str(entry["kind"]), columns)
-        parts[part] = read_statistic(part, entry, reader, len(labels))
+        parts[part] = read_statistic(part, entry, reader)
     if len(parts) != len(data["parts"]):
         raise ModelFileError("it describes a column twice")
-    return Summary(classes, parts)
+    summary = Summary(ClassWeights(labels, weights, rows), parts)
+    try:
+        summary.validate()
+    except DataError as error:
+        raise ModelFileError(str(error).removesuffix(".")) from error
+    return summary
 
 
 def write_labels(labels: NDArray[Any]) -> dict[str, Any]:
@@ -112,16 +114,13 @@ def write_statistic(seen: Statistic, writer: Writer) -> dict[str, Any]:
     return {"statistic": seen.stored_as, **write(seen, writer)}
 
 
-def read_statistic(part: Part, data: Any, reader: Reader, n_classes: int) -> Statistic:
-    """The statistic of so many classes and of the columns of its part."""
-    statistic, size = STATISTICS.get(part.kind), (n_classes, len(part.columns))
+def read_statistic(part: Part, data: Any, reader: Reader) -> Statistic:
+    """The statistic of a part, sound in itself."""
+    statistic = STATISTICS.get(part.kind)
     if statistic is None or data["statistic"] != statistic.stored_as:
         raise ModelFileError("it holds a statistic that this version does not know")
     FORMS.setdefault(statistic, Form())
-    seen = read(statistic, data, reader, columns=len(part.columns))
-    if seen.shape != size:
-        raise ModelFileError(f"its {seen.stored_as} are those of {seen.shape} classes and columns, not of {size}")
-    return seen
+    return read(statistic, data, reader, columns=len(part.columns))
 
 
 def _read_words(data: Any, reader: Reader, context: Context) -> Words:
@@ -183,7 +182,7 @@ def write_parameters(model: Model, writer: Writer) -> dict[str, Any]:
     return {
         "prior": writer.put(model.prior),
         "beliefs": [
-            {"family": type(belief).__name__, "arrays": {name: writer.put(array) for name, array in _arrays(belief)}}
+            {"family": type(belief).__name__, "arrays": {name: writer.put(array) for name, array in arrays_in(belief)}}
             for belief in model.beliefs
         ],
     }
@@ -195,7 +194,7 @@ def check_parameters(data: Any, model: Model, reader: Reader) -> None:
     if len(data["beliefs"]) != len(model.beliefs):
         raise ModelFileError("its parameters do not belong to its summary")
     for entry, belief in zip(data["beliefs"], model.beliefs, strict=True):
-        settled = dict(_arrays(belief))
+        settled = dict(arrays_in(belief))
         if entry["family"] != type(belief).__name__ or set(entry["arrays"]) != set(settled):
             raise ModelFileError("its parameters do not belong to its summary")
         for name, array in settled.items():
@@ -208,8 +207,8 @@ def _agree(reader: Reader, name: Any, settled: NDArray[Any], meaning: str) -> No
         raise ModelFileError(f"its {meaning} does not follow from its counts")
 
 
-def _arrays(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
-    """The arrays in a belief and in what it is made of."""
+def arrays_in(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in a belief or statistic and in what it is made of."""
     for entry in fields(belief):
         value, name = getattr(belief, entry.name), f"{prefix}{entry.name}"
         if isinstance(value, np.ndarray):
@@ -219,4 +218,4 @@ def _arrays(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]
             yield f"{name}.columns", value.indices.astype(np.int32)
             yield f"{name}.starts", value.indptr.astype(np.int64)
         elif is_dataclass(value):
-            yield from _arrays(value, f"{name}.")
+            yield from arrays_in(value, f"{name}.")
