@@ -17,8 +17,7 @@ from likely.families.leave_one_out import less
 from likely.families.poisson import log_poisson
 from likely.families.protocol import LeftOut, Settings
 from likely.families.smoothing import Laplace
-from likely.stats import FeatureCounts, Histogram, Moments, Part, Presence, Statistic, Summary, TokenCounts, ValueCounts
-from likely.stats.binning import cut
+from likely.stats import HasShares, Histogram, Moments, Part, Statistic, Summary
 from likely.table import as_table
 
 CANDIDATES = ("gaussian", "lognormal", "poisson", "bins")
@@ -126,19 +125,8 @@ def best_gamma(counts: Array) -> float:
 
 
 def _of_part(part: Part, seen: Statistic, weights: Array, settings: Settings) -> Mapping[str, Laplace]:
-    if isinstance(seen, ValueCounts):
-        return {part.columns[0]: Laplace(best_gamma(seen.counts))}
-    if isinstance(seen, Histogram):
-        binning = cut(seen, settings.bins)
-        counts = np.stack([seen.counts[:, binning.of_cell == k].sum(axis=1) for k in range(len(binning))], axis=1)
-        return {part.columns[0]: Laplace(best_gamma(counts))}
-    if isinstance(seen, Presence):
-        present = seen.present.dense()
-        absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
-        tables = np.stack([present, absent], axis=2)
-        return {name: Laplace(best_gamma(tables[:, place])) for place, name in enumerate(part.columns)}
-    if isinstance(seen, FeatureCounts):
-        return dict.fromkeys(part.columns, Laplace(best_gamma(seen.dense())))
-    if isinstance(seen, TokenCounts):
-        return {part.columns[0]: Laplace(best_gamma(seen.counts.dense()))}
-    return {}
+    if not isinstance(seen, HasShares):
+        return {}
+    found = [Laplace(best_gamma(table)) for table in seen.share_tables(weights, settings.bins)]
+    each = found if len(found) == len(part.columns) else found * len(part.columns)
+    return dict(zip(part.columns, each, strict=True))
