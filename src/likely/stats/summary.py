@@ -36,11 +36,15 @@ class Summary:
     def n_rows(self) -> int:
         return int(self.classes.rows.sum())
 
-    def validate(self) -> None:
-        """Raise a `DataError` where something in it is not sound, or does not fit the classes and columns."""
+    def validate(self, *, parts: bool = True) -> None:
+        """Raise a `DataError` where something in it is not sound, or does not fit the classes and columns.
+
+        Statistics that were validated one by one need not be asked again (`parts`).
+        """
         self.classes.validate()
         for part, seen in self.parts.items():
-            seen.validate()
+            if parts:
+                seen.validate()
             fits = seen.shape == (len(self.classes), len(part.columns))
             require(fits, f"The {seen.stored_as} of {listed(part.columns)} do not fit the classes and columns.")
 

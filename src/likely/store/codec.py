@@ -141,7 +141,7 @@ def _write(hint: Any, value: Any, writer: Writer) -> Any:
     if hint in FORMS:
         return _write_registered(hint, value, writer)
     if _dtype(hint) is not None:
-        return writer.put(np.ascontiguousarray(value, dtype=_dtype(hint)))
+        return writer.put(np.asarray(value).astype(_dtype(hint), order="C", casting="safe", copy=False))
     origin, members = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return None if value is None else _write(_member_of(members, value), value, writer)

@@ -76,7 +76,7 @@ def read_summary(data: Any, reader: Reader) -> Summary:
         raise ModelFileError("it describes a column twice")
     summary = Summary(ClassWeights(labels, weights, rows), parts)
     try:
-        summary.validate()
+        summary.validate(parts=False)
     except DataError as error:
         raise ModelFileError(str(error).removesuffix(".")) from error
     return summary
