@@ -15,7 +15,6 @@ from likely.engines.memory import USUAL_RECIPE
 from likely.errors import DataError, SchemaError, in_column, say_kind
 from likely.models.tree.tree import Feature
 from likely.stats import TokenCounts
-from likely.stats.token_counts import information_by_word
 from likely.table import GAP, Table, index_levels
 from likely.table.cells import CategoryCells, Cells, used
 from likely.table.levels import in_order
@@ -164,7 +163,7 @@ def telling_words(
     texts = table.strings(column)
     known = texts.is_valid().to_numpy() if texts.null_count else None
     seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_RECIPE, known, n_jobs)
-    gains = np.round(information_by_word(seen), DIGITS)
+    gains = np.round(seen.information_by_word(), DIGITS)
     best = np.argsort(-gains, kind="stable")[:most]
     return seen.words.take(best[gains[best] > 0.0].astype(np.int32)).to_list()
 
