@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from likely.arrays import Array
+from likely.numerics import log_normalise
 from likely.render.text import Board, factor, left_out, shortened
 
 LONGEST_NAME = 60
@@ -73,8 +74,7 @@ def relative(logs: Array) -> Array:
     peak = logs.max(initial=-np.inf)
     if not np.isfinite(peak):
         return np.full(len(logs), 1.0 / max(len(logs), 1))
-    shares = np.exp(logs - peak)
-    return np.asarray(shares / shares.sum())
+    return log_normalise(logs)[0]
 
 
 def _contrast_line(label: str, value: float, widest: float, style: str) -> str:

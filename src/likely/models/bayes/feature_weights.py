@@ -22,10 +22,11 @@ from likely.engines.plan import Task
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.families import Settings
 from likely.families.leave_one_out import less
+from likely.models.feature_weights import penalised
 from likely.models.learner import Learner
 from likely.models.leave_one_out import LeaveOneOut
 from likely.models.settings import checked
-from likely.numerics import log_of
+from likely.numerics import log_normalise, log_of
 from likely.parallel import one_thread_each, row_blocks, side_by_side
 from likely.scorer import evidence_for
 from likely.stats import Summary
@@ -33,7 +34,6 @@ from likely.table import index_levels
 
 Unit = tuple[str, ...]
 
-RIDGE = 4.0
 OFFSET_RIDGE = 0.01
 FARTHEST = -100.0
 """Evidence below this counts as this: what is impossible without a row must not rule the weights."""
@@ -76,8 +76,8 @@ def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jo
     evidence = _evidence(task, out, summary, settings, units, rows, n_jobs)
     with one_thread_each():
         prior = log_of(summary.classes.weights)
-        weights, base = _descend(evidence, task.rows.y[rows], task.rows.weight[rows], prior)
-    offsets = base - log_of(summary.classes.weights)
+        weights, intercept = _fit(evidence, task.rows.y[rows], task.rows.weight[rows], prior)
+    offsets = intercept - log_of(summary.classes.weights)
     by_column = {name: float(w) for unit, w in zip(units, weights, strict=True) for name in unit}
     return FeatureWeights(
         by_column, np.where(np.isfinite(offsets), offsets - offsets[np.isfinite(offsets)].mean(), 0.0)
@@ -120,32 +120,23 @@ def _evidence(
     return np.maximum(out, FARTHEST, out=out)
 
 
-def _descend(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
+def _fit(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
+    """Weights of units and intercepts of classes, given units × rows × classes of leave-one-out log likelihoods."""
     n_units, n_rows, n_classes = evidence.shape
     flat = evidence.reshape(n_units, -1)
-    here = np.arange(n_rows)
-    centre = min(1.0, 3.0 / np.sqrt(n_units))
-    start = np.where(np.isfinite(log_prior), log_prior, 0.0)
+    rows = np.arange(n_rows)
 
-    def look(x: Array) -> tuple[float, Array]:
-        w, base = x[:n_units], x[n_units:]
-        scores = (w @ flat).reshape(n_rows, n_classes) + base
-        peak = scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores - peak)
-        total = shares.sum(axis=1, keepdims=True)
-        loss = float(weight @ (np.log(total) + peak)[:, 0] - weight @ scores[here, y])
-        shares /= total
-        shares[here, y] -= 1.0
-        shares *= weight[:, None]
-        gap, drift = w - centre, base - start
-        loss += 0.5 * RIDGE * float(gap @ gap) + 0.5 * OFFSET_RIDGE * float(drift @ drift)
-        return loss, np.concatenate([flat @ shares.ravel() + RIDGE * gap, shares.sum(axis=0) + OFFSET_RIDGE * drift])
+    def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
+        residual, log_p = log_normalise((weights @ flat).reshape(n_rows, n_classes) + intercept)
+        value = -float(weight @ log_p[rows, y])
+        residual[rows, y] -= 1.0
+        residual *= weight[:, None]
+        return value, flat @ residual.ravel(), residual.sum(axis=0)
 
+    objective, start = penalised(loss, n_units, np.where(np.isfinite(log_prior), log_prior, 0.0), OFFSET_RIDGE)
     bounds = [(0.0, None)] * n_units + [(None, None)] * n_classes
-    found = minimize(
-        look, np.concatenate([np.full(n_units, centre), start]), jac=True, method="L-BFGS-B", bounds=bounds
-    )
-    return found.x[:n_units], found.x[n_units:]
+    x = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return x[:n_units], x[n_units:]
 
 
 # Learned weights of columns: how a classifier keeps them, says that they are stale, and refreshes them.
