@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from operator import add
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from likely.errors import DataError, SettingsError, listed, missing_columns
 from likely.evaluation.evaluate import evaluate
 from likely.evaluation.fold_sums import enter
+from likely.evaluation.folds import sums_without_each
 from likely.evaluation.predictions import Predictions
 from likely.evaluation.report import Report
 from likely.io.table import FileTable, open_table
@@ -62,7 +62,7 @@ def evaluate_file(
     passes = Passes(table, training.wanted(), copy.n_jobs, progress, seed, most)
     folds = Folds(training.counter, int(cv), seed)
     seen = passes.first(folds.count)
-    models = [_model(training, summary, seen.classes) for summary in _sums_of_others(seen.folds(int(cv)))]
+    models = [_model(training, summary, seen.classes) for summary in sums_without_each(seen.folds(int(cv)), add)]
     ledger = Predictions(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
 
     def judge(rows: Table, number: int) -> int:
@@ -136,14 +136,6 @@ def _in_memory(
         clf, learned.unify_dictionaries(), training.counter.target, cv=cv, loss=loss, beta=beta, groups=of_groups,
         repeats=repeats, seed=seed, progress=False,
     )  # fmt: skip
-
-
-def _sums_of_others(folds: list[Summary]) -> list[Summary]:
-    """For each fold the sum of all others; nothing is subtracted (see `evaluation.subtraction`)."""
-    before = list(accumulate(folds[:-1], add))
-    after = list(accumulate(folds[:0:-1], add))[::-1]
-    inner = [low + high for low, high in zip(before[:-1], after[1:], strict=True)]
-    return [after[0], *inner, before[-1]]
 
 
 def _model(training: Training, summary: Summary, classes: NDArray[Any]) -> Learner:

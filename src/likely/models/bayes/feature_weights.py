@@ -1,8 +1,7 @@
-"""Weights of columns: exponents of their likelihoods, learned so that what is said twice counts once.
+"""Feature weights of a Bayes classifier: exponents of the likelihoods of columns, whatever their families are.
 
-log P(class | row) = offset + log prior + Σ weight · log P(column | class) + constant. Weights from zero up and offsets
-minimise the log loss of the rows, each judged by counts from which it is taken out; a ridge draws weights
-towards min(1, 3 / √columns), for with many columns most of what one says has been said by others.
+log P(class | row) = offset + log prior + Σ_j w_j · log P(column_j | class) + constant, with w ≥ 0. Weights and offsets
+minimise the log loss of rows that are scored by counts without themselves, plus a ridge (`models.feature_weights`).
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ from likely.table import index_levels
 Unit = tuple[str, ...]
 
 OFFSET_RIDGE = 0.01
-FARTHEST = -100.0
-"""Evidence below this counts as this: what is impossible without a row must not rule the weights."""
+MIN_LOG_LIKELIHOOD = -100.0
+"""Log likelihoods are clipped here: what is impossible without a row must not rule the weights."""
 
-MOST_CELLS = 1 << 25
-"""Rows × columns × classes that are looked at (256 MiB); of longer tables every so many-th row."""
+MAX_CELLS = 1 << 25
+"""Rows × columns × classes in memory (256 MiB); of longer tables every so many-th row is used."""
 
-COMPETING = ("multinomial", "complement")
-"""Families whose columns speak together: they have one weight."""
+JOINT_FAMILIES = ("multinomial", "complement")
+"""Families of several columns with one likelihood: they have one weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +54,11 @@ class FeatureWeights:
 
 
 def units_of(assigned: Mapping[str, str]) -> list[Unit]:
-    """Columns that have one weight: each its own, those of competing counts together."""
-    together: dict[str, list[str]] = {}
+    """Columns that share a weight: each has its own, those of one joint likelihood share one."""
+    groups: dict[str, list[str]] = {}
     for name, family in assigned.items():
-        together.setdefault(family if family in COMPETING else f"column {name}", []).append(name)
-    return [tuple(names) for names in together.values()]
+        groups.setdefault(family if family in JOINT_FAMILIES else f"column {name}", []).append(name)
+    return [tuple(names) for names in groups.values()]
 
 
 def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jobs: int | None) -> FeatureWeights:
@@ -68,15 +67,15 @@ def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jo
     # A row of weight 2 stands for two rows: one of them is taken out, the other one stays.
     out = np.minimum(task.rows.weight, 1.0)
     rows = np.flatnonzero((out > 0.0) & (less(summary.classes.weights[task.rows.y], out) > 0.0))
-    step = -(-len(rows) * len(units) * len(summary.classes) // MOST_CELLS) or 1
+    step = -(-len(rows) * len(units) * len(summary.classes) // MAX_CELLS) or 1
     rows = rows[::step]
-    nothing = FeatureWeights({name: 1.0 for unit in units for name in unit}, np.zeros(len(summary.classes)))
+    default = FeatureWeights({name: 1.0 for unit in units for name in unit}, np.zeros(len(summary.classes)))
     if len(rows) == 0 or len(summary.classes) < 2 or not units:
-        return nothing
-    evidence = _evidence(task, out, summary, settings, units, rows, n_jobs)
+        return default
+    log_likelihoods = _leave_one_out(task, out, summary, settings, units, rows, n_jobs)
     with one_thread_each():
         prior = log_of(summary.classes.weights)
-        weights, intercept = _fit(evidence, task.rows.y[rows], task.rows.weight[rows], prior)
+        weights, intercept = _fit(log_likelihoods, task.rows.y[rows], task.rows.weight[rows], prior)
     offsets = intercept - log_of(summary.classes.weights)
     by_column = {name: float(w) for unit, w in zip(units, weights, strict=True) for name in unit}
     return FeatureWeights(
@@ -84,46 +83,46 @@ def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jo
     )
 
 
-def _evidence(
+def _leave_one_out(
     task: Task,
-    out_of: Array,
+    removed: Array,
     summary: Summary,
     settings: Settings,
     units: list[Unit],
     rows: NDArray[np.intp],
     n_jobs: int | None,
 ) -> Array:
-    """What each unit says about each of the rows without that row: units × rows × classes."""
-    given = task.rows
-    lighter = Rows(given.table, given.classes, given.y, out_of, given.n_jobs, given.recipes)
-    left = LeaveOneOut(Task(lighter, task.schema, task.assigned, task.weighted), summary, None, settings)
+    """Log likelihoods of each unit of columns, each row without itself: units × rows × classes, largest 0."""
+    rows_given = task.rows
+    taken_out = Rows(rows_given.table, rows_given.classes, rows_given.y, removed, rows_given.n_jobs, rows_given.recipes)
+    leave_one_out = LeaveOneOut(Task(taken_out, task.schema, task.assigned, task.weighted), summary, None, settings)
     out = np.empty((len(units), len(rows), len(summary.classes)))
 
-    def judge(place: int) -> None:
-        assigned = {name: task.assigned[name] for name in units[place]}
+    def score_unit(k: int) -> None:
+        assigned = {name: task.assigned[name] for name in units[k]}
         scorers = [
             scorer
             for family, columns, seen in evidence_for(assigned, summary)
-            for scorer in left.scorers(family, columns, seen)
+            for scorer in leave_one_out.scorers(family, columns, seen)
         ]
         for block in row_blocks(task.rows.table.n_rows, len(summary.classes)):
             joint = np.zeros((block.stop - block.start, len(summary.classes)))
             for add_evidence in scorers:
                 add_evidence(block, joint)
             first, last = np.searchsorted(rows, (block.start, block.stop))
-            out[place, first:last] = joint[rows[first:last] - block.start]
+            out[k, first:last] = joint[rows[first:last] - block.start]
 
-    for _ in side_by_side(judge, range(len(units)), n_jobs):
+    for _ in side_by_side(score_unit, range(len(units)), n_jobs):
         pass
-    # What all classes have in common says nothing; without it no large numbers are subtracted.
+    # A constant over classes changes no posterior; without it no large numbers are subtracted.
     out -= out.max(axis=2, keepdims=True).clip(np.finfo(np.float64).min, None)
-    return np.maximum(out, FARTHEST, out=out)
+    return np.maximum(out, MIN_LOG_LIKELIHOOD, out=out)
 
 
-def _fit(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
+def _fit(log_likelihoods: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
     """Weights of units and intercepts of classes, given units × rows × classes of leave-one-out log likelihoods."""
-    n_units, n_rows, n_classes = evidence.shape
-    flat = evidence.reshape(n_units, -1)
+    n_units, n_rows, n_classes = log_likelihoods.shape
+    flat = log_likelihoods.reshape(n_units, -1)
     rows = np.arange(n_rows)
 
     def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
@@ -137,9 +136,6 @@ def _fit(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Array)
     bounds = [(0.0, None)] * n_units + [(None, None)] * n_classes
     x = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return x[:n_units], x[n_units:]
-
-
-# Learned weights of columns: how a classifier keeps them, says that they are stale, and refreshes them.
 
 
 class WeightedLearner(Learner):
