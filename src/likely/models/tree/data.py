@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Int32
 from likely.engines.memory import USUAL_RECIPE
 from likely.errors import DataError, SchemaError, in_column, say_kind
+from likely.evaluation.folds import shuffled_by_class
 from likely.models.tree.tree import Feature
 from likely.stats import TokenCounts
 from likely.table import GAP, Table, index_levels
@@ -125,10 +126,8 @@ class TrainingData:
 
     def folds(self, n_folds: int, seed: int) -> Int32:
         """The fold of each row: every class is shuffled and dealt out, so that folds are alike."""
-        shuffled = np.random.default_rng(seed).permutation(len(self))
-        by_class = shuffled[np.argsort(self.labels[shuffled], kind="stable")]
         fold = np.empty(len(self), dtype=np.int32)
-        fold[by_class] = np.arange(len(self)) % n_folds
+        fold[shuffled_by_class(self.labels, np.random.default_rng(seed))] = np.arange(len(self)) % n_folds
         return fold
 
 
