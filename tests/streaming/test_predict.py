@@ -17,7 +17,7 @@ import pytest
 
 from likely import BayesClassifier, FileError, SchemaError, SettingsError
 from likely.io import blocks, open_table
-from likely.io.formula_guard import guarded, guarded_column
+from likely.io.dialect import guarded, guarded_column
 from likely.progress import Progress
 from likely.streaming import predict_file
 from tests.streaming.made import mixed

@@ -114,7 +114,7 @@ def late(tmp_path: Path, rows: int, where: list[int], cell: str) -> Path:
 
 
 def test_one_word_late_among_numbers_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "SPOTS", 2)  # so that nobody looks there before the pass
+    monkeypatch.setattr(delimited, "PROBES", 2)  # so that nobody looks there before the pass
     path = late(tmp_path, 400_000, [311_111], "AB1")
     with pytest.raises(FileError, match=r"line 311113: column 'zip' holds 'AB1'.*schema=\{'zip': 'nominal'\}"):
         train_file(path, "y")

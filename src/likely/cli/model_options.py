@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.options import complete_columns, label_of_type, listed_in, number_in, pairs_in
-from likely.cli.outputs import Reads
+from likely.cli.options import Reads, complete_columns, label_of_type, listed_in, number_in, pairs_in
 from likely.errors import SettingsError, did_you_mean, listed
 
 if TYPE_CHECKING:

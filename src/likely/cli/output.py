@@ -14,7 +14,7 @@ from typing import IO, Annotated, Any, cast
 import typer
 
 from likely.errors import Message, Parameter, Part, PythonOnly, Setting, parts_of
-from likely.io.atomic import is_stream
+from likely.io.outputs import is_stream
 
 PANEL = "Manner"
 GAP = 2
@@ -79,10 +79,10 @@ def destination(out: str | None) -> str | IO[bytes]:
     return cast("IO[bytes]", StandardOutput()) if out is None or is_pipe(out) else out
 
 
-def written_as(out: str | None, manner: OutputOptions) -> str | None:
+def written_as(out: str | None, output: OutputOptions) -> str | None:
     """How a table is written where no suffix says it: to standard output, or to a device."""
     if is_pipe(out) or (out is not None and is_stream(out) and not Path(out).suffix):
-        return ".jsonl" if manner.json else ".csv"
+        return ".jsonl" if output.json else ".csv"
     return None
 
 

@@ -15,7 +15,7 @@ from likely.decide.scores import Block, Scores, cheapest, expect, expect_by_row,
 from likely.errors import DataError, SettingsError, did_you_mean, listed
 from likely.parallel import BLOCK_CELLS
 from likely.table import index_levels
-from likely.table.object_cells import as_objects
+from likely.table.column import as_objects
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,7 @@ from likely.evaluation import tables
 from likely.evaluation.intervals import Interval, intervals
 from likely.evaluation.metrics import Rates, figures
 from likely.evaluation.predictions import Predictions
-from likely.io.atomic import write_text
-from likely.io.outputs import JSON, PAGE, Output, refuse
+from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment, page

@@ -15,10 +15,8 @@ import numpy as np
 from likely.arrays import Int64
 from likely.errors import FileError, Message, Setting
 from likely.io import scan
-from likely.io.atomic import log_file
-from likely.io.dialect import Dialect
-from likely.io.formula_guard import guarded
-from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output
+from likely.io.dialect import Dialect, guarded
+from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output, log_file
 
 SHOWN = 60
 SHOWN_BYTES = 400

@@ -15,9 +15,8 @@ import pyarrow.json as pjson
 from likely.errors import FileError, Message, Setting, missing_columns
 from likely.io.blocks import count_lines
 from likely.io.faults import REJECTING, Fault, Rejects, shown
-from likely.io.nesting import TOO_DEEP, is_deep
-from likely.io.protocol import Place, Wanted
-from likely.io.sources import Source
+from likely.io.scan import TOO_DEEP, is_deep
+from likely.io.sources import Place, Source, Wanted
 from likely.io.streams import RawBytes, TextBytes, find_encoding, named_encoding
 
 HEAD = 1 << 22

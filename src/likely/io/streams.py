@@ -196,7 +196,7 @@ class EncodingNote(Message):
     """What was supposed of an encoding, which a user must hear of: letters may be others than they were."""
 
 
-def find_encoding(head: bytes, spots: list[bytes], source: Source) -> tuple[str, str]:
+def find_encoding(head: bytes, probes: list[bytes], source: Source) -> tuple[str, str]:
     """The encoding of a file from its head and some bytes further in, and a note if it is only supposed."""
     name = source.name
     for mark, encoding in MARKS:
@@ -205,7 +205,7 @@ def find_encoding(head: bytes, spots: list[bytes], source: Source) -> tuple[str,
     wide = _without_mark(head)
     if wide:
         return wide, EncodingNote(f"{name} has no byte order mark but looks like {wide} and is read so")
-    pieces = [head, *spots]
+    pieces = [head, *probes]
     if all(_is_utf8(piece) for piece in pieces):
         return "utf-8", ""
     if all(_is_western(piece) for piece in pieces):

@@ -14,8 +14,7 @@ from likely.errors import FileError, SchemaError, Setting, SettingsError, listed
 from likely.io.dialect import ReadOptions
 from likely.io.faults import Rejects
 from likely.io.outputs import Output, refuse
-from likely.io.protocol import Piece, Place, TableFile, Wanted
-from likely.io.sources import SUFFIXES, Format, Source, Spool, empty, find_sources
+from likely.io.sources import SUFFIXES, Format, Piece, Place, Source, Spool, TableFile, Wanted, empty, find_sources
 from likely.io.streams import EncodingNote, RawBytes, packing
 
 if TYPE_CHECKING:

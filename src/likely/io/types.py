@@ -32,7 +32,7 @@ ENOUGH = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class InferredType:
     """A type, and a note where the reader should know of something."""
 
     type: CellType
@@ -41,12 +41,12 @@ class Guess:
     mostly_numbers: bool = False
 
 
-def guess_type(column: pa.ChunkedArray, name: str, decimal: str) -> Guess:
+def infer_type(column: pa.ChunkedArray, name: str, decimal: str) -> InferredType:
     """The type of a column of strings (null for a gap) that were looked at."""
     known = column.drop_null()
     words = known.filter(pc.invert(pc.is_in(known, pa.array(NUMBER_GAPS, column.type))))
     if not len(known):
-        return Guess("text", empty=True)
+        return InferredType("text", empty=True)
     if len(words) and _all(words, NUMBER if decimal == "." else COMMA_NUMBER):
         return _number(words, name)
     soft = pc.unique(known.filter(pc.is_in(known, pa.array(NUMBER_GAPS, column.type)))).to_pylist()
@@ -55,13 +55,13 @@ def guess_type(column: pa.ChunkedArray, name: str, decimal: str) -> Guess:
         what = f"column {name!r}: {_quoted(soft)} is a category there, not a gap; "
         note = Message(what, Setting("na"), " can say otherwise")
     if len(words) == len(known) and bool(pc.all(pc.is_in(known, pa.array(TRUE + FALSE, column.type))).as_py()):
-        return Guess("truth")
+        return InferredType("truth")
     if _all(known, DATE) and _casts(known, pa.date32()):
-        return Guess("date")
+        return InferredType("date")
     if _all(known, TIME) and _casts(known, pa.timestamp("us")):
-        return Guess("time")
+        return InferredType("time")
     odd = _mostly_numbers(words, name, decimal)
-    return Guess("text", odd or note, mostly_numbers=bool(odd) and len(words) >= ENOUGH)
+    return InferredType("text", odd or note, mostly_numbers=bool(odd) and len(words) >= ENOUGH)
 
 
 def find_decimal(columns: dict[str, pa.ChunkedArray], file: str) -> str:
@@ -128,17 +128,21 @@ def checked_types(given: dict[str, str]) -> dict[str, CellType]:
     return found
 
 
-def _number(known: pa.ChunkedArray, name: str) -> Guess:
+def _number(known: pa.ChunkedArray, name: str) -> InferredType:
     if not _all(known, DIGITS):
-        return Guess("number")
+        return InferredType("number")
     if _any(known, PADDED):
         why = f"column {name!r} is text, because leading zeros as in 007 would be lost in numbers"
-        return Guess("text", Message(f"{why}; ", say_type(name, "number"), " reads it as numbers"))
+        return InferredType("text", Message(f"{why}; ", say_type(name, "number"), " reads it as numbers"))
     if not _all(known, INTEGER):
-        return Guess("number" if _casts(known, pa.int64()) else "text", f"column {name!r} has very long whole numbers")
+        return InferredType(
+            "number" if _casts(known, pa.int64()) else "text", f"column {name!r} has very long whole numbers"
+        )
     if not _casts(known, pa.int64()):
-        return Guess("text", f"column {name!r} is text, because its whole numbers are too long to be kept exactly")
-    return Guess("integer")
+        return InferredType(
+            "text", f"column {name!r} is text, because its whole numbers are too long to be kept exactly"
+        )
+    return InferredType("integer")
 
 
 def _mostly_numbers(known: pa.ChunkedArray, name: str, decimal: str) -> str:

@@ -18,8 +18,7 @@ from likely.arrays import Array
 from likely.errors import SettingsError, listed
 from likely.families.protocol import FittedFamily, HasParameters, HasTokens, Parameter, SQLNode, WritesSQL
 from likely.families.tempered import bare
-from likely.io.atomic import write_whole
-from likely.io.outputs import Output, refuse
+from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import kind_of, table_writer
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.sql import evidence_query

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingsError
-from likely.io.atomic import write_text, write_whole
-from likely.io.outputs import Output, refuse
+from likely.io.outputs import Output, refuse, write_text, write_whole
 from likely.markup import Markup, tag
 from likely.render.page import fragment, page
 from likely.render.style import drawing

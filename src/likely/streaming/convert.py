@@ -12,7 +12,7 @@ from likely.engines.pieces import Pass
 from likely.io.delimited import TextPiece
 from likely.io.outputs import Output
 from likely.io.parse import read_text
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable, open_table
 from likely.io.write import DELIMITERS, kind_of, table_writer
 from likely.progress import Shown

@@ -15,7 +15,7 @@ from likely.errors import FileError, LikelyError, Setting, missing_columns
 from likely.io.delimited import TextPiece
 from likely.io.outputs import Output
 from likely.io.parse import read_block, read_text, without_bad
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable, open_table
 from likely.io.write import DELIMITERS, kind_of, table_writer
 from likely.models.bayes.classifier import BayesClassifier

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from likely.engines.pieces import JudgedFile, Pass, columns_read, judge_usual, located
 from likely.errors import DataError, FileError, LikelyError, missing_columns
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable
 from likely.models.evidence.columns import finite_numbers
 from likely.progress import Shown
 from likely.table import as_table, encode_column
+from likely.table.labels import row_weights
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 PER_CELL = 48
 """Bytes of work for each cell beside the table as it was read: codes alone and in pairs, inner folds, copies.

@@ -16,10 +16,9 @@ from likely.errors import (
     ModelFileError,
     SettingsError,
 )
-from likely.io.atomic import write_whole
-from likely.io.nesting import TOO_DEEP, is_deep
-from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output
-from likely.io.protocol import Place
+from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output, write_whole
+from likely.io.scan import TOO_DEEP, is_deep
+from likely.io.sources import Place
 from likely.io.table import FileTable, open_table
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.learner import Learner

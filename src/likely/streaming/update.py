@@ -30,7 +30,7 @@ from likely.stats import Summary
 from likely.streaming import read_all
 from likely.streaming.train import Learns
 from likely.table import Labels, Table, encode_column
-from likely.table.weights import row_weights
+from likely.table.labels import row_weights
 
 if TYPE_CHECKING:
     from likely.models.bayes.classifier import BayesClassifier

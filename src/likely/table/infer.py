@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from likely.errors import Aside, Message, SchemaError, say_kind
 from likely.table.cells import Codes, Storage
 from likely.table.levels import read_number
-from likely.table.names import Numbered
-from likely.table.table import Table
+from likely.table.table import Numbered, Table
 
 Kind = Literal["numeric", "nominal", "text", "ignored"]
 
@@ -74,13 +73,13 @@ MOSTLY = 0.5  # and is distinct in more than this part of the rows
 IDENTIFIER_ROWS = 20  # so many short strings, all distinct, identify rows
 
 
-def guess_column(table: Table, name: str) -> Column:
+def infer_column(table: Table, name: str) -> Column:
     """Look at one column of a frame: its storage, its exact gaps, and a sample or all of its values."""
     storage = table.storage(name)
     if storage in ("float", "integer"):
-        return _guess_numbers(table, name, storage)
+        return _infer_numbers(table, name, storage)
     if storage in ("string", "mixed"):
-        return _guess_strings(table, name, storage)
+        return _infer_strings(table, name, storage)
     gaps = table.gaps(name)
     if storage in ("boolean", "category"):
         levels = len(table.codes(name).levels)
@@ -94,7 +93,7 @@ def guess_column(table: Table, name: str) -> Column:
     return Column(name, "ignored", storage, None, gaps, notes[storage])
 
 
-def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
+def infer_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
     """Look at a sample of rows of a plain matrix, all columns at once."""
     rows = min(SAMPLE, max(SAMPLE_CELLS // table.n_columns, 1))
     seen = matrix[:: max(-(-len(matrix) // rows), 1)]
@@ -109,16 +108,16 @@ def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
     constant = _constant_columns(seen, known)
     storage: Storage = "float" if matrix.dtype.kind == "f" else "integer"
     exact = not sampled or storage == "integer"
-    guesses = []
+    inferred = []
     for j, name in enumerate(table.names):
         if len(seen) and gaps[j] == len(seen) and table.storage(name) == "empty":
-            guesses.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
+            inferred.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
             continue
         distinct = 1 if constant[j] else int(levels[j])
         why = _about_numbers(name, storage, distinct, len(seen)) + judged(len(seen), len(matrix))
         counted = None if sampled or distinct < 0 else distinct
-        guesses.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
-    return guesses
+        inferred.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
+    return inferred
 
 
 def sparse_pattern(sparse: Any) -> Column:
@@ -127,7 +126,7 @@ def sparse_pattern(sparse: Any) -> Column:
     return Column("", "numeric", kinds.get(sparse.dtype.kind, "integer"), why="sparse numbers")
 
 
-def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
+def _infer_numbers(table: Table, name: str, storage: Storage) -> Column:
     rows = _sample(table.n_rows)
     values = table.cells(name).at(rows).numbers(name) if len(rows) < table.n_rows else table.numbers(name)
     known = values[~np.isnan(values)]
@@ -142,7 +141,7 @@ def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
     return Column(name, "numeric", storage, counted, table.gaps(name), why)
 
 
-def _guess_strings(table: Table, name: str, storage: Storage) -> Column:
+def _infer_strings(table: Table, name: str, storage: Storage) -> Column:
     rows = _sample(table.n_rows)
     if len(rows) < table.n_rows and storage == "string":
         part = table.cells(name).at(rows).codes(name)

@@ -11,10 +11,9 @@ from likely.errors import Aside, Message, SchemaError, SettingsError, did_you_me
 from likely.markup import joined, tag
 from likely.parallel import run
 from likely.table.cells import Storage
-from likely.table.infer import JUDGED, SAMPLE, Column, Kind, ManyColumns, guess_column, guess_matrix, sparse_pattern
-from likely.table.names import Numbered
+from likely.table.infer import JUDGED, SAMPLE, Column, Kind, ManyColumns, infer_column, infer_matrix, sparse_pattern
 from likely.table.read import as_table
-from likely.table.table import Table
+from likely.table.table import Numbered, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,21 +47,21 @@ class Schema:
         weight: str | None = None,
         overrides: Mapping[str, str] | Schema | None = None,
     ) -> Schema:
-        """Guess the kind of every column; `overrides` says by name what the user knows better."""
+        """Infer the kind of every column; `overrides` says by name what the user knows better."""
         given = as_table(table)
         wanted, target, weight = _wishes(given, target, weight, overrides)
         if given.sparse is not None:
             return cls(_sparse_columns(given, wanted, target, weight), target, weight)
         names = [name for name in given.names if name not in (target, weight)]
         if given.matrix is not None:
-            guesses = {column.name: column for column in guess_matrix(given, given.matrix)}
+            inferred = {column.name: column for column in infer_matrix(given, given.matrix)}
         else:
-            guesses = {}
+            inferred = {}
 
         def judge(name: str) -> Column:
-            return _column(given, name, wanted.get(name), guesses.get(name))
+            return _column(given, name, wanted.get(name), inferred.get(name))
 
-        alone = bool(guesses) or given.n_rows <= SAMPLE
+        alone = bool(inferred) or given.n_rows <= SAMPLE
         columns = tuple(run(judge, names, 1 if alone else None))
         return cls(columns, target, weight)
 
@@ -316,13 +315,13 @@ def _given_schema(table: Table, schema: Schema) -> dict[str, Kind]:
     return {name: schema.kinds.get(name, "ignored") for name in table.names}
 
 
-def _column(table: Table, name: str, wanted: Kind | None, guess: Column | None) -> Column:
+def _column(table: Table, name: str, wanted: Kind | None, inferred: Column | None) -> Column:
     """A column as guessed, or as the user wants it."""
     if wanted is None:
-        return guess or guess_column(table, name)
+        return inferred or infer_column(table, name)
     long_matrix = table.matrix is not None and table.n_rows > SAMPLE
     levels = len(table.codes(name).levels) if wanted == "nominal" and not long_matrix else None
-    gaps = guess.gaps if guess is not None else table.gaps(name)
+    gaps = inferred.gaps if inferred is not None else table.gaps(name)
     return Column(name, wanted, table.storage(name), levels, gaps, AS_SAID)
 
 

@@ -13,8 +13,8 @@ from likely.progress import row_bar
 
 def convert(
     tables: Tables,
-    reading: InputOptions,
-    manner: OutputOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     out: OutTable = None,
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
@@ -33,15 +33,15 @@ def convert(
     """
     from likely.streaming.convert import convert_file
 
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
     to_pipe = is_pipe(out)
-    with row_bar("converting", False if to_pipe else manner.progress) as progress:
+    with row_bar("converting", False if to_pipe else output.progress) as progress:
         rows = convert_file(
             table, destination(out), guard=guard,
-            kind=written_as(out, manner), progress=progress,
+            kind=written_as(out, output), progress=progress,
         )  # fmt: skip
     if len(table.rejected):
-        manner.say(str(table.rejected))
+        output.say(str(table.rejected))
     if not to_pipe:
-        manner.say(f"Converted {rows:,} rows; wrote {out}")
+        output.say(f"Converted {rows:,} rows; wrote {out}")

@@ -10,9 +10,8 @@ import typer
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model
-from likely.cli.options import InputOptions, Target, Weight
+from likely.cli.options import InputOptions, Reads, Target, Weight
 from likely.cli.output import OutputOptions, columns_that_fit, records, write_json, write_table
-from likely.cli.outputs import Reads
 from likely.errors import SettingsError
 from likely.progress import row_bar
 
@@ -27,9 +26,9 @@ def rank(
     inputs: Annotated[
         list[str], typer.Argument(help="A model, or a table.", metavar="MODEL|TABLE", show_default=False), Reads()
     ],
-    beliefs: ModelOptions,
-    reading: InputOptions,
-    manner: OutputOptions,
+    model_options: ModelOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     target: Target = None,
     weight: Weight = None,
     by: Annotated[
@@ -58,17 +57,19 @@ def rank(
     else:
         from likely.api import learn, select_model
 
-        table = reading.open(inputs)
-        manner.tell_notes(table.notes)
+        table = input_options.open(inputs)
+        output.tell_notes(table.notes)
         label = wanted_target(table, target)
-        with row_bar("learning", manner.progress) as progress:
-            settings = beliefs.settings(table.types, label)
-            if beliefs.model is None and "families" not in settings:
+        with row_bar("learning", output.progress) as progress:
+            settings = model_options.settings(table.types, label)
+            if model_options.model is None and "families" not in settings:
                 settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})
-            selection = select_model(table, label, beliefs.model or "naive", settings, weight=weight, progress=progress)
+            selection = select_model(
+                table, label, model_options.model or "naive", settings, weight=weight, progress=progress
+            )
             classifier = learn(selection, table, label, weight=weight, progress=progress)
     frame = _ranked(classifier, by)
-    if manner.json:
+    if output.json:
         write_json(records(frame))
         return
     head = list(frame.columns)
@@ -76,7 +77,7 @@ def rank(
     fits = columns_that_fit(head, lines)
     write_table("", head[:fits], [line[:fits] for line in lines])
     if fits < len(head):
-        manner.say(f"There is no room for {', '.join(head[fits:])}: --by MEASURE puts one in front, --json has all.")
+        output.say(f"There is no room for {', '.join(head[fits:])}: --by MEASURE puts one in front, --json has all.")
 
 
 def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[str | None]) -> dict[str, str]:

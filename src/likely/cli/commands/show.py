@@ -16,9 +16,8 @@ from likely.cli.models import (
     shares_of,
     stale_note,
 )
-from likely.cli.options import Page
+from likely.cli.options import Page, Reads
 from likely.cli.output import OutputOptions, in_options, records, write, write_json, write_table
-from likely.cli.outputs import Reads
 from likely.cli.run import NEGATIVE
 from likely.errors import SettingsError, without_asides
 
@@ -29,7 +28,7 @@ def show(
     models: Annotated[
         list[str], typer.Argument(help="A model; two with --diff.", metavar="MODEL", show_default=False), Reads()
     ],
-    manner: OutputOptions,
+    output: OutputOptions,
     diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
     values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
     html: Page = None,
@@ -45,39 +44,39 @@ def show(
     if diff:
         if len(models) != 2:
             raise SettingsError(f"--diff compares two models, but {len(models)} were named.")
-        _show_diff(models, manner)
+        _show_diff(models, output)
         return
     if len(models) != 1:
         raise SettingsError("Show one model at a time, or two with --diff.")
     classifier = load_model(models[0])
     if not keeps_counts(classifier):
-        _show_other(classifier, models[0], manner, html)
+        _show_other(classifier, models[0], output, html)
         return
     if html is not None:
-        from likely.io.atomic import write_text
+        from likely.io.outputs import write_text
         from likely.models.display import model_page
 
         write_text(html, model_page(classifier, per_class=values))
-        manner.say(f"Wrote {html}")
+        output.say(f"Wrote {html}")
         return
-    if manner.json:
+    if output.json:
         _write_json(classifier, models[0], values)
         return
     _write_text(classifier, models[0], values)
 
 
-def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | None) -> None:
+def _show_other(classifier: Any, path: str, output: OutputOptions, html: str | None) -> None:
     """A classifier that keeps what it learned in a form of its own: its classes and columns, and its own page."""
     columns = [[column.name, column.kind, in_options(without_asides(column.why))] for column in classifier.schema_]
     labels = [str(label) for label in classifier.classes_.tolist()]
     if html is not None:
-        from likely.io.atomic import write_text
+        from likely.io.outputs import write_text
         from likely.markup import Markup
         from likely.render.page import page
 
         write_text(html, page(path, Markup(classifier._repr_html_())))
-        manner.say(f"Wrote {html}")
-    elif manner.json:
+        output.say(f"Wrote {html}")
+    elif output.json:
         content = {"classifier": type(classifier).__name__, "rows": rows_learned(classifier)}
         write_json({**content, "classes": labels, "columns": columns, "stale": is_stale(classifier)})
     else:
@@ -109,17 +108,17 @@ def _drawing(text: str) -> str:
     return "\n".join([*lines[:SHOWN_LINES], *rest])
 
 
-def _show_diff(models: list[str], manner: OutputOptions) -> None:
+def _show_diff(models: list[str], output: OutputOptions) -> None:
     from likely.models.difference import differences, to_frame
 
     found = differences(*(load_counts(path, "be compared", corrected=True) for path in models))
-    if manner.json:
+    if output.json:
         write_json(records(to_frame(found)))
     elif found:
         lines = [[d.what, d.where, _short(d.a), _short(d.b)] for d in found]
         write_table("", ["what", "where", models[0], models[1]], lines, left=(0, 1, 2, 3))
     else:
-        manner.say("The models are the same.")
+        output.say("The models are the same.")
     if found:
         raise typer.Exit(NEGATIVE)
 

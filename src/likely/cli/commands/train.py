@@ -19,9 +19,8 @@ from likely.cli.models import (
     shares_learned,
     stale_note,
 )
-from likely.cli.options import OUT, Force, InputOptions, Tables, Target, Weight, name_of
+from likely.cli.options import OUT, Force, InputOptions, Reads, Tables, Target, Weight, Writes, name_of
 from likely.cli.output import OutputOptions, many, write_json
-from likely.cli.outputs import Reads, Writes
 from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
 from likely.progress import row_bar
@@ -34,9 +33,9 @@ SHOWN_CLASSES = 6
 
 def train(
     tables: Tables,
-    beliefs: ModelOptions,
-    reading: InputOptions,
-    manner: OutputOptions,
+    model_options: ModelOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     target: Target = None,
     out: Annotated[str | None, OUT, Writes(MODEL, onto="onto", usual=lambda given: usual_path(**given))] = None,
     weight: Weight = None,
@@ -66,12 +65,12 @@ def train(
     only naive Bayes knows (--smoothing, --family, --checkpoint …) choose it. What each column is taken for is judged
     from rows across the whole file; see likely schema for the reasons, and --kind to say it better.
     """
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
     path = out or usual_path(tables, onto)
-    with row_bar("learning", manner.progress) as progress:
+    with row_bar("learning", output.progress) as progress:
         if onto is not None:
-            said = [*beliefs.said(), *(["--checkpoint"] if checkpoint else [])]
+            said = [*model_options.said(), *(["--checkpoint"] if checkpoint else [])]
             learned = load_counts(onto, "learn on", corrected=True)
             refuse_other_target(path, learned.schema_.target, force)
             classifier = _learn_on(learned, onto, table, target, weight, said, progress)
@@ -79,20 +78,20 @@ def train(
         else:
             label = wanted_target(table, target)
             refuse_other_target(path, label, force)
-            classifier, why = _learn(beliefs, table, label, weight, checkpoint, progress)
+            classifier, why = _learn(model_options, table, label, weight, checkpoint, progress)
     save_model(classifier, path, [source.name for source in table.sources])
     for line in why:
-        manner.say(line)
-    _tell(manner, classifier, table, path)
+        output.say(line)
+    _tell(output, classifier, table, path)
 
 
 def _learn(
-    beliefs: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
+    model_options: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
 ) -> tuple[Any, tuple[str, ...]]:
     from likely.api import AUTO, learn, select_model
 
     selection = select_model(
-        table, label, beliefs.model or AUTO, beliefs.settings(table.types, label), weight=weight,
+        table, label, model_options.model or AUTO, model_options.settings(table.types, label), weight=weight,
         counts=checkpoint is not None, spills=True, progress=progress,
     )  # fmt: skip
     classifier = learn(selection, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
@@ -124,13 +123,13 @@ def _learn_on(
     return learn_file(classifier, table, target, progress=progress)
 
 
-def _tell(manner: OutputOptions, classifier: Any, table: FileTable, path: str) -> None:
+def _tell(output: OutputOptions, classifier: Any, table: FileTable, path: str) -> None:
     schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
     families = classifier.families_ if adds_counts(classifier) else {}
     columns = families or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]
     rejected = len(table.rejected)
-    if manner.json and path != "-":
+    if output.json and path != "-":
         write_json(
             {
                 "model": path,
@@ -145,16 +144,16 @@ def _tell(manner: OutputOptions, classifier: Any, table: FileTable, path: str) -
             }
         )
     for column in ignored:
-        manner.say(Message(f"note: column {column.name!r} is left out: ", column.why))
+        output.say(Message(f"note: column {column.name!r} is left out: ", column.why))
     if rejected:
-        manner.say(str(table.rejected))
+        output.say(str(table.rejected))
     where = "standard output" if path == "-" else path
-    manner.say(
+    output.say(
         f"Learned {many(rows, 'row')}, {many(len(columns), 'column')}, "
         f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
     )
     if is_stale(classifier):
-        manner.say(stale_note(classifier, path))
+        output.say(stale_note(classifier, path))
 
 
 def _some(shares: dict[str, float | None]) -> str:

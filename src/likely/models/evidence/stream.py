@@ -17,7 +17,7 @@ from likely.engines import pieces
 from likely.engines.memory import Rows
 from likely.engines.pieces import JudgedFile, Pass, Result, RunningSum, counted_schema, judge_usual
 from likely.errors import DataError, FileError, SettingsError
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable, open_table
 from likely.models.evidence.binning import fit_encoding
 from likely.models.evidence.classifier import EvidenceClassifier
@@ -38,7 +38,7 @@ from likely.models.evidence.text_scores import (
 from likely.progress import Shown
 from likely.stats import Summary
 from likely.table import Table, encode_column, merge_classes
-from likely.table.weights import row_weights
+from likely.table.labels import row_weights
 
 CodedRows = tuple[NDArray[np.uint8], NDArray[np.int32], Array, Array]
 

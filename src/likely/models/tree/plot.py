@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from likely.errors import SettingsError
-from likely.io.atomic import write_text
-from likely.io.outputs import Output, refuse
+from likely.io.outputs import Output, refuse, write_text
 from likely.markup import Markup, joined, tag
 from likely.models.tree.explain import cases, label, outcome, shortened
 from likely.models.tree.tree import Tree

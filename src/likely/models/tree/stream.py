@@ -21,9 +21,9 @@ from likely.models.tree.tree import Feature
 from likely.numerics import together
 from likely.progress import Shown
 from likely.table import Table, encode_column, level_key, merge_classes
+from likely.table.labels import row_weights
 from likely.table.levels import in_order as ordered
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 
 def train_tree_file(
