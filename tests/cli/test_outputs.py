@@ -18,7 +18,7 @@ from tests.cli.conftest import MAILS, Likely
 COMMANDS = {name: expanded(command) for panel in PANELS.values() for name, command in panel.items()}
 NO_FILES = {
     "COLUMN", "NAMES", "NAME", "MARK", "HOW", "MEASURE", "N", "NUMBER", "FORMAT", "SHARES", "ACCURACY", "CELL", "PRICE",
-    "COLUMN=TYPE", "COLUMN=KIND", "[COLUMN=]NUMBER", "[COLUMN=]FAMILY", "CLASS[,CLASS]", "columns|rows",
+    "COLUMN=TYPE", "COLUMN=KIND", "[COLUMN=]NUMBER", "[COLUMN=]FAMILY", "CLASS[,CLASS]", "rows|columns",
     "ignore|value", "ignore|smooth", "unbiased|ml", "counts|tf-idf", "full|pooled|diagonal|shrunk",
     "evidence|naive|full|aode|tree|svm",
 }  # fmt: skip
