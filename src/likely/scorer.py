@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, listed
-from likely.families import Family, Settings, family_named
+from likely.families import Family, FittedFamily, Settings, family_named
 from likely.families.gap import GapFactor
+from likely.families.protocol import Costly
 from likely.families.tempered import Tempered
 from likely.numerics import log_of, most_probable, normalise
-from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, side_by_side
+from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, run
 from likely.stats import ClassWeights, Moments, Statistic, Summary, moments_of
 from likely.stats.protocol import NOISE
 from likely.stats.summary import BY_COLUMN
 from likely.table import Table
-
-FittedFamily = Family | GapFactor | Tempered
 
 
 class Scorer(ABC):
@@ -108,7 +107,7 @@ class Model(Scorer):
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""
         few = table.n_rows < FEWEST_ROWS
-        scorers = list(side_by_side(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs))
+        scorers = run(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs)
         log_prior = log_of(self.prior)
 
         def score(block: slice) -> None:
@@ -117,11 +116,11 @@ class Model(Scorer):
                 add_evidence(block, joint)
             use(block, joint)
 
-        width = len(self.classes) + sum(getattr(belief, "work", len(belief.columns)) for belief in self.beliefs)
+        work = [belief.work if isinstance(belief, Costly) else len(belief.columns) for belief in self.beliefs]
+        width = len(self.classes) + sum(work)
         blocks = row_blocks(table.n_rows, width)
         with one_thread_each() if len(blocks) > 1 else nullcontext():
-            for _ in side_by_side(score, blocks, n_jobs):
-                pass
+            run(score, blocks, n_jobs)
 
 
 def _weighed(belief: FittedFamily, weights: Mapping[str, float]) -> list[FittedFamily]:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from likely.cli.app import PANELS, expanded
-from likely.cli.outputs import Reads, Writes
+from likely.cli.options import Reads, Writes
 from likely.io import outputs
 from tests.cli.conftest import MAILS, Likely
 

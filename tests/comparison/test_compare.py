@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from likely.comparison.entrants import contestants, known
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -20,8 +21,7 @@ from sklearn.svm import LinearSVC
 
 import likely
 from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, compare
-from likely.comparison.entrants import contestants, known
-from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, widening
+from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, variance_inflation
 from likely.errors import DataError, SchemaError, SettingsError
 from likely.models.registry import Entry
 from likely.table import as_table
@@ -73,7 +73,7 @@ class TestFigures:
         assert "expected_cost" not in frame.columns
 
     def test_all_have_the_same_folds(self, board: likely.Comparison) -> None:
-        folds = [report.outcomes.fold for report in board.reports.values()]
+        folds = [report.predictions.fold for report in board.reports.values()]
         assert all((fold == folds[0]).all() for fold in folds)
 
     def test_best_first(self, board: likely.Comparison) -> None:
@@ -109,9 +109,9 @@ class TestNoise:
         ("cv", "wanted"),
         [(5, 1.0 + 5.0 / 4.0), (10, 1.0 + 10.0 / 9.0), (0.25, 4.0 / 3.0), ("loo", 1.0 + 40.0 / 39.0), ((1, 2), 1.0)],
     )
-    def test_widening(self, cv: Any, wanted: float) -> None:
+    def test_variance_inflation(self, cv: Any, wanted: float) -> None:
         """1/J + tested/learned in place of 1/J, so J · tested/learned is added to one."""
-        assert widening(cv, 40) == pytest.approx(wanted)
+        assert variance_inflation(cv, 40) == pytest.approx(wanted)
 
     def test_paired_rows_are_a_t_test(self) -> None:
         gap = np.random.default_rng(0).normal(0.1, 1.0, 50)
@@ -128,7 +128,7 @@ class TestNoise:
         gap, folds = rng.normal(size=200), 10
         per_fold = np.var(gap, ddof=1) / (200 / folds)
         half = stats.t.ppf(0.975, 199) * np.sqrt((1.0 / folds + 1.0 / (folds - 1.0)) * per_fold)
-        found = difference(gap, np.ones(200), np.arange(200), widening(folds, 200))
+        found = difference(gap, np.ones(200), np.arange(200), variance_inflation(folds, 200))
         assert found.high - found.mean == pytest.approx(half)
 
     def test_rows_of_one_unit_count_together(self) -> None:
@@ -158,7 +158,7 @@ class TestNoise:
         assert compare(X, y, ["SVM", "naive Bayes"], cv=4).best == "naive Bayes"
 
 
-class TestContestants:
+class TestCandidates:
     def test_all_take_raw_mixed_tables(self) -> None:
         X, y = mixed()
         found = compare(X, y, cv=2)
@@ -332,13 +332,13 @@ def test_the_yardsticks_are_those_of_scikit_learn() -> None:
     from sklearn.preprocessing import StandardScaler
     from threadpoolctl import threadpool_limits
 
-    from likely.comparison.baselines import BoostingYardstick, LogisticYardstick
+    from likely.comparison.baselines import BoostingBaseline, LogisticBaseline
 
     X, y = load_breast_cancer(return_X_y=True)
     theirs = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(X, y)
-    np.testing.assert_allclose(LogisticYardstick().fit(X, y).predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(LogisticBaseline().fit(X, y).predict_proba(X), theirs.predict_proba(X), atol=1e-6)
     few = X[::5, :4], y[::5]
-    ours = BoostingYardstick().fit(*few)
+    ours = BoostingBaseline().fit(*few)
     with threadpool_limits(1, user_api="openmp"):
         boosted = HistGradientBoostingClassifier(random_state=0).fit(*few)
     np.testing.assert_array_equal(ours.predict_proba(X[:, :4]), boosted.predict_proba(X[:, :4]))

@@ -152,3 +152,6 @@ def test_what_cannot_be_told_is_said() -> None:
     counts = np.random.default_rng(0).poisson(1, size=(50, 3))
     with pytest.raises(SettingsError, match="'complement'"):
         BayesClassifier(families="complement").fit(counts, counts[:, 0] > 0).novelty(counts)
+    texts = {"t": ["red wine", "blue wine", "red sky", "blue sky"]}
+    with pytest.raises(SettingsError, match="'text complement' of 't' has no density"):
+        BayesClassifier(families={"t": "complement"}, schema={"t": "text"}).fit(texts, list("abab")).novelty(texts)

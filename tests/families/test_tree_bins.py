@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 import likely
 from likely import BayesClassifier, TreeDiscretiser
 from likely.families.tree_bins import cut_by_class
+from likely.models.export import numbers_of
 from likely.stats import Histogram
 
 X, y = load_iris(return_X_y=True)
@@ -60,3 +61,16 @@ def test_leave_one_out_is_refitting(missing: str) -> None:
 def test_nothing_to_cut() -> None:
     clf = BayesClassifier(families="tree-bins").fit([[1.0], [1.0], [1.0]], ["a", "b", "a"])
     assert clf.predict([[1.0], [7.0], [np.nan]]).tolist() == ["a", "a", "a"]
+
+
+def test_intervals_and_exports() -> None:
+    """Shares of bins are uncertain in the same way, wherever the bins are cut."""
+    rng = np.random.default_rng(3)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 1)) + 2.0 * y[:, None]
+    clf = BayesClassifier(families="tree-bins").fit(X, y)
+    low, high = clf.predict_interval(X)
+    believed = clf.predict_proba(X)
+    assert ((low <= believed) & (believed <= high) & (low < high)).all()
+    listed = [number for number in numbers_of(clf.model_) if number.family == "tree-bins" and number.label == 0]
+    assert sum(number.number for number in listed) == pytest.approx(1.0) and len(listed) > 1

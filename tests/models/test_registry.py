@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import likely
 from likely import ModelFileError, SettingsError, TreeClassifier
-from likely.cli.model_options import new_classifier
+from likely.api import new_classifier
 from likely.comparison import known
 from likely.models.classifier import Classifier
 from likely.models.protocols import Counts, Updates

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.options import complete_columns, label_of_type, listed_in, number_in, pairs_in
-from likely.cli.outputs import Reads
+from likely.cli.options import Reads, complete_columns, label_of_type, listed_in, number_in, pairs_in
 from likely.errors import SettingsError, did_you_mean, listed
 
 if TYPE_CHECKING:
-    from likely.io.table import FileTable
-    from likely.streaming.read_all import Gathered
     from likely.text.tokenizer import Tokenizer
 
 PANEL = "What is believed"
@@ -212,95 +208,3 @@ def _recipe_value(name: str, value: str, usual: Any) -> Any:
     if isinstance(usual, int):
         return int(number_in(f"--text {name}", value))
     return None if value.lower() == "none" else value
-
-
-# Which classifier a command makes: the one that is named or that an option asks for, else the best one that fits.
-
-SHARED = ("priors", "schema", "text", "n_jobs")
-"""What evidence knows, too: any other setting asks for naive Bayes."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A classifier that is not fitted yet; the rows, if they were read; and why it was chosen, if nobody named it."""
-
-    classifier: Any
-    rows: Gathered | None = None
-    why: tuple[str, ...] = ()
-
-
-def chosen(
-    model: str | None,
-    settings: Mapping[str, Any],
-    table: FileTable,
-    target: str,
-    *,
-    counts: bool = False,
-    weight: str | None = None,
-    groups: str | None = None,
-    spills: bool = False,
-    progress: Any = None,
-) -> Choice:
-    """The classifier for a table. `counts`: something is wanted that only one which counts can do.
-
-    `spills`: evidence may learn a large table from codes on disk, if it is named.
-    """
-    from likely.models.registry import entry_named
-    from likely.streaming.read_all import BUDGET, read_all
-
-    named = model or ("naive" if counts or any(name not in SHARED for name in settings) else None)
-    how: dict[str, Any] = {
-        "weight": weight,
-        "groups": groups,
-        "schema": settings.get("schema"),
-        "n_jobs": settings.get("n_jobs"),
-    }
-    if named is not None:
-        made = new_classifier(named, settings)
-        if entry_named(named).counts:
-            return Choice(made)
-        on_disk = spills and named == "evidence"
-        rows = read_all(table, target, most=BUDGET if on_disk else None, progress=progress, **how)
-        return Choice(made, rows, () if rows is not None else (_spilled(BUDGET),))
-    made = new_classifier("evidence", settings)
-    rows = read_all(table, target, most=BUDGET, progress=progress, **how)
-    if rows is not None and not rows.X.num_columns:
-        return Choice(new_classifier("naive", settings), None, ("model: naive Bayes, since no column tells anything.",))
-    if rows is not None:
-        return Choice(
-            made, rows, (_fits(rows.need, BUDGET), "--model naive is the textbook model: merged, it needs no rows.")
-        )
-    large = (
-        f"model: naive Bayes with learned weights, since the table needs more than {_mib(BUDGET)} MiB of memory.",
-        "--model evidence learns it nevertheless, from codes on disk; --model naive is the textbook model.",
-    )
-    return Choice(new_classifier("naive", {**settings, "weights": "learned"}), None, large)
-
-
-def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
-    """A classifier by its name, with what was said for it."""
-    from likely.models.registry import entries
-
-    offered = {entry.name: entry for entry in entries() if entry.reads_tables}
-    if model not in offered:
-        raise SettingsError(f"--model is {model!r}, but it is one of {listed(list(offered))}.")
-    known = offered[model].make().get_params(deep=False)
-    strange = [name for name in settings if name not in known]
-    if strange:
-        raise SettingsError(f"--{strange[0].replace('_', '-')} is nothing that --model {model} knows.")
-    return offered[model].make(**settings)
-
-
-def _fits(need: int, budget: int) -> str:
-    return f"model: evidence, since the table fits into memory ({_mib(need)} of at most {_mib(budget)} MiB)."
-
-
-def _spilled(budget: int) -> str:
-    return (
-        f"model: evidence; the table needs more than {_mib(budget)} MiB of memory, so it is read twice, and codes that "
-        f"do not fit are kept in temporary files in {gettempdir()}."
-    )
-
-
-def _mib(n_bytes: int) -> str:
-    return f"{max(n_bytes / (1 << 20), 1.0):,.0f}"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from likely.cli.output import StandardOutput
 from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
-from likely.io.atomic import is_stream
-from likely.io.outputs import MODEL_MARK
+from likely.io.outputs import MODEL_MARK, is_stream
 
 if TYPE_CHECKING:
     from likely.store import Provenance

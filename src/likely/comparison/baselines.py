@@ -30,7 +30,7 @@ PASSES = 1000
 MANY_CELLS = 1 << 20
 
 
-class Outsider(Classifier):
+class Baseline(Classifier):
     """A classifier of scikit-learn behind the door of this package: it reads raw tables."""
 
     random_state: int
@@ -69,7 +69,7 @@ class Outsider(Classifier):
         return tags
 
 
-class LogisticYardstick(Outsider):
+class LogisticBaseline(Baseline):
     """scikit-learn's logistic regression on standardised numbers, one-hot categories, marked gaps and tf-idf."""
 
     def __init__(self, *, C: float = 1.0, schema: Any = None) -> None:
@@ -87,7 +87,7 @@ class LogisticYardstick(Outsider):
         return narrow(self.preparation_.rows(table))
 
 
-class BoostingYardstick(Outsider):
+class BoostingBaseline(Baseline):
     """scikit-learn's histogram gradient boosting: gaps and categories as they are, texts pressed into 50 directions."""
 
     texts_: Preparation | None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from likely.engines.memory import USUAL_RECIPE, Rows
-from likely.errors import BadCell, SchemaError, SettingsError, did_you_mean, listed
+from likely.errors import AtRow, BadCell, SchemaError, SettingsError, did_you_mean, listed
 from likely.families import TEXT_FAMILIES, family_named
 from likely.stats import Cuts, PairCounts, Part, Summary, TokenCounts
 from likely.stats.summary import BY_COLUMN
@@ -82,9 +82,11 @@ def refuse_strings(table: Table, families: Families, assigned: Mapping[str, str]
         rows = np.flatnonzero(np.array([*words, False])[codes.codes])
         if len(rows):
             raise SchemaError(
-                f"Column {name!r}, row {rows[0]}: {codes.levels[codes.codes[rows[0]]]!r} is no number, but its family "
+                f"Column {name!r}",
+                AtRow(int(rows[0]), f", row {rows[0]}"),
+                f": {codes.levels[codes.codes[rows[0]]]!r} is no number, but its family "
                 f"{assigned[name]!r} is for numbers; let families be a mapping that names it for columns of numbers "
-                f"only and leaves {name!r} out, or mend the cell."
+                f"only and leaves {name!r} out, or mend the cell.",
             )
 
 
@@ -190,7 +192,7 @@ def _by_column(given: Any, columns: list[str]) -> dict[str, Tokenizer]:
     if given is None or isinstance(given, Tokenizer):
         return dict.fromkeys(columns, given or USUAL_RECIPE)
     if not isinstance(given, Mapping) or not all(isinstance(recipe, Tokenizer) for recipe in given.values()):
-        raise SettingsError(f"text is {given!r}, but it is a Recipe or a mapping of text columns to recipes.")
+        raise SettingsError(f"text is {given!r}, but it is a Tokenizer or a mapping of text columns to tokenizers.")
     strange = [name for name in given if name not in columns]
     if strange:
         hint = did_you_mean(str(strange[0]), columns)

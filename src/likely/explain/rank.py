@@ -9,7 +9,7 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, listed
-from likely.explain.contrast import Contrast, sides_of
+from likely.explain.contrast import Contrast, target_and_rivals
 from likely.explain.explanation import Explanation
 from likely.explain.outcomes import outcomes_of
 from likely.measures import MEASURES, entropy, information_gain, information_gains, measure_named
@@ -84,7 +84,8 @@ def contribution_by_column(why: Explanation) -> dict[str, float]:
     for place in np.unique(best):
         rows = np.flatnonzero(best == place)
         some = Explanation(why.classes, why.columns, (), why.prior, why.contributions[rows])
-        sizes += np.abs(Contrast.of(some, *sides_of(why.classes[place], why.classes)).contributions).sum(axis=0)
+        contrast = Contrast.of(some, *target_and_rivals(why.classes[place], why.classes))
+        sizes += np.abs(contrast.contributions).sum(axis=0)
     return dict(zip(why.columns, (sizes / len(why)).tolist(), strict=True))
 
 

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
 from likely.errors import DataError, ModelFileError, SettingsError
-from likely.evaluation.hold_out import Given, hold_out
-from likely.evaluation.refit import readable
+from likely.evaluation.cross_validation import readable
+from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
 from likely.models.decision import Decides
@@ -76,11 +76,13 @@ class CalibratedClassifier(Classifier):
         """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
         check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
-        given = Given.read(inner, X, y, sample_weight, None, inner.get_params(deep=False).get("n_jobs"), False, True)
-        cv = self.folds if self.folds == "loo" else min(self.folds, len(given.y))
+        experiment = Experiment.read(
+            inner, X, y, sample_weight, None, inner.get_params(deep=False).get("n_jobs"), False, True
+        )
+        cv = self.folds if self.folds == "loo" else min(self.folds, len(experiment.y))
         if cv == 1:
             raise DataError("One row (n_samples = 1) cannot be held out and learned from: two are the least.")
-        told, _ = hold_out(given, cv, None, 1, self.random_state)
+        told, _ = hold_out(experiment, cv, None, 1, self.random_state)
         if told.posterior is None:
             raise DataError("There are too many rows × classes to keep what was believed: calibrate on a sample.")
         self.calibrator_ = METHODS[self.method].settle(told.posterior, told.truth.astype(np.int32), told.weight)

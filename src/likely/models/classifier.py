@@ -25,8 +25,8 @@ from likely.numerics import log_of
 from likely.store import Reader
 from likely.store.labels import unsaved_type
 from likely.table import Labels, Table, as_table, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
-from likely.table.weights import row_weights
 
 
 class UnsavedWarning(UserWarning):

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from likely.arrays import Array
 from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.term_tables import of_tables
+from likely.models.evidence.term_tables import table_differences
 from likely.stats import Histogram, Moments, Scatter, Statistic, Summary, TokenCounts, ValueCounts
 from likely.table.schema import Schema
 
@@ -46,7 +46,7 @@ def differences(a: Any, b: Any) -> list[Difference]:
         found += _of_statistics(name, mine[name], theirs[name], a.summary_, b.summary_)
     if isinstance(a.model_, AdditivePredictor) and isinstance(b.model_, AdditivePredictor):
         found += _of_mappings("stale", {"": a.stale_}, {"": b.stale_})
-        found += (Difference(*told) for told in of_tables(a.model_, b.model_))
+        found += (Difference(*told) for told in table_differences(a.model_, b.model_))
     return found
 
 

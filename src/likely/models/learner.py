@@ -29,7 +29,7 @@ from likely.engines.plan import (
 )
 from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank, rank_words
-from likely.explain.contrast import sides_of
+from likely.explain.contrast import target_and_rivals
 from likely.explain.credible import credible_interval
 from likely.families import Settings
 from likely.families.categorical import Categorical
@@ -303,7 +303,7 @@ class Learner(Classifier):
         """
         table = self._read(X)
         why = Explanation.of(self.model_, table)
-        return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
+        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
 
     def nomogram(self, target: Any = None) -> Nomogram:
         """Points for every value of every column; added up they give `predict_proba` of `target`."""

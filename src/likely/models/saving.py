@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely import store
 from likely.errors import LikelyError, ModelFileError, SettingsError
-from likely.io.atomic import write_whole
-from likely.io.outputs import MODEL, Output, refuse
+from likely.io.outputs import MODEL, Output, refuse, write_whole
 from likely.models.protocols import Counts, KeepsLearned
 from likely.models.registry import Entry, entry_of_kind
 from likely.models.setting_checks import check_settings

@@ -16,8 +16,9 @@ from sklearn.utils.validation import validate_data
 
 from likely.arrays import Array, Int64
 from likely.errors import DataError, SettingsError
-from likely.families.protocol import BlockScorer
-from likely.families.uncertainty import Certainty, add_lines
+from likely.families.categorical import add_lines
+from likely.families.outcomes import BlockScorer
+from likely.families.uncertainty import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.naive_bayes.codes import CodeCounts, NegativeCode, as_codes, places_among, spread
 from likely.naive_bayes.counts import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts

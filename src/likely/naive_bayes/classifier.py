@@ -16,11 +16,11 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from likely.arrays import Array
 from likely.decide import Joint, Scores
 from likely.errors import DataError, SettingsError
-from likely.families.protocol import BlockScorer
+from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.models import decision
 from likely.numerics import most_probable, normalise, refuse_heavy, together
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 from likely.stats import ClassWeights
 from likely.table import Labels, encode_labels
 
@@ -233,8 +233,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         n_rows, n_columns = rows.shape
         held = rows.nnz // max(n_rows, 1) if sparse.issparse(rows) else n_columns
-        for _ in side_by_side(work, row_blocks(n_rows, held + len(start)), None):
-            pass
+        run(work, row_blocks(n_rows, held + len(start)), None)
 
 
 def _read_weights(given: Any, rows: Any) -> Array:

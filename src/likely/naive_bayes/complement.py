@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.families.complement import LEAST_PSEUDO, complement_weights
-from likely.families.linear import DenseWeights, Weights
+from likely.families.counts import DenseWeights, Weights
 from likely.naive_bayes.counts import CONSTRAINTS, DiscreteNB
 from likely.stats import FeatureCounts
 

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_non_negative, validate_data
 
 from likely.arrays import Array
 from likely.errors import BadCell, SettingsError
-from likely.families.linear import DenseWeights, SparseWeights
-from likely.families.protocol import BlockScorer
+from likely.families.counts import DenseWeights, SparseWeights
+from likely.families.outcomes import BlockScorer
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.numerics import log_of
 from likely.stats import FeatureCounts

@@ -12,7 +12,7 @@ from scipy import sparse
 from likely.arrays import Array, Index
 from likely.errors import BadCell, NotMergeable, TooLarge
 from likely.numerics import LARGEST
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import sum_dense, sum_sparse, sum_sparse_by_class
 from likely.stats.protocol import NEVER_SEEN, NOISE, Matrix, leave, pad, take_rows
 
@@ -204,7 +204,7 @@ def sum_by_block(rows: Matrix, y: NDArray[np.int32], weight: Array, n_classes: i
         return counts
 
     total = np.zeros((n_classes, n_columns))
-    for counts in side_by_side(block_sums, row_blocks(n_rows, int(cells_per_row), int(fewest)), n_jobs):
+    for _, counts in pipeline(block_sums, row_blocks(n_rows, int(cells_per_row), int(fewest)), n_jobs):
         with np.errstate(over="ignore"):
             total += counts
     refuse_large(total)
@@ -236,7 +236,7 @@ def sum_by_class(
     ranges = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
     table_starts: NDArray[np.integer[Any]] = np.zeros(n_classes + 1, dtype=np.int64)
     end = 0
-    for (first, last), ends in zip(ranges, side_by_side(lambda ends: range_sums(*ends), ranges, n_jobs), strict=True):
+    for (first, last), ends in zip(ranges, run(lambda ends: range_sums(*ends), ranges, n_jobs), strict=True):
         table_starts[first : last + 1] = end + ends
         found, begin = int(ends[-1]), int(room[first])
         for out in (out_columns, out_cells):

@@ -70,6 +70,10 @@ class Histogram:
         """The largest float of each cell."""
         return floats_at(((self.cells + 1) << self.shift) - 1)
 
+    def middles(self) -> Array:
+        """A number that stands for those of each cell."""
+        return 0.5 * self.lows() + 0.5 * self.highs()
+
     def codes(self, column: Array) -> NDArray[np.int32]:
         """The place of each number's cell, −1 where there is none."""
         bits = np.ascontiguousarray(column, dtype=np.float64).view(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable
 from likely.numerics import together
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
 from likely.table import level_key
 from likely.table.levels import in_order
@@ -94,8 +94,7 @@ class PairCounts:
         def count(column: int) -> None:
             count_pairs(rows, y, heavy, column, layout.sizes, layout.singles, layout.pairs, counts)
 
-        for _ in side_by_side(count, range(len(axes)), n_jobs):
-            pass
+        run(count, range(len(axes)), n_jobs)
         return cls(tuple(axes), counts)._tidy()
 
     def single(self, column: int) -> Array:

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import ModelFileError
-from likely.io.nesting import TOO_DEEP, is_deep
 from likely.io.outputs import MODEL_MARK
+from likely.io.scan import TOO_DEEP, is_deep
 from likely.store.scalars import LONGEST_NUMBER
 
 MAGIC = MODEL_MARK

@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from likely.errors import LikelyError, ModelFileError
-from likely.io.atomic import write_whole
+from likely.io.outputs import write_whole
 from likely.scorer import Model
 from likely.stats import Summary
 from likely.store.container import pack, unpack

@@ -12,8 +12,8 @@ from likely.errors import ModelFileError, SettingsError
 from likely.store.plain import from_plain, to_plain
 from likely.store.scalars import ticking, unit_of
 from likely.table import level_key
+from likely.table.column import as_objects
 from likely.table.levels import is_gap
-from likely.table.object_cells import as_objects
 
 NUMBERS = re.compile(r"[<>|][biuf][1248]")
 FIRST_FORM = {"i": "<i8", "u": "<u8", "f": "<f8", "b": "|b1"}

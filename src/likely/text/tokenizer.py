@@ -49,7 +49,7 @@ class Tokenizer:
     reduce : "stem" or "lemma": words are counted under their stem or lemma; needs `language`.
     language : "de", "english" …, see `likely.text.linguistics`.
 
-    >>> Recipe(ngram_range=(1, 2), stop_words=frozenset({"the"})).ngram_range
+    >>> Tokenizer(ngram_range=(1, 2), stop_words=frozenset({"the"})).ngram_range
     (1, 2)
     """
 

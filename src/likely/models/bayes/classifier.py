@@ -30,8 +30,8 @@ from likely.models.settings import (
     checked,
     not_negative,
 )
-from likely.parallel import side_by_side
-from likely.scorer import Model
+from likely.parallel import run
+from likely.scorer import Model, evidence_for
 from likely.stats import Histogram, Part, Summary
 from likely.table import index_levels
 
@@ -201,7 +201,7 @@ class BayesClassifier(Learner):
             found = seen.parts[Part("histogram", (name,))]
             return likelihoods(name, found, settings) if isinstance(found, Histogram) else {}
 
-        told = dict(zip(wanted, side_by_side(judge, wanted, self.n_jobs), strict=True))
+        told = dict(zip(wanted, run(judge, wanted, self.n_jobs), strict=True))
         chosen = {name: best_of(found) for name, found in told.items()}
         schema = task.schema.with_reasons({name: _why(found) for name, found in told.items()})
         return Task(task.rows, schema, {**task.assigned, **chosen}, task.weighted)
@@ -212,7 +212,7 @@ class BayesClassifier(Learner):
         wanted = [name for name, each in given.items() if isinstance(each, str) and each == AUTO]
         if not wanted:
             return settings
-        found = chosen_smoothing(summary, settings)
+        found = chosen_smoothing(evidence_for(assigned, summary), summary.classes.weights, settings)
         more = {name: found[name] for name in wanted if name in found}
         return replace(settings, smoothing={**settings.smoothing, **more})
 

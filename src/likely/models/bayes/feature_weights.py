@@ -23,7 +23,7 @@ from likely.families import Settings
 from likely.families.leave_one_out import less
 from likely.models.leave_one_out import LeaveOneOut
 from likely.numerics import log_of
-from likely.parallel import one_thread_each, row_blocks, side_by_side
+from likely.parallel import one_thread_each, row_blocks, run
 from likely.scorer import evidence_for
 from likely.stats import Summary
 from likely.table import index_levels
@@ -115,8 +115,7 @@ def _evidence(
             first, last = np.searchsorted(rows, (block.start, block.stop))
             out[place, first:last] = joint[rows[first:last] - block.start]
 
-    for _ in side_by_side(judge, range(len(units)), n_jobs):
-        pass
+    run(judge, range(len(units)), n_jobs)
     # What all classes have in common says nothing; without it no large numbers are subtracted.
     out -= out.max(axis=2, keepdims=True).clip(np.finfo(np.float64).min, None)
     return np.maximum(out, FARTHEST, out=out)

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Float32
 from likely.errors import DataError, ModelFileError, SettingsError
-from likely.evaluation.progress import Progress
 from likely.explain import Explanation
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool
@@ -32,6 +31,7 @@ from likely.models.setting_checks import (
 )
 from likely.models.settings import between, whole
 from likely.numerics import is_between
+from likely.progress import StepBar
 from likely.store import Reader, Writer
 from likely.table import Table, as_table
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
@@ -163,7 +163,7 @@ class ConvNetClassifier(Classifier):
         held = np.zeros(len(images), dtype=np.bool_)
         if len(images) * self.held_back >= FEWEST_HELD_BACK:
             held = held_back_rows(y, self.held_back, effort.seed)
-        shown = Progress(effort.epochs, "pass", self.progress)
+        shown = StepBar(effort.epochs, "pass", self.progress)
         self.history_: list[Passed] = []
 
         def note(passed: Passed) -> None:

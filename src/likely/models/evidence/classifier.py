@@ -15,27 +15,27 @@ from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.errors import DataError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Contrast, Explanation, rank
-from likely.explain.contrast import sides_of
+from likely.explain.contrast import target_and_rivals
 from likely.explain.credible import check_level
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.evidence.codec import read_evidence, write_evidence
-from likely.models.evidence.counts import by_bin, by_code, counted_parts, weighted_nb_from_counts
+from likely.models.evidence.counts import binned_summary, code_counts, count_plan, weighted_nb_from_counts
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, table_of, terms_page
-from likely.models.evidence.fit import Learning, Options
+from likely.models.evidence.fit import EvidenceFit, Options
 from likely.models.evidence.fitter import EncodedData
 from likely.models.evidence.hyperparameters import Hyperparameters
-from likely.models.evidence.predictor import AdditivePredictor, Evidence
-from likely.models.evidence.prepare import Reading, make_ready
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
+from likely.models.evidence.prepare import FitContext, prepare_rows
 from likely.models.evidence.row_source import RowSource
 from likely.models.evidence.settings import CHECKS
-from likely.models.evidence.text_scores import FAMILY, Words
+from likely.models.evidence.text_scores import FAMILY, TextModel
 from likely.models.evidence.updates import (
     GivenRows,
     Side,
     corrected_anew,
     count_further,
-    merged_ways,
+    merge_hyperparameters,
     refuse_sparse,
     rows_with_weight,
     ways_for,
@@ -59,7 +59,7 @@ FORM = 2
 
 
 class EvidenceClassifier(Classifier):
-    """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
+    """AdditiveModel that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
 
     Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
     what they say only together is heard. How much the tables may say is chosen on rows that are held out.
@@ -86,7 +86,7 @@ class EvidenceClassifier(Classifier):
     summary_: Summary
     families_: dict[str, str]
     stale_: bool
-    _corrected: Evidence | None
+    _corrected: AdditiveModel | None
 
     setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
 
@@ -118,7 +118,7 @@ class EvidenceClassifier(Classifier):
         """Names of the columns that have a table together: pairs first, then triples."""
         check_is_fitted(self)
         evidence = self.model_.evidence
-        names = [column.name for column in evidence.frame.columns]
+        names = [column.name for column in evidence.encoding.columns]
         return [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -128,7 +128,7 @@ class EvidenceClassifier(Classifier):
         given = rows_with_weight(rows)
         warn_if_unsaved(given.labels.classes)
         recipes = recipes_for(given.table, dict.fromkeys(rows.schema.text, FAMILY), self.text)
-        self._learn(given.schema, recipes, lambda how: make_ready(given.table, given.labels, given.weight, how))
+        self._learn(given.schema, recipes, lambda how: prepare_rows(given.table, given.labels, given.weight, how))
         self._remember_columns(given.schema, named=rows.table.named)
         return self
 
@@ -136,13 +136,13 @@ class EvidenceClassifier(Classifier):
         self,
         schema: Schema,
         recipes: Mapping[str, Any],
-        prepare: Callable[[Reading], tuple[EncodedData[RowSource], Summary]],
+        prepare: Callable[[FitContext], tuple[EncodedData[RowSource], Summary]],
     ) -> Self:
         """Forget everything, then learn rows that `prepare` makes ready, wherever they are kept."""
         options, began = self._options(), time.monotonic()
         with one_thread_each(), WorkerPool(self.n_jobs) as crew:
-            data, summary = prepare(Reading(schema, recipes, options.seed, crew, self.n_jobs))
-            evidence = Learning(data, options, self.progress or _silent, began).run()
+            data, summary = prepare(FitContext(schema, recipes, options.seed, crew, self.n_jobs))
+            evidence = EvidenceFit(data, options, self.progress or _silent, began).run()
         self._remember_columns(schema)
         return self._remember(evidence, summary, stale=False)
 
@@ -154,7 +154,7 @@ class EvidenceClassifier(Classifier):
         """Further rows, without those that have no weight."""
         return rows_with_weight(self._further_rows(X, y, sample_weight))
 
-    # Learning on, forgetting and merging, by counts.
+    # EvidenceFit on, forgetting and merging, by counts.
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; new classes and categories are welcome. Corrections are stale from then on, see `refresh`.
@@ -185,7 +185,7 @@ class EvidenceClassifier(Classifier):
         if differing:
             raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
         summary = self.summary_ + other.summary_
-        ways = merged_ways(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
+        ways = merge_hyperparameters(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
         more = self if self.summary_.n_rows >= other.summary_.n_rows else other
         return self._fall_back(ways, summary, more)
 
@@ -218,7 +218,7 @@ class EvidenceClassifier(Classifier):
     def _recount(self, summary: Summary) -> Self:
         """Settle on other counts of the same columns, say of files; corrections are stale from then on."""
         check_is_fitted(self)
-        ways = ways_for(self.model_.evidence.ways, self.classes_, summary.classes)
+        ways = ways_for(self.model_.evidence.hyperparameters, self.classes_, summary.classes)
         return self._fall_back(ways, summary, self)
 
     def _fall_back(self, ways: Hyperparameters, summary: Summary, last: Self) -> Self:
@@ -229,8 +229,8 @@ class EvidenceClassifier(Classifier):
 
     def _side(self) -> Side:
         evidence = self.model_.evidence
-        columns = (*(column.name for column in evidence.frame.columns), *self.schema_.text)
-        return Side(evidence.ways, columns, self.classes_, self.summary_.n_rows)
+        columns = (*(column.name for column in evidence.encoding.columns), *self.schema_.text)
+        return Side(evidence.hyperparameters, columns, self.classes_, self.summary_.n_rows)
 
     # Predicting.
 
@@ -286,7 +286,7 @@ class EvidenceClassifier(Classifier):
         """
         table = self._read(X)
         why = explanation(self.model_, table, stale=self.stale_)
-        return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
+        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
 
     def table_of(self, *columns: str) -> pd.DataFrame:
         """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
@@ -300,28 +300,28 @@ class EvidenceClassifier(Classifier):
     def rank(self) -> pd.DataFrame:
         """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
         check_is_fitted(self)
-        return rank(cast(Any, self.model_), by_bin(self.model_.evidence.frame, self.summary_))
+        return rank(cast(Any, self.model_), binned_summary(self.model_.evidence.encoding, self.summary_))
 
     def plot_table(self, *columns: str) -> Picture:
         """What each value of a column adds for each class, a panel per column; without names those that say most."""
-        from likely.models.evidence.plot import evidence
+        from likely.models.evidence.plot import plot_main_effects
 
         check_is_fitted(self)
-        return evidence(self, columns or None)
+        return plot_main_effects(self, columns or None)
 
     def plot_pair(self, a: str, b: str) -> Picture:
         """A heat map of what two columns say together, beyond what each says alone."""
-        from likely.models.evidence.plot import together
+        from likely.models.evidence.plot import plot_pair
 
         check_is_fitted(self)
-        return together(self, a, b)
+        return plot_pair(self, a, b)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         stale = self.__sklearn_is_fitted__() and self.stale_
         return str(super().__repr__(N_CHAR_MAX)) + (f" ({TOLD_STALE})" if stale else "")
 
     def _page(self) -> str:
-        return learned_page(self) + terms_page(self.model_.evidence, stale=self.stale_)
+        return learned_page(self, terms_page(self.model_.evidence, stale=self.stale_))
 
     def with_priors(self, priors: Any) -> Self:
         """Another classifier with the same evidence, but other priors."""
@@ -330,10 +330,10 @@ class EvidenceClassifier(Classifier):
         other.priors = priors
         return other._remember(self.model_.evidence, self.summary_, stale=self.stale_)
 
-    def _remember(self, evidence: Evidence, summary: Summary, *, stale: bool) -> Self:
+    def _remember(self, evidence: AdditiveModel, summary: Summary, *, stale: bool) -> Self:
         classes = summary.classes
         known = self.schema_.text if len(classes) else ()
-        words = tuple(Words.settle(name, summary) for name in known)
+        words = tuple(TextModel.settle(name, summary) for name in known)
         columns = self.schema_.features
         prior = class_prior(self.priors, classes) if len(classes) else np.zeros(0)
         self.model_ = AdditivePredictor(classes.labels, columns, prior, evidence, words)
@@ -378,16 +378,16 @@ class EvidenceClassifier(Classifier):
         counted = summary.classes.labels.tolist() == self.classes_.tolist() and type(stale) is bool
         if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
             raise DataError("its counts are not those of its classes")
-        if set(summary.parts) != set(counted_parts(self.schema_, texts=True)):
+        if set(summary.parts) != set(count_plan(self.schema_, texts=True)):
             raise DataError("its counts are not those of its columns")
         evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
-        names = [column.name for column in evidence.frame.columns]
+        names = [column.name for column in evidence.encoding.columns]
         if [*names, *self.schema_.text] != sorted(self.schema_.features, key=[*names, *self.schema_.text].index):
             raise DataError("its evidence is not about the columns of its schema")
-        for column in evidence.frame.columns:
-            by_code(column, summary)  # refuses counts that do not fall into its bins
-        last = data["corrected"]
-        self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), evidence.texts.size)
+        for column in evidence.encoding.columns:
+            code_counts(column, summary)  # refuses counts that do not fall into its bins
+        last, n_texts = data["corrected"], evidence.text_weights.size
+        self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), n_texts)
         self._remember(evidence, summary, stale=stale)
 
     def _settings_kept(self) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from likely.errors import ModelFileError
 from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.hyperparameters import EXPERTS, Hyperparameters, Seen
-from likely.models.evidence.laplace import MOST_KEPT
-from likely.models.evidence.predictor import Evidence, table_starts
+from likely.models.evidence.hyperparameters import N_EXPERTS, Hyperparameters, LaplaceRows
+from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
+from likely.models.evidence.predictor import AdditiveModel, table_starts
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer
 from likely.table import level_key
@@ -23,90 +23,96 @@ MOST_PLACES = 1 << 30
 """Cells of a term are named by two bytes, and places in all tables together by four."""
 
 
-def write_evidence(evidence: Evidence, writer: Writer) -> dict[str, Any]:
+def write_evidence(evidence: AdditiveModel, writer: Writer) -> dict[str, Any]:
     """Columns with their cuts or categories, terms by the places of their columns, tables one after another."""
     return {
-        "columns": [_write_column(column, writer) for column in evidence.frame.columns],
-        "rank": evidence.frame.rank,
+        "columns": [_write_column(column, writer) for column in evidence.encoding.columns],
+        "rank": evidence.encoding.rank,
         "pairs": writer.put(evidence.terms.pairs),
         "triples": writer.put(evidence.terms.triples),
-        "base": writer.put(evidence.base),
+        "base": writer.put(evidence.intercept),
         "tables": writer.put(evidence.tables),
-        "texts": writer.put(evidence.texts),
-        "ways": _write_ways(evidence.ways, writer),
+        "texts": writer.put(evidence.text_weights),
+        "ways": _write_hyperparameters(evidence.hyperparameters, writer),
     }
 
 
-def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> Evidence:
+def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
     """The model that `write_evidence` wrote: every code has its cell, every term its columns."""
     columns = tuple(_read_column(entry, reader) for entry in data["columns"])
     if len({column.name for column in columns}) != len(columns):
         raise ModelFileError("its evidence names a column twice")
     if type(data["rank"]) is not int or not 1 <= data["rank"] <= MOST_RANK:
         raise ModelFileError("its evidence has a rank that no model has")
-    frame = Encoding(columns, data["rank"])
+    encoding = Encoding(columns, data["rank"])
     terms = Terms(_read_terms(data["pairs"], 2, columns, reader), _read_terms(data["triples"], 3, columns, reader))
-    ways = _read_ways(data["ways"], columns, n_classes, n_texts, reader)
-    for each in (terms, ways.terms):
-        _refuse_wide(frame, each)
+    hyperparameters = _read_hyperparameters(data["ways"], columns, n_classes, n_texts, reader)
+    for each in (terms, hyperparameters.terms):
+        _refuse_wide(encoding, each)
     n_scores = 1 if n_classes == 2 else n_classes
-    starts = table_starts(frame, terms)
+    starts = table_starts(encoding, terms)
     tables = _finite(reader, data["tables"], (int(starts[-1]), n_scores))
     base, texts = _finite(reader, data["base"], (n_scores,)), _finite(reader, data["texts"], (n_texts,))
-    return Evidence(frame, terms, starts[:-1], base, tables, texts, ways)
+    return AdditiveModel(encoding, terms, starts[:-1], base, tables, texts, hyperparameters)
 
 
-def _refuse_wide(frame: Encoding, terms: Terms) -> None:
+def _refuse_wide(encoding: Encoding, terms: Terms) -> None:
     """Refuse terms with more cells than their codes can name, or than places can be counted for."""
-    grains = (frame.coarse.widths[terms.pairs], frame.tiny.widths[terms.triples])
+    grains = (encoding.coarse.widths[terms.pairs], encoding.tiny.widths[terms.triples])
     cells = np.concatenate([widths.astype(np.int64).prod(axis=1) for widths in grains])
     if (cells > MOST_CODES).any() or cells.sum() > MOST_PLACES:
         raise ModelFileError("its evidence has terms of more cells than a term can have")
 
 
-def _write_ways(ways: Hyperparameters, writer: Writer) -> dict[str, Any]:
-    arrays = {name: getattr(ways, name) for name in ("weights", "offsets", "counted", "shares", "spreads")}
-    more = {
-        "pairs": ways.terms.pairs,
-        "triples": ways.terms.triples,
-        "seen": np.ascontiguousarray(ways.seen.codes),
-        "bend": ways.seen.bend,
-        "seen_classes": ways.seen.y,
-        "seen_weights": ways.seen.weight,
-        "before": ways.seen.before,
+def _write_hyperparameters(hyperparameters: Hyperparameters, writer: Writer) -> dict[str, Any]:
+    arrays: dict[str, NDArray[Any]] = {
+        "weights": hyperparameters.feature_weights,
+        "offsets": hyperparameters.class_offsets,
+        "counted": hyperparameters.class_shares,
+        "shares": hyperparameters.stacking_weights,
+        "spreads": hyperparameters.variances,
+        "pairs": hyperparameters.terms.pairs,
+        "triples": hyperparameters.terms.triples,
+        "seen": np.ascontiguousarray(hyperparameters.laplace_rows.codes),
+        "bend": hyperparameters.laplace_rows.hessian,
+        "seen_classes": hyperparameters.laplace_rows.y,
+        "seen_weights": hyperparameters.laplace_rows.weight,
+        "before": hyperparameters.laplace_rows.prior_log_odds,
     }
-    return {name: writer.put(array) for name, array in (arrays | more).items()}
+    return {name: writer.put(array) for name, array in arrays.items()}
 
 
-def _read_ways(data: Any, columns: tuple[Column, ...], n_classes: int, n_texts: int, reader: Reader) -> Hyperparameters:
+def _read_hyperparameters(
+    data: Any, columns: tuple[Column, ...], n_classes: int, n_texts: int, reader: Reader
+) -> Hyperparameters:
     terms = Terms(_read_terms(data["pairs"], 2, columns, reader), _read_terms(data["triples"], 3, columns, reader))
-    ways = Hyperparameters(
+    hyperparameters = Hyperparameters(
         reader.counts(data["weights"], (len(columns) + n_texts,)),
         _finite(reader, data["offsets"], (n_classes,)),
         reader.counts(data["counted"], (n_classes,)),
         terms,
-        reader.counts(data["shares"], (EXPERTS,)),
-        reader.counts(data["spreads"], (EXPERTS - 1, EXPERTS)),
-        _read_seen(data, columns, n_classes, reader),
+        reader.counts(data["shares"], (N_EXPERTS,)),
+        reader.counts(data["spreads"], (N_EXPERTS - 1, N_EXPERTS)),
+        _read_laplace_rows(data, columns, n_classes, reader),
     )
     for place, used in enumerate((False, True)):
         needed = [True, used and len(terms.pairs), used and len(terms.triples)]
-        if ways.shares[place + 1] > 0.0 and any(
-            n and not s > 0.0 for n, s in zip(needed, ways.spreads[place], strict=True)
+        if hyperparameters.stacking_weights[place + 1] > 0.0 and any(
+            n and not s > 0.0 for n, s in zip(needed, hyperparameters.variances[place], strict=True)
         ):
             raise ModelFileError("its evidence was made in ways that no model is made in")
-    return ways
+    return hyperparameters
 
 
-def _read_seen(data: Any, columns: tuple[Column, ...], n_classes: int, reader: Reader) -> Seen:
+def _read_laplace_rows(data: Any, columns: tuple[Column, ...], n_classes: int, reader: Reader) -> LaplaceRows:
     codes = reader.get(data["seen"], (None, len(columns)), np.uint8)
     n_rows, n_scores = len(codes), 1 if n_classes == 2 else n_classes
     labels = reader.get(data["seen_classes"], (n_rows,), np.int32)
     strange = (codes >= np.array([column.size for column in columns], dtype=np.int64)).any()
-    if n_rows > MOST_KEPT or strange or ((labels < 0) | (labels >= n_classes)).any():
+    if n_rows > MAX_LAPLACE_ROWS or strange or ((labels < 0) | (labels >= n_classes)).any():
         raise ModelFileError("its evidence keeps rows that it cannot have seen")
-    bend, weight = reader.counts(data["bend"], (n_rows, n_scores)), reader.counts(data["seen_weights"], (n_rows,))
-    return Seen(codes, bend, labels, weight, _finite(reader, data["before"], (n_rows, n_scores)))
+    hessian, weight = reader.counts(data["bend"], (n_rows, n_scores)), reader.counts(data["seen_weights"], (n_rows,))
+    return LaplaceRows(codes, hessian, labels, weight, _finite(reader, data["before"], (n_rows, n_scores)))
 
 
 def _write_column(column: Column, writer: Writer) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +10,13 @@ from likely.arrays import Array
 from likely.explain import Explanation
 from likely.explain.credible import around, is_counted
 from likely.families.uncertainty import trigamma
+from likely.markup import Markup, joined, tag
 from likely.models.display import html_table
-from likely.models.evidence.laplace import Certainty
-from likely.models.evidence.predictor import AdditivePredictor, Evidence
-from likely.models.evidence.term_tables import TOGETHER, told_by
+from likely.models.evidence.laplace import LaplaceApproximation
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
+from likely.models.evidence.term_tables import SEPARATOR, term_table
 from likely.parallel import one_thread_each
-from likely.render.text import Status
+from likely.render.factors import Status
 from likely.table import Table
 
 if TYPE_CHECKING:
@@ -32,23 +32,23 @@ def table_of(model: AdditivePredictor, columns: tuple[str, ...]) -> pd.DataFrame
     """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class."""
     import pandas as pd
 
-    told = told_by(model, columns)
-    places = np.indices(told.said.shape[:-1]).reshape(len(told.cells), -1)
+    told = term_table(model, columns)
+    places = np.indices(told.entries.shape[:-1]).reshape(len(told.cells), -1)
     out: dict[Any, Any] = {
         name: [cells[code] for code in codes] for name, cells, codes in zip(told.names, told.cells, places, strict=True)
     }
     if len(told.columns) == 1:
         out["weight"] = told.columns[0].mass.tolist()
-    said = told.said.reshape(-1, len(model.classes))
+    said = told.entries.reshape(-1, len(model.classes))
     return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(model.classes.tolist())})
 
 
-def terms_page(evidence: Evidence, *, stale: bool) -> str:
+def terms_page(evidence: AdditiveModel, *, stale: bool) -> Markup:
     """Which columns are heard together, and whether the corrections are stale, as HTML."""
-    names = [column.name for column in evidence.frame.columns]
-    lines = [[escape(TOGETHER.join(names[k] for k in term))] for term in evidence.terms.tuples()]
-    more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else ""
-    return (f"<p>{escape(TOLD_STALE)}</p>" if stale else "") + more
+    names = [column.name for column in evidence.encoding.columns]
+    lines = [[SEPARATOR.join(names[k] for k in term)] for term in evidence.terms.tuples()]
+    more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
+    return joined(tag("p", TOLD_STALE) if stale else None, more)
 
 
 def interval(
@@ -59,7 +59,7 @@ def interval(
     if len(classes) < 2:
         return believed, believed
     with one_thread_each():
-        variance = Certainty(model.evidence).variances(model.codes(table, n_jobs))
+        variance = LaplaceApproximation(model.evidence).variances(model.codes(table, n_jobs))
     if is_counted(priors):
         weights = np.maximum(classes, 1.0)
         variance = variance + trigamma(weights) + trigamma(np.maximum(weights.sum() - weights, 1.0))
@@ -69,7 +69,7 @@ def interval(
 def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Explanation:
     """Contributions of rows; pairs and triples have their own, under the names of their columns."""
     terms, contributions = model.contributions(table)
-    strangers = model.strangers(table)
+    strangers = model.unseen(table)
     cells: dict[str, list[object]] = {}
     status: dict[str, list[Status]] = {}
     for name in {name for term in terms for name in term}:
@@ -80,10 +80,10 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
     rows = range(table.n_rows)
     read = [tuple(_joined([cells[name][row] for name in term]) for term in terms) for row in rows]
     statuses = [tuple(_status([status[name][row] for name in term]) for term in terms) for row in rows]
-    labels = tuple(TOGETHER.join(term) if term else BASE + STALE * stale for term in terms)
+    labels = tuple(SEPARATOR.join(term) if term else BASE + STALE * stale for term in terms)
     words = {
         one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]
-        for share, one in zip(model.evidence.texts, model.words, strict=True)
+        for share, one in zip(model.evidence.text_weights, model.text_models, strict=True)
     }
     return Explanation(model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words)
 

@@ -1,4 +1,4 @@
-"""Evidence that learns on, forgets and merges by its counts, and corrects itself again when it is given rows."""
+"""AdditiveModel that learns on, forgets and merges by its counts, and corrects itself again when it is given rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from likely.models.classifier import TrainingRows
 from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
 from likely.models.evidence.counts import count_rows
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.fit import Learning, Options, made
+from likely.models.evidence.fit import EvidenceFit, Options, fit_experts
 from likely.models.evidence.fitter import Expert
-from likely.models.evidence.hyperparameters import Hyperparameters, Seen
-from likely.models.evidence.predictor import Evidence
-from likely.models.evidence.prepare import Reading, make_ready_under
+from likely.models.evidence.hyperparameters import Hyperparameters, LaplaceRows
+from likely.models.evidence.predictor import AdditiveModel
+from likely.models.evidence.prepare import FitContext, encode_rows
 from likely.parallel import WorkerPool, one_thread_each
 from likely.stats import ClassWeights, Summary
 from likely.table import Labels, Table, index_levels
@@ -54,7 +54,7 @@ def rows_with_weight(given: TrainingRows) -> GivenRows:
 def refuse_sparse(table: Table) -> None:
     """A table whose cells are not all there."""
     if table.sparse is not None:
-        raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
+        raise DataError("AdditiveModel needs a dense table; BayesClassifier reads sparse ones.")
 
 
 def count_further(given: GivenRows, summary: Summary, n_jobs: int | None) -> Summary:
@@ -65,12 +65,17 @@ def count_further(given: GivenRows, summary: Summary, n_jobs: int | None) -> Sum
 def ways_for(ways: Hyperparameters, known: NDArray[Any], classes: ClassWeights) -> Hyperparameters:
     """The same hyperparameters for other classes, of which some are known."""
     places = index_levels(classes.labels.tolist(), known.tolist())
-    return ways.of_classes(places.astype(np.intp), classes.weights)
+    return ways.for_classes(places.astype(np.intp), classes.weights)
 
 
 def corrected_anew(
-    before: Evidence, last: Evidence | None, summary: Summary, given: GivenRows, options: Options, n_jobs: int | None
-) -> Evidence:
+    before: AdditiveModel,
+    last: AdditiveModel | None,
+    summary: Summary,
+    given: GivenRows,
+    options: Options,
+    n_jobs: int | None,
+) -> AdditiveModel:
     """The evidence corrected by rows that have been counted, beginning where the `last` corrections ended.
 
     Bins follow from the counts; terms, variances and shares stay as they were chosen.
@@ -86,13 +91,13 @@ def corrected_anew(
         )
     labels = Labels(classes, places[given.labels.codes].astype(np.int32))
     with one_thread_each(), WorkerPool(n_jobs) as crew:
-        how = Reading(given.schema, recipes_in(summary), options.seed, crew, n_jobs)
-        data, _ = make_ready_under(before.frame, given.table, labels, given.weight, how)
-        ways = before.ways.of_classes(np.arange(len(labels.classes)), data.rows.class_weights())
-        if data.rows.n_classes < 2 or not before.frame.columns:
-            return Learning(data, options).run()
-        begun = [] if last is None else [warm_start(last, before.frame, ways.terms)]
-        return made(data, ways, (begun, begun))[0]
+        how = FitContext(given.schema, recipes_in(summary), options.seed, crew, n_jobs)
+        data, _ = encode_rows(before.encoding, given.table, labels, given.weight, how)
+        ways = before.hyperparameters.for_classes(np.arange(len(labels.classes)), data.rows.class_weights())
+        if data.rows.n_classes < 2 or not before.encoding.columns:
+            return EvidenceFit(data, options).run()
+        begun = [] if last is None else [warm_start(last, before.encoding, ways.terms)]
+        return fit_experts(data, ways, (begun, begun))[0]
 
 
 # Two models that were fitted apart: what each has found out about weighing columns goes into one.
@@ -102,32 +107,32 @@ def corrected_anew(
 class Side:
     """How one of the models was made: from so many rows, of these columns (texts last), with these classes."""
 
-    ways: Hyperparameters
+    hyperparameters: Hyperparameters
     columns: tuple[str, ...]
     classes: NDArray[np.object_]
     n_rows: int
 
 
-def merged_ways(a: Side, b: Side, classes: NDArray[np.object_], weights: Array) -> Hyperparameters:
+def merge_hyperparameters(a: Side, b: Side, classes: NDArray[np.object_], weights: Array) -> Hyperparameters:
     """Weights and offsets are means by the rows of both; terms, variances and shares are those of more rows.
 
     Columns stand in the order that `a` has. Where only one of the two has learned the offset of a class, it is that.
     """
     share = a.n_rows / (a.n_rows + b.n_rows) if a.n_rows + b.n_rows else 0.5
     places = np.array([b.columns.index(name) for name in a.columns], dtype=np.intp)
-    by_column = share * a.ways.weights + (1.0 - share) * b.ways.weights[places]
-    more = a.ways if a.n_rows >= b.n_rows else b.ways
-    terms = more.terms if more is a.ways else _moved(more.terms, np.argsort(places))
+    by_column = share * a.hyperparameters.feature_weights + (1.0 - share) * b.hyperparameters.feature_weights[places]
+    more = a.hyperparameters if a.n_rows >= b.n_rows else b.hyperparameters
+    terms = more.terms if more is a.hyperparameters else _moved(more.terms, np.argsort(places))
     offsets = _mean_offsets([(share, a), (1.0 - share, b)], classes.tolist())
     counted = weights / max(float(weights.sum()), 1e-300)
-    seen = Seen.nothing(a.ways.seen.codes.shape[1], 1 if len(classes) == 2 else len(classes))
-    return Hyperparameters(by_column, offsets, counted, terms, more.shares, more.spreads, seen)
+    seen = LaplaceRows.empty(a.hyperparameters.laplace_rows.codes.shape[1], 1 if len(classes) == 2 else len(classes))
+    return Hyperparameters(by_column, offsets, counted, terms, more.stacking_weights, more.variances, seen)
 
 
 def _mean_offsets(sides: Sequence[tuple[float, Side]], classes: Sequence[object]) -> Array:
     total, heard = np.zeros(len(classes)), np.zeros(len(classes))
     for share, side in sides:
-        offsets = np.append(side.ways.offsets, 0.0)[index_levels(classes, side.classes.tolist())]
+        offsets = np.append(side.hyperparameters.class_offsets, 0.0)[index_levels(classes, side.classes.tolist())]
         total += share * offsets
         heard += np.where(offsets != 0.0, share, 0.0)  # what was learned is never exactly 0
     return np.divide(total, heard, out=total, where=heard > 0.0)
@@ -145,23 +150,24 @@ LEAST_SHARE = 0.1
 """Experts that are mixed with less say too little to be blown up."""
 
 
-def warm_start(last: Evidence, frame: Encoding, terms: Terms) -> Expert:
+def warm_start(last: AdditiveModel, frame: Encoding, terms: Terms) -> Expert:
     """Where to begin with these terms under a new frame: coefficients whose tables are about those of `last`.
 
     What the experts of the mixture said each by itself is not known any more: all begin with what they said together.
     The columns of a basis stand at right angles, so that a table is projected by one product.
     """
     design = frame.design(terms)
-    ones = np.ones(len(design.shape))
-    tables = _carried_over(last, frame, terms, design.n_cells) / max(float(last.ways.shares.sum()), LEAST_SHARE)
-    lengths = design.curvature(np.ones(design.n_cells), ones)
-    u = design.slopes(tables, ones) / np.where(lengths > 0.0, lengths, np.inf)[:, None]
-    return Expert(terms, design, u, ones, last.base, 0)
+    ones = np.ones(len(design.layout))
+    total = float(last.hyperparameters.stacking_weights.sum())
+    tables = _carried_over(last, frame, terms, design.n_cells) / max(total, LEAST_SHARE)
+    lengths = design.hessian_diagonal(np.ones(design.n_cells), ones)
+    u = design.coefficient_gradient(tables, ones) / np.where(lengths > 0.0, lengths, np.inf)[:, None]
+    return Expert(terms, design, u, ones, last.intercept, 0)
 
 
-def _carried_over(last: Evidence, frame: Encoding, terms: Terms, n_cells: int) -> Array:
+def _carried_over(last: AdditiveModel, frame: Encoding, terms: Terms, n_cells: int) -> Array:
     """The tables of `last` for the codes of a frame: zeros where it has no such term or code."""
-    names, before = ([column.name for column in one.columns] for one in (frame, last.frame))
+    names, before = ([column.name for column in one.columns] for one in (frame, last.encoding))
     starts = dict(zip([(k,) for k in range(len(before))] + last.terms.tuples(), last.starts.tolist(), strict=True))
     out, end = np.zeros((n_cells, last.tables.shape[1])), 0
     for term in [(k,) for k in range(len(names))] + terms.tuples():
@@ -173,10 +179,12 @@ def _carried_over(last: Evidence, frame: Encoding, terms: Terms, n_cells: int) -
         start = starts.get(tuple(sorted(there)))
         if start is None:
             continue
-        old_widths = [_width(last.frame, there[k], order) for k in turned]
+        old_widths = [_width(last.encoding, there[k], order) for k in turned]
         table = last.tables[start : start + int(np.prod(old_widths))].reshape(*old_widths, -1)
         table = np.moveaxis(table, range(order), turned.tolist())
-        codes = [_old_codes(last.frame.columns[t], frame.columns[p], order) for t, p in zip(there, term, strict=True)]
+        codes = [
+            _old_codes(last.encoding.columns[t], frame.columns[p], order) for t, p in zip(there, term, strict=True)
+        ]
         out[first:end] = table[np.ix_(*codes)].reshape(end - first, -1)
     return out
 

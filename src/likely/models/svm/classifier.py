@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.errors import DataError
-from likely.evaluation.progress import Progress
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.setting_checks import Check, check_settings
 from likely.models.settings import between, whole
@@ -31,6 +30,7 @@ from likely.models.svm.machine import Machine, pairs_of, votes
 from likely.models.svm.search import Trial, n_trials, search
 from likely.models.svm.settings import CHECKS
 from likely.models.svm.solver import solve
+from likely.progress import StepBar
 from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
@@ -303,7 +303,7 @@ class SVMClassifier(Classifier):
     def _settled(self, plan: Plan, problem: Problem, weight: Array | None) -> Plan:
         """Price and kernel as searched, or as the rows suggest where the kernel leaves something open."""
         if isinstance(self.C, str) and self.C == "search" and problem.n_classes > 1:
-            bar = Progress(n_trials(len(problem), plan.kernel), "trial", self.progress)
+            bar = StepBar(n_trials(len(problem), plan.kernel), "trial", self.progress)
             price, kernel, self.search_trials_ = search(problem, plan, plan.kernel, bar.step)
             return replace(plan, C=price, kernel=kernel)
         if plan.kernel.is_open:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,12 +12,15 @@ from scipy import sparse
 
 from likely.arrays import Array
 from likely.errors import DataError, LikelyError, SettingsError, listed
+from likely.markup import Markup, tag
 from likely.models.display import SHOWN_COLUMNS, html_table
 from likely.models.svm.features import CategoryPart, Preparation, TextPart
 from likely.models.svm.inner_products import Matrix
 from likely.models.svm.kernels import Kernel
 from likely.models.svm.machine import Machine, nearest, slack_and_case
-from likely.render.text import MOST_COLUMNS, SHOWN_ROWS, aligned, strongest, written_cell
+from likely.render.factors import MOST_COLUMNS, SHOWN_ROWS, strongest_lines, written_cell
+from likely.render.page import fragment
+from likely.render.table import Column, Grid, signed
 from likely.table import Labels, Table, index_levels
 from likely.table.schema import Schema
 
@@ -77,17 +79,16 @@ def plane_columns(given: Any, schema: Schema) -> tuple[str, str]:
     return pair[0], pair[1]
 
 
-def machine_page(classifier: FittedMachine) -> str:
-    """The page of a fitted machine. Names come from data: all of them are escaped."""
+def machine_page(classifier: FittedMachine) -> Markup:
+    """The page of a fitted machine."""
     machine, labels = classifier.machine_, classifier.classes_.tolist()
     found = f"{len(machine.rows):,} {machine.vectors_are}"
     told = f"learned from {classifier.n_rows_:,} rows; {found}; kernel {classifier.kernel_!r}; "
     price = "no slack" if np.isinf(classifier.C_) else f"C = {classifier.C_:g}"
-    solved = f"; solved by: {escape(classifier.method_)}"
-    head = f"<p><b>{escape(repr(classifier))}</b><br>{escape(told + price)}{solved}</p>"
+    head = tag("p", tag("strong", repr(classifier)), tag("br"), f"{told}{price}; solved by: {classifier.method_}")
     vectors = machine.n_support
     lines = [
-        [escape(str(label)), f"{classifier.counts_[k]:,.6g}", "" if vectors is None else f"{vectors[k]:,}"]
+        [str(label), f"{classifier.counts_[k]:,.6g}", "" if vectors is None else f"{vectors[k]:,}"]
         for k, label in enumerate(labels[:SHOWN_CLASSES])
     ]
     classes = html_table(["class", "weight", "support vectors"], lines, len(labels) - len(lines), "classes")
@@ -95,8 +96,9 @@ def machine_page(classifier: FittedMachine) -> str:
     for feature in classifier.preparation_.features:
         made[feature.column] = made.get(feature.column, 0) + 1
     schema = classifier.schema_
-    shown = [[escape(name), escape(schema[name].kind), f"{n:,}"] for name, n in list(made.items())[:SHOWN_COLUMNS]]
-    return head + classes + html_table(["column", "kind", "features"], shown, len(made) - len(shown), "columns")
+    shown = [[name, schema[name].kind, f"{n:,}"] for name, n in list(made.items())[:SHOWN_COLUMNS]]
+    columns = html_table(["column", "kind", "features"], shown, len(made) - len(shown), "columns")
+    return fragment(head, classes, columns)
 
 
 # Why a linear machine says what it says: one contribution per column and a shift, which add up to the value.
@@ -167,23 +169,19 @@ class PlaneExplanation:
         """Label and contribution of b and of the strongest columns; the others are taken together."""
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
-        values = self.contributions[row, :, pair]
-        kept = strongest(np.abs(values).tolist(), most)
-        lines = [("b", float(self.b[pair]))]
-        for place in kept:
-            cell = self.cells[row][place]
-            label = written_cell(self.columns[place], cell, "gap" if cell is None else "known")
-            lines.append((label, float(values[place])))
-        others = np.delete(values, kept)
-        if len(others):
-            lines.append((f"{len(others)} weaker columns together", float(others.sum())))
-        return [*lines, ("f", float(self.value[row, pair]))]
+        cells = self.cells[row]
+
+        def label(place: int) -> str:
+            return written_cell(self.columns[place], cells[place], "gap" if cells[place] is None else "known")
+
+        lines = strongest_lines(label, self.contributions[row, :, pair], most)
+        return [("b", float(self.b[pair])), *lines, ("f", float(self.value[row, pair]))]
 
     def written(self, row: int, pair: int = 0) -> str:
         """One row and pair as text."""
         earlier, later = self.pairs[pair]
-        head = [f"{later} (above 0) against {earlier}", "adds"]
-        return "\n".join(aligned([head, *([label, f"{value:+.4f}"] for label, value in self.lines(row, pair))]))
+        columns = [Column(f"{later} (above 0) against {earlier}", "left"), Column("adds", form=signed)]
+        return Grid(columns, self.lines(row, pair)).text()
 
     def __str__(self) -> str:
         shown = [
@@ -193,8 +191,7 @@ class PlaneExplanation:
         return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
-        """Names and values come from data: all of them are escaped."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return tag("pre", str(self))
 
 
 def _cells(part: Any, table: Table) -> list[list[object]]:

@@ -14,7 +14,7 @@ from likely.models.svm.hard_margin import solve_hard
 from likely.models.svm.inner_products import Matrix, narrow, spread
 from likely.models.svm.kernels import Gauss, Linear, Polynomial, Sigmoid, gram
 from likely.models.svm.machine import Machine, n_pairs, pairs_of
-from likely.parallel import side_by_side
+from likely.parallel import run
 
 LINEAR_ROWS = 10_000
 """Above so many rows a linear machine is solved for its plane alone, without support vectors."""
@@ -140,7 +140,7 @@ def separate(X: Matrix, problem: Problem, plan: Plan) -> tuple[Array, Array]:
         cost = None if problem.cost is None else problem.cost[own]
         return _plane(X[own], problem.y[own] == later[place], cost, plan)
 
-    found = list(side_by_side(one, range(n_pairs(problem.n_classes)), plan.n_jobs))
+    found = run(one, range(n_pairs(problem.n_classes)), plan.n_jobs)
     return np.array([w for w, _ in found]), np.array([b for _, b in found])
 
 

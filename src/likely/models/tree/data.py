@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32
 from likely.engines.memory import USUAL_RECIPE
-from likely.errors import DataError, SchemaError
+from likely.errors import DataError, SchemaError, in_column, say_kind
 from likely.models.tree.tree import Feature
 from likely.stats import TokenCounts
 from likely.stats.token_counts import information_by_word
@@ -53,7 +53,9 @@ def _text_refused(name: str) -> SchemaError:
     """A tree tests numbers and categories: a text is neither."""
     return SchemaError(
         f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most telling words "
-        f"(text_tokens=100), leave it out (schema={{{name!r}: 'ignored'}}), or call it nominal."
+        f"(text_tokens=100), leave it out (",
+        say_kind(name, "ignored"),
+        "), or call it nominal.",
     )
 
 
@@ -82,7 +84,7 @@ def read_numbers(table: Table, name: str) -> Array:
         suspicious = not np.isfinite(numbers.sum())
     if suspicious and np.isinf(numbers).any():
         row = int(np.argmax(np.isinf(numbers)))
-        raise DataError(f"Row {row} of column {name!r} holds {numbers[row]:g}, but {INFINITE}.")
+        raise DataError(*in_column(row, name), f" holds {numbers[row]:g}, but {INFINITE}.")
     return numbers
 
 

@@ -20,8 +20,8 @@ from likely.models.tree.fit import Plan
 from likely.models.tree.pruning.choice import Choice, grow_and_prune
 from likely.models.tree.tree import Feature
 from likely.table import Labels, Table, as_table, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 METHODS = ("tree", "width", "frequency")
 ENCODINGS = ("interval", "code")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
+from likely.markup import Markup, joined, tag
 from likely.models.tree.explain import cases, condition, label, number, outcome, shortened, weight
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.tree import Feature, Tree
@@ -181,7 +181,7 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def as_page(tree: Tree, title: str) -> str:
+def as_page(tree: Tree, title: str) -> Markup:
     """How large the tree is, and its picture, as HTML."""
     counted = f"{len(tree):,} nodes, {tree.n_leaves:,} of them leaves, {int(tree.depths.max()):,} tests deep"
-    return f"<p><b>{escape(title)}</b><br>{counted}</p>{TreePicture(tree)._repr_html_()}"
+    return joined(tag("p", tag("strong", title), tag("br"), counted), TreePicture(tree)._repr_html_())

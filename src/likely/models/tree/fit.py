@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from likely.errors import SettingsError
+from likely.errors import SettingsError, say_kind
 from likely.measures import measure_named
 from likely.models.tree.columns.binned import BinnedColumn, quantile_edges
 from likely.models.tree.columns.nominal import EVERY, GROUPS, ONE, NominalColumn
@@ -85,7 +85,9 @@ def refuse_many_groups(plan: Plan, features: Sequence[Feature]) -> None:
         if plan.subsets and feature.levels is not None and len(feature.levels) > MOST_GROUPED:
             raise SettingsError(
                 f"Column {feature.name!r} has {len(feature.levels):,} values, and subsets=True merges at most "
-                f"{MOST_GROUPED}: join rare values first, or leave it out (schema={{{feature.name!r}: 'ignored'}})."
+                f"{MOST_GROUPED}: join rare values first, or leave it out (",
+                say_kind(feature.name, "ignored"),
+                ").",
             )
 
 

@@ -14,7 +14,7 @@ from likely.arrays import Array, Int32, Int64
 from likely.errors import BadCell, SchemaError
 from likely.models.tree.data import Read, read_codes, with_word_tests
 from likely.models.tree.tree import Tree
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import pipeline, row_blocks, run
 from likely.table import Table
 from likely.table.table import INFINITE, Numbers
 
@@ -81,8 +81,7 @@ class Rows:
         def work(rows: slice) -> None:
             use(rows, *self.block(rows))
 
-        for _ in side_by_side(work, row_blocks(self.n_rows, width), self.n_jobs):
-            pass
+        run(work, row_blocks(self.n_rows, width), self.n_jobs)
 
     def leaves(self) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
@@ -139,7 +138,7 @@ class Rows:
             return out
 
         total = np.zeros_like(self.tree.counts)
-        for part in side_by_side(work, row_blocks(self.n_rows, width), self.n_jobs):
+        for _, part in pipeline(work, row_blocks(self.n_rows, width), self.n_jobs):
             total += part
         return total
 

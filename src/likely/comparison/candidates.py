@@ -12,8 +12,8 @@ from likely.models.protocols import Learns
 from likely.models.registry import Entry, entries
 
 BASELINES = (
-    Entry("logistic", "likely.comparison.baselines:LogisticYardstick", "logistic regression", 2),
-    Entry("boosting", "likely.comparison.baselines:BoostingYardstick", "gradient boosting", 8),
+    Entry("logistic", "likely.comparison.baselines:LogisticBaseline", "logistic regression", 2),
+    Entry("boosting", "likely.comparison.baselines:BoostingBaseline", "gradient boosting", 8),
 )
 """Two of scikit-learn, which are no classifiers of this package."""
 
@@ -32,7 +32,7 @@ def made(entry: Entry, random_state: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Contestant:
+class Candidate:
     """A classifier under the name by which it is listed."""
 
     name: str
@@ -41,11 +41,11 @@ class Contestant:
     wants_images: bool = False
 
 
-def contestants(given: Any, *, images: bool, random_state: int) -> list[Contestant]:
+def candidates(given: Any, *, images: bool, random_state: int) -> list[Candidate]:
     """ "all", a list of names or classifiers, or a mapping of names to classifiers."""
     if isinstance(given, str) and given == "all":
         return [
-            Contestant(entry.title, made(entry, random_state), entry.simplicity, entry.images)
+            Candidate(entry.title, made(entry, random_state), entry.simplicity, entry.images)
             for entry in known()
             if images or not entry.images
         ]
@@ -57,15 +57,15 @@ def contestants(given: Any, *, images: bool, random_state: int) -> list[Contesta
         found = _named([_made(given, random_state)])
     if not found:
         raise SettingsError("There is no classifier to compare: give names, classifiers, or 'all'.")
-    return [Contestant(name, each, *_place(each)) for name, each in found]
+    return [Candidate(name, each, *_place(each)) for name, each in found]
 
 
 def _made(given: Any, random_state: int) -> Any:
     """A classifier as it is, or by one of its names."""
     if isinstance(given, str):
-        wanted = _plain(given)
+        wanted = _letters(given)
         for entry in known():
-            if wanted in map(_plain, entry.names):
+            if wanted in map(_letters, entry.names):
                 return made(entry, random_state)
         there = ", ".join(repr(entry.title) for entry in known())
         raise SettingsError(f"There is no classifier {given!r}; there are {there}.{_nearest(wanted)}")
@@ -98,10 +98,10 @@ def _place(classifier: Any) -> tuple[int, bool]:
 
 def _nearest(wanted: str) -> str:
     """A hint at a name of a classifier, long or short, that is written nearly like that."""
-    by_plain = {_plain(name): name for entry in reversed(known()) for name in reversed(entry.names)}
-    near = get_close_matches(wanted, by_plain, n=1)
-    return f" Did you mean {by_plain[near[0]]!r}?" if near else ""
+    by_letters = {_letters(name): name for entry in reversed(known()) for name in reversed(entry.names)}
+    near = get_close_matches(wanted, by_letters, n=1)
+    return f" Did you mean {by_letters[near[0]]!r}?" if near else ""
 
 
-def _plain(name: str) -> str:
+def _letters(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -10,22 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import DataError, SchemaError, SettingsError
-from likely.io.protocol import Piece
+from likely.engines.pieces import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
+from likely.errors import DataError, SchemaError, SettingsError, say_kind
 from likely.io.table import FileTable, open_table
-from likely.models.bayes.classifier import BayesClassifier
 from likely.models.tree.batches import BatchGrowth, Frontier, LevelCounts
 from likely.models.tree.classifier import TreeClassifier
 from likely.models.tree.columns.binned import MOST_SAMPLED, quantile_edges
 from likely.models.tree.data import TrainingData, read_numbers
 from likely.models.tree.tree import Feature
 from likely.numerics import together
-from likely.streaming.count import MOST_VALUES, EmptyPiece, Result, in_order, told
-from likely.streaming.train import Progress, Report, Training
+from likely.progress import Shown
 from likely.table import Table, encode_column, level_key, merge_classes
+from likely.table.labels import row_weights
 from likely.table.levels import in_order as ordered
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 
 def train_tree_file(
@@ -34,7 +32,7 @@ def train_tree_file(
     *,
     classifier: TreeClassifier | None = None,
     weight: str | None = None,
-    progress: Report | None = None,
+    progress: Shown = None,
 ) -> TreeClassifier:
     """Grow a tree from a table in files, in bounded memory: numbers are binned, each level is one pass.
 
@@ -44,9 +42,7 @@ def train_tree_file(
     clf = TreeClassifier(binned=True) if classifier is None else classifier
     _refuse_settings(clf)
     table = source if isinstance(source, FileTable) else open_table(source)
-    judged = Training.begin(BayesClassifier(schema=clf.schema, n_jobs=clf.n_jobs), table, target, weight)
-    growing = Growing(clf, table, judged.counter.schema, judged.wanted(), target, progress)
-    return growing.run()
+    return FileGrowth(clf, judge_usual(table, target, schema=clf.schema, weight=weight), progress).run()
 
 
 def _refuse_settings(clf: TreeClassifier) -> None:
@@ -88,7 +84,9 @@ class Looked:
             if len(own) > MOST_VALUES:
                 raise DataError(
                     f"Column {name!r} has more than {MOST_VALUES:,} distinct values, too many for a category; leave it "
-                    f"out with schema={{{name!r}: 'ignored'}}."
+                    f"out with ",
+                    say_kind(name, "ignored"),
+                    ".",
                 )
         self._sample(seen)
         self.rows += seen.n_rows
@@ -127,15 +125,22 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
-class Growing:
+class FileGrowth:
     """A tree that is about to be grown from files."""
 
     classifier: TreeClassifier
-    table: FileTable
-    schema: Schema
-    wanted: dict[str, str]
-    target: str
-    progress: Report | None
+    judged: JudgedFile
+    progress: Shown
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are."""
+        return self.judged.schema
+
+    @property
+    def target(self) -> str:
+        """The column of labels."""
+        return self.judged.counter.target
 
     def run(self) -> TreeClassifier:
         """All passes."""
@@ -144,7 +149,7 @@ class Growing:
         for seen in self._each(self._glance):
             looked.take(seen)
         if looked.classes is None or not looked.weights.sum() > 0.0:
-            raise DataError(f"{self.table.sources[0].name}: no row is left to learn from.")
+            raise self.judged.no_rows()
         features, edges = looked.features()
         factors = self.classifier._class_factors(looked.classes, looked.weights)
         classes = looked.classes
@@ -161,8 +166,9 @@ class Growing:
     def _refuse_text(self) -> None:
         for name in self.schema.text:
             raise SchemaError(
-                f"Column {name!r} is free text, which a tree from files does not look into: leave it out "
-                f"(schema={{{name!r}: 'ignored'}}), or fit rows in memory with text_tokens=100."
+                f"Column {name!r} is free text, which a tree from files does not look into: leave it out (",
+                say_kind(name, "ignored"),
+                "), or fit rows in memory with text_tokens=100.",
             )
 
     def _glance(self, rows: Table) -> Glance:
@@ -184,18 +190,7 @@ class Growing:
 
     def _each(self, task: Callable[[Table], Result]) -> Iterator[Result]:
         """What a task makes of every piece, in order."""
-
-        def work(piece: Piece) -> Result | None:
-            try:
-                return told(piece, task)
-            except EmptyPiece:
-                return None
-
-        rows = 0
-        for piece, result in in_order(work, self.table.pieces(self.wanted), self.classifier.n_jobs):
-            rows += piece.n_rows
-            if self.progress is not None:
-                before, own = self.table.share_before(piece.after.file)
-                self.progress(Progress(rows, before + own * piece.share))
+        level = Pass(self.judged.table, self.judged.wanted, self.classifier.n_jobs, self.progress, "growing")
+        for _, result in level.tables(lambda rows, turn: task(rows)):
             if result is not None:
                 yield result

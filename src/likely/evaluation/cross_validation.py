@@ -1,4 +1,4 @@
-"""Cross-validation of classifiers that count: one pass makes all folds, and each model is the sum of the others.
+"""Cross-validation: from one pass, where a classifier counts and each model is a sum of folds; else by fitting anew.
 
 Which is better, total − fold or the sum of the other folds? For counts of rows they are the same to the last bit. For
 moments a subtraction loses digits wherever the fold holds most of the spread (one outlier of 1e8 is enough), for
@@ -8,22 +8,25 @@ the folds at a time, K·log₂K additions of small tables in all, against one pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from likely.arrays import Array, Int32
+from likely.arrays import Array, Index, Int32
 from likely.engines.memory import Rows
 from likely.engines.plan import Task, plan
+from likely.errors import SettingsError
 from likely.evaluation.folds import by_fold
-from likely.evaluation.predictions import Predictions
-from likely.evaluation.progress import Progress
-from likely.parallel import FEWEST_ROWS, n_threads, side_by_side
+from likely.evaluation.predictions import PredictionBuffer
+from likely.parallel import FEWEST_ROWS, n_threads, run
+from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
-from likely.table import Table, as_table, level_key
+from likely.table import Table, as_table, encode_labels, level_key
+from likely.table.sparse import as_csr
 
 PIECE_CELLS = 1 << 18
 """Cells of a matrix that are copied and judged at once (2 MiB)."""
@@ -55,10 +58,10 @@ def cross_validate(
     task: Task,
     fold: Int32,
     n_folds: int,
-    ledger: Predictions,
+    buffer: PredictionBuffer,
     first: int,
     n_jobs: int | None,
-    bar: Progress,
+    bar: StepBar,
 ) -> None:
     """Judge every row by the model of the other folds; rows of a fold below zero are learned but never judged."""
     rows_of = by_fold(fold + 1, n_folds + 1)[1:] if (fold < 0).any() else by_fold(fold, n_folds)
@@ -68,11 +71,10 @@ def cross_validate(
     def judge(k: int) -> None:
         models[k].set_params(n_jobs=inner)
         for few, part in _pieces(task.rows.table, rows_of[k]):
-            enter(models[k], part, few, ledger, first)
+            write_posterior(models[k], part, few, buffer, first)
         bar.step()
 
-    for _ in side_by_side(judge, range(n_folds), n_jobs):
-        pass
+    run(judge, range(n_folds), n_jobs)
 
 
 def _pieces(table: Table, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Table]]:
@@ -94,10 +96,10 @@ def _pieces(table: Table, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.i
         yield few, as_table(part)
 
 
-def enter(model: Any, table: Table, rows: NDArray[np.intp], ledger: Predictions, first: int) -> None:
-    """Write down what a model says about rows that it has not seen."""
+def write_posterior(model: Any, table: Table, rows: NDArray[np.intp], buffer: PredictionBuffer, first: int) -> None:
+    """Write down what a model that counts says about rows that it has not seen."""
     posterior = model.predict_proba(table)
-    ledger.enter(rows, among(posterior, model.classes_, ledger.classes), first=first)
+    buffer.write(rows, among(posterior, model.classes_, buffer.classes), first=first)
 
 
 def among(posterior: Array, known: NDArray[Any], classes: NDArray[Any]) -> Array:
@@ -120,7 +122,7 @@ def training_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
     always = int((fold < 0).any())
     parts = _cuts(task, fold + np.int32(always), n_folds + always)
     outside = [parts.pop(0)] if always else []
-    return [_tidy(summary) for summary in _sums_of_others(parts, outside)]
+    return [_tidy(summary) for summary in sums_of_others(parts, _add, outside)]
 
 
 def fold_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
@@ -143,15 +145,17 @@ def _cut(whole: Summary, fold: int, classes: NDArray[Any]) -> Summary:
     return Summary(weights, {part: seen.take_classes(own) for part, seen in whole.parts.items()})
 
 
-def _sums_of_others(parts: Sequence[Summary], outside: list[Summary]) -> Iterator[Summary]:
+def sums_of_others(
+    parts: Sequence[Summary], add: Callable[[Summary, Summary], Summary], outside: Sequence[Summary] = ()
+) -> Iterator[Summary]:
     """The sum of `outside` and all parts but one, for each part in turn; holds few sums at a time."""
     if len(parts) == 1:
-        yield reduce(_add, outside)
+        yield reduce(add, outside)
         return
     half = len(parts) // 2
     left, right = parts[:half], parts[half:]
-    yield from _sums_of_others(left, [reduce(_add, [*outside, *right])])
-    yield from _sums_of_others(right, [reduce(_add, [*outside, *left])])
+    yield from sums_of_others(left, add, [reduce(add, [*outside, *right])])
+    yield from sums_of_others(right, add, [reduce(add, [*outside, *left])])
 
 
 def _add(a: Summary, b: Summary) -> Summary:
@@ -166,3 +170,73 @@ def _tidy(summary: Summary) -> Summary:
     none = ClassWeights(summary.classes.labels, np.zeros(n_classes), np.zeros(n_classes, dtype=np.int64))
     absent = np.full(n_classes, -1)
     return summary - Summary(none, {part: seen.take_classes(absent) for part, seen in summary.parts.items()})
+
+
+# Any other classifier: a copy is fitted for every fold.
+
+
+class RefitCV:
+    """A scikit-learn classifier and the rows that it is to be fitted on, as it likes to have them."""
+
+    def __init__(self, clf: Any, X: Any, classes: NDArray[Any], y: Int32, weight: Array | None) -> None:
+        self.clf, self.classes, self.y, self.weight = clf, classes, y, weight
+        self.X = readable(clf, X)
+        if weight is not None:
+            from sklearn.utils.validation import has_fit_parameter
+
+            if not has_fit_parameter(clf, "sample_weight"):
+                raise SettingsError(f"{type(clf).__name__} learns without sample_weight: leave it out here, too.")
+
+    def fitted(self, rows: Index | None = None) -> Any:
+        """A copy that has learned some rows."""
+        from sklearn.base import clone
+
+        weight = {} if self.weight is None else {"sample_weight": self.weight if rows is None else self.weight[rows]}
+        X, y = (self.X, self.y) if rows is None else (_taken(self.X, rows), self.y[rows])
+        return clone(self.clf).fit(X, self.classes[y], **weight)
+
+    def predict(self, train: Index, test: Index, buffer: PredictionBuffer, first: int) -> None:
+        """Fit a copy on some rows and write down what it says about others."""
+        write_predictions(self.fitted(train), _taken(self.X, test), test, buffer, first)
+
+
+def readable(clf: Any, X: Any) -> Any:
+    """Our classifiers of tables read any; others get a frame for a dict of columns or a list of dicts."""
+    if sparse.issparse(X):
+        return as_csr(X)  # not every format gives some of its rows, and one is a dict
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        if isinstance(clf, Counting):
+            return as_table(X)
+        import pandas as pd
+
+        return pd.DataFrame(X)
+    return X
+
+
+def write_predictions(model: Any, X: Any, rows: Index, buffer: PredictionBuffer, first: int = 0) -> None:
+    """Write down what a fitted classifier says about rows."""
+    known = np.asarray(model.classes_)
+    if hasattr(model, "predict_proba"):
+        posterior = np.asarray(model.predict_proba(X), dtype=np.float64)
+        wide = among(posterior, known, buffer.classes)
+        if buffer.loss is not None:
+            buffer.write(rows, wide, first=first)
+            return
+        buffer.write(rows, wide, _codes(model.predict(X), buffer.classes), first)
+    elif buffer.loss is not None:
+        raise SettingsError(f"{type(model).__name__} gives no probabilities, so no loss can be weighed with them.")
+    else:
+        buffer.write_labels(rows, _codes(model.predict(X), buffer.classes), first)
+
+
+def _codes(labels: Any, classes: NDArray[Any]) -> Int32:
+    encoded = encode_labels(np.asarray(labels))
+    return places_among(encoded.classes, classes).astype(np.int32)[encoded.codes]
+
+
+def _taken(X: Any, rows: Index) -> Any:
+    if isinstance(X, Table):
+        return X.take(rows)
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(X, rows)

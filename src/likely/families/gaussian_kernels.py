@@ -1,4 +1,4 @@
-"""Compiled loops for leave-one-out: bell curves without one of their own rows."""
+"""Compiled loops for bell curves: densities of rows, and leave-one-out, a class without one of its own rows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import numba
 import numpy as np
 
 from likely.arrays import Array, Flags, Int32, Int64
-from likely.families.kernels import steep_square
 from likely.families.leave_one_out import less_one
 from likely.stats.protocol import NOISE
 
+TILE = 64
+"""Rows that stay in the nearest cache while all classes look at them."""
+
+
+STEEP = 1e100
+"""Beyond so many deviations a square may leave the floats; from there on it grows like a logarithm instead."""
+
 ROUNDING = 1e-14
 """Deviations that are smaller than this share of the mean are none."""
+
 
 TOO_CLOSE = 1e-4
 """If less of a spread than this share is left without a row, subtracting has lost too many digits of it."""
@@ -19,6 +26,77 @@ TOO_CLOSE = 1e-4
 
 CHUNK = 64
 """Columns whose shrinkages are multiplied before a logarithm is taken: none is below 1e-4, so no product vanishes."""
+
+PLAIN, CAREFUL, INFINITE = 0, 1, 2
+"""What `add_gaussian` met: plain numbers only; gaps or extreme values, too; a cell that is infinite."""
+
+
+@numba.njit(nogil=True, cache=True)
+def steep_square(gap: float, precision: float) -> float:
+    """Square of gap · precision, bent where it would overflow so that more is still more."""
+    z = abs(gap * precision)
+    if z <= STEEP:
+        return z * z
+    log_z = np.log(abs(gap)) + np.log(precision)
+    return float(STEEP * STEEP * (1.0 + log_z - np.log(STEEP)))
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_careful_row(row: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> bool:
+    """One row with gaps or extreme values, cell by cell; False if a cell is infinite."""
+    for c in range(mean.shape[0]):
+        for j in range(row.shape[0]):
+            if np.isinf(row[j]):
+                return False
+            if not np.isnan(row[j]):
+                half_gap = 0.5 * row[j] - 0.5 * mean[c, j]
+                joint[c] += log_peak[c, j] - 0.5 * steep_square(half_gap, 2.0 * precision[c, j])
+    return True
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _distances(rows: Array, mean: Array, precision: Array, out: Array) -> None:
+    """Squared distance of each row from each class, in deviations; NaN where the row has a gap.
+
+    Terms may be added in any order, so that the compiler takes several columns at once.
+    """
+    for c in range(mean.shape[0]):
+        centre, scale = mean[c], precision[c]
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            total = 0.0
+            for j in range(row.shape[0]):
+                z = (row[j] - centre[j]) * scale[j]
+                total += z * z
+            out[i, c] = total
+
+
+@numba.njit(nogil=True, cache=True)
+def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> int:
+    """Add log densities of bell curves; a NaN adds nothing. Says whether all cells were plain numbers.
+
+    `precision` is 1 / deviation and `log_peak` the log density at the mean. Rows whose distances are not
+    finite hold gaps or extreme values and are done again, cell by cell.
+    """
+    n_rows, n_classes = rows.shape[0], mean.shape[0]
+    met = PLAIN
+    whole = log_peak.sum(axis=1)
+    distances = np.empty((TILE, n_classes))
+    for start in range(0, n_rows, TILE):
+        stop = min(start + TILE, n_rows)
+        _distances(rows[start:stop], mean, precision, distances)
+        for i in range(start, stop):
+            if np.isfinite(distances[i - start].sum()):
+                for c in range(n_classes):
+                    joint[i, c] += whole[c] - 0.5 * distances[i - start, c]
+            elif _add_careful_row(rows[i], mean, precision, log_peak, joint[i]):
+                met = max(met, CAREFUL)
+            else:
+                met = INFINITE
+    return met
+
+
+# Leave-one-out.
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
