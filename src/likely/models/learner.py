@@ -61,7 +61,7 @@ class Learner(Classifier):
     """
 
     priors: Any
-    families: Any
+    families: Families
     text: Any
     n_jobs: int | None
 
@@ -83,8 +83,7 @@ class Learner(Classifier):
 
     def _families_given(self) -> Families:
         """What the user said about families, without what is left open."""
-        families: Families = self.families
-        return families
+        return self.families
 
     def _considered(self, task: Task) -> Task:
         """The task as it is to be counted, where a classifier must have a look at the rows before."""
@@ -110,11 +109,14 @@ class Learner(Classifier):
     def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
         """What `fit` counts: the rows, what their columns are taken for, and the family of each."""
         check_settings(self)
-        rows, families = self._training_rows(X, y, sample_weight), self._families_given()
-        is_sparse = rows.table.sparse is not None
+        return self._considered(self._plan(self._training_rows(X, y, sample_weight)))
+
+    def _plan(self, rows: TrainingRows) -> Task:
+        """The family of each column, and how texts become words."""
+        families, is_sparse = self._families_given(), rows.table.sparse is not None
         assigned = assign(rows.schema, families, self._usual_families(), is_sparse=is_sparse)
         refuse_strings(rows.table, families, assigned)
-        return self._considered(self._planned(rows, assigned, recipes_for(rows.table, assigned, self.text)))
+        return self._planned(rows, assigned, recipes_for(rows.table, assigned, self.text))
 
     def _schema_of(self, table: Table, target: str | None) -> Schema:
         return _infer(table, target, self.schema, self._families_given())
@@ -129,14 +131,16 @@ class Learner(Classifier):
         return self._planned(self._further_rows(X, y, sample_weight), self.families_, recipes_in(self.summary_))
 
     def _remember(self, task: Task, summary: Summary) -> Self:
-        schema = task.schema if task.weighted else _with_gaps(task.schema, summary)
-        self._remember_columns(schema, named=task.rows.table.named)
+        self._remember_columns(counted_schema(task, summary), named=task.rows.table.named)
         return self._settle(summary, task.assigned)
 
     def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
         check_settings(self)
         weights, offsets = self._weighed_by(summary)
         model = Model.settle(summary, assigned, self.priors, self._settings_for(summary, assigned), weights, offsets)
+        return self._keep(summary, assigned, model)
+
+    def _keep(self, summary: Summary, assigned: Mapping[str, str], model: Model) -> Self:
         self.summary_, self.families_, self.model_ = summary, dict(assigned), model
         self.classes_ = summary.classes.labels
         return self
@@ -356,8 +360,11 @@ def _infer(table: Table, target: str | None, given: Any, families: Any) -> Schem
     return Schema.infer(table, target, overrides={**wanted, **overrides})
 
 
-def _with_gaps(schema: Schema, summary: Summary) -> Schema:
-    """The gaps of a large matrix, which was not read twice to count them: rows less known cells."""
+def counted_schema(task: Task, summary: Summary) -> Schema:
+    """With the gaps of a large matrix, which was not read twice to count them: rows less known cells."""
+    schema = task.schema
+    if task.weighted:
+        return schema
     known: dict[str, float] = {}
     for part, seen in summary.parts.items():
         weights = seen.known_weights

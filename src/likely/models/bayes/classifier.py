@@ -17,8 +17,8 @@ from likely.families import Settings, Smoothing, smoothing_by_column
 from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
-from likely.models.learner import Learner
-from likely.models.setting_checks import BELIEFS, BINS, Check, is_smoothing, one_of, optional
+from likely.models.learner import Learner, counted_schema
+from likely.models.setting_checks import BELIEFS, BINS, Check, check_settings, is_smoothing, one_of, optional
 from likely.models.settings import (
     CHOICES,
     Changes,
@@ -31,7 +31,7 @@ from likely.models.settings import (
     not_negative,
 )
 from likely.parallel import run
-from likely.scorer import evidence_for
+from likely.scorer import Model, evidence_for
 from likely.stats import Histogram, Part, Summary
 from likely.table import index_levels
 
@@ -113,17 +113,19 @@ class BayesClassifier(Learner):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table.
-
-        Read, plan (families that are left open are chosen by the rows), count, learn weights if they are wanted, and
-        settle, which chooses the smoothing that is left open.
-        """
-        task = self._task(X, y, sample_weight)
-        warn_if_unsaved(task.rows.classes)
+        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        check_settings(self)
+        rows = self._training_rows(X, y, sample_weight)
+        warn_if_unsaved(rows.labels.classes)
+        task = self._considered(self._plan(rows))  # families that are left open are chosen by the rows
         summary = task.count()
-        self.exponents_ = None
-        self._remember(task, summary)
-        return self._learn_weights(task) if self._wants_weights() else self
+        settings = self._settings_for(summary, task.assigned)  # and smoothing by the counts
+        learned = self._learned_weights(task, summary, settings) if self._wants_weights() else None
+        weights = (None, None) if learned is None else (learned.weights, learned.offsets)
+        model = Model.settle(summary, task.assigned, self.priors, settings, *weights)
+        self.exponents_ = learned
+        self._remember_columns(counted_schema(task, summary), named=rows.table.named)
+        return self._keep(summary, task.assigned, model)
 
     def resettle(self, **changes: Unpack[Changes]) -> Self:
         """Change smoothing, priors, families or any other belief after training; needs no data.
@@ -139,7 +141,10 @@ class BayesClassifier(Learner):
         check_is_fitted(self)
         if not self._wants_weights():
             raise SettingsError("There are no weights to refresh: ask for them by weights='learned'.")
-        return self._learn_weights(self._task_of(X, y, sample_weight))
+        task = self._task_of(X, y, sample_weight)
+        settings = self._settings_for(self.summary_, task.assigned)
+        self.exponents_ = self._learned_weights(task, self.summary_, settings)
+        return super()._settle(self.summary_, self.families_)
 
     @property
     def adds_up(self) -> bool:
@@ -216,11 +221,9 @@ class BayesClassifier(Learner):
     def _wants_weights(self) -> bool:
         return self.weights is not None and checked("weights", self.weights) == "learned"
 
-    def _learn_weights(self, task: Task) -> Self:
-        settings = self._settings_for(self.summary_, task.assigned)
-        rows = placed(task, self.classes_, self.n_jobs)
-        self.exponents_ = learn_feature_weights(rows, self.summary_, settings, self.n_jobs)
-        return super()._settle(self.summary_, self.families_)
+    def _learned_weights(self, task: Task, summary: Summary, settings: Settings) -> FeatureWeights:
+        rows = placed(task, summary.classes.labels, self.n_jobs)
+        return learn_feature_weights(rows, summary, settings, self.n_jobs)
 
     def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
         learned = self.exponents_

@@ -355,9 +355,7 @@ class EvidenceClassifier(Classifier):
         return self.model_.prior
 
     def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
-        raise SettingsError(
-            "AdditiveModel tells classes apart and has no density of rows, so novel ones cannot be told."
-        )
+        raise SettingsError("Evidence tells classes apart and has no density of rows, so novel ones cannot be told.")
 
     def _rows_learned(self) -> int:
         return self.summary_.n_rows
@@ -388,10 +386,8 @@ class EvidenceClassifier(Classifier):
             raise DataError("its evidence is not about the columns of its schema")
         for column in evidence.encoding.columns:
             code_counts(column, summary)  # refuses counts that do not fall into its bins
-        last = data["corrected"]
-        self._corrected = (
-            None if last is None else read_evidence(last, reader, len(self.classes_), evidence.text_weights.size)
-        )
+        last, n_texts = data["corrected"], evidence.text_weights.size
+        self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), n_texts)
         self._remember(evidence, summary, stale=stale)
 
     def _settings_kept(self) -> dict[str, Any]:
