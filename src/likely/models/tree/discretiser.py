@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array, Int32
 from likely.errors import DataError, SettingsError
 from likely.models.tree.data import TrainingData, read_numbers
-from likely.models.tree.explain import number
 from likely.models.tree.fit import Plan
 from likely.models.tree.pruning.choice import Choice, grow_and_prune
-from likely.models.tree.tree import Feature
+from likely.models.tree.tree import Feature, number
 from likely.stats.binning import equal_frequency_edges, interval_of
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.labels import row_weights

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from likely.markup import Markup, joined, tag
-from likely.models.tree.explain import cases, condition, label, number, outcome, shortened, weight
 from likely.models.tree.plot import TreePicture
-from likely.models.tree.tree import Feature, Tree
+from likely.models.tree.tree import Feature, Tree, cases, condition, label, number, outcome, shortened, weight
 
 # A tree in lines of text: a test, and below it what follows from each outcome.
 

@@ -14,8 +14,7 @@ import numpy as np
 from likely.errors import SettingsError
 from likely.io.outputs import Output, refuse, write_text
 from likely.markup import Markup, joined, tag
-from likely.models.tree.explain import cases, label, outcome, shortened
-from likely.models.tree.tree import Tree
+from likely.models.tree.tree import Tree, cases, label, outcome, shortened
 from likely.render.page import page
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
