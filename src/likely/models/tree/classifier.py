@@ -68,7 +68,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
     seed : for shares of rows and folds that pruning draws.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
-    >>> from likely import datasets
+    >>> from likely.teaching import datasets
     >>> patients = datasets.patients()
     >>> clf = TreeClassifier().fit(patients, "drug")
     >>> print(clf.to_text())
