@@ -19,9 +19,8 @@ from likely.families.protocol import Costly
 from likely.families.tempered import Tempered
 from likely.numerics import log_of, most_probable, normalise
 from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, run
-from likely.stats import ClassWeights, Moments, Statistic, Summary, moments_of
+from likely.stats import STATISTICS, ClassWeights, Moments, Statistic, Summary, moments_of
 from likely.stats.protocol import NOISE
-from likely.stats.summary import BY_COLUMN
 from likely.table import Table
 
 
@@ -140,7 +139,8 @@ def evidence_for(
         columns_of.setdefault(family, []).append(name)
     for name, columns in columns_of.items():
         family_type = family_named(name)
-        groups = [(column,) for column in columns] if family_type.statistic in BY_COLUMN else [tuple(columns)]
+        alone = STATISTICS[family_type.statistic].by_column
+        groups = [(column,) for column in columns] if alone else [tuple(columns)]
         for group in groups:
             yield family_type, group, _seen(summary, family_type, group)
 

@@ -29,7 +29,7 @@ def test_train_writes_what_python_learns(likely: Likely, tmp_path: Path) -> None
     assert said.out == ""
     assert "model:" not in said.err, "who names a model knows why"
     assert "8 rows, 3 columns, 2 classes" in said.err
-    ours, theirs = package.load("m.likely"), package.train("mails.csv", "kind")
+    ours, theirs = package.load("m.likely"), package.train("mails.csv", "kind", model="naive")
     new = pd.read_csv("new.csv")
     np.testing.assert_array_equal(ours.predict_proba(new), theirs.predict_proba(new))  # type: ignore[attr-defined]
 
@@ -109,8 +109,7 @@ def _model_bytes(likely: Likely) -> bytes:
 
 def test_predict_writes_beside_the_rows(likely: Likely, model: str) -> None:
     found = rows(likely("predict", model, "new.csv").out)
-    clf = package.train("mails.csv", "kind")
-    shares = clf.predict_proba(pd.read_csv("new.csv"))
+    shares = package.train("mails.csv", "kind", model="naive").predict_proba(pd.read_csv("new.csv"))
     assert [line["sender"] for line in found] == ["bank", "friend"]
     assert [line["prediction"] for line in found] == ["skip", "read"]
     np.testing.assert_allclose([[float(line["P(read)"]), float(line["P(skip)"])] for line in found], shares, rtol=1e-12)
@@ -131,7 +130,7 @@ def test_predict_writes_by_suffix(likely: Likely, model: str, suffix: str) -> No
 
 def test_predict_gives_the_strongest_reasons(likely: Likely, model: str) -> None:
     found = rows(likely("predict", model, "new.csv", "--explain", "2").out)
-    why = package.train("mails.csv", "kind").explain(pd.read_csv("new.csv"))
+    why = package.train("mails.csv", "kind", model="naive").explain(pd.read_csv("new.csv"))
     gap = why.contributions[0, :, 1] - why.contributions[0, :, 0]
     first = why.columns[int(np.abs(gap).argmax())]
     assert found[0]["because_1"].startswith(f"{first} = ")
@@ -191,7 +190,7 @@ def test_evaluate_can_fail_a_script(likely: Likely, model: str) -> None:
 
 
 def test_explain_is_the_blackboard(likely: Likely, model: str) -> None:
-    why = package.train("mails.csv", "kind").explain(pd.read_csv("new.csv"))
+    why = package.train("mails.csv", "kind", model="naive").explain(pd.read_csv("new.csv"))
     said = likely("explain", model, "new.csv")
     assert why.blackboard(0, logs=False) in said.out
     assert "Row 1: skip" in said.out
@@ -249,7 +248,7 @@ def test_rank(likely: Likely, model: str) -> None:
     by_model = likely("rank", model, "--json").json
     by_table = likely("rank", "mails.csv", "-t", "kind", "--model", "naive", "--json").json
     assert by_model == by_table
-    frame = package.train("mails.csv", "kind").rank()
+    frame = package.train("mails.csv", "kind", model="naive").rank()
     assert [line["column"] for line in by_model] == frame["column"].tolist()
     gains = [line["gini"] for line in likely("rank", model, "--by", "gini", "--json").json]
     assert gains == sorted(gains, reverse=True)

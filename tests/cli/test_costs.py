@@ -21,7 +21,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_predict_decides_by_cost(likely: Likely, model: str) -> None:
     Path("costs.csv").write_text("decision,read,skip\nshow,0,1\nhide,9,0\n")
     found = rows(likely("predict", model, "new.csv", "--loss", "costs.csv", "--refuse", "0.05").out)
-    clf = package.train("mails.csv", "kind")
+    clf = package.train("mails.csv", "kind", model="naive")
     loss = Loss({"show": {"read": 0, "skip": 1}, "hide": {"read": 9, "skip": 0}}, refuse=0.05)
     expected = clf.decisions(pd.read_csv("new.csv"), loss)
     assert [line["decision"] for line in found] == [str(decision) for decision in expected["decision"]]
@@ -32,7 +32,7 @@ def test_costs_with_truths_in_rows(likely: Likely, model: str) -> None:
     Path("costs.csv").write_text("truth,show,hide\nread,0,9\nskip,1,0\n")
     found = rows(likely("predict", model, "new.csv", "--loss", "costs.csv", "--truth", "rows").out)
     clf, loss = (
-        package.train("mails.csv", "kind"),
+        package.train("mails.csv", "kind", model="naive"),
         Loss({"show": {"read": 0, "skip": 1}, "hide": {"read": 9, "skip": 0}}),
     )
     assert [line["decision"] for line in found] == clf.decide(pd.read_csv("new.csv"), loss).tolist()

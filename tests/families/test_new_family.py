@@ -233,7 +233,9 @@ def test_rows_are_left_out_as_if_never_learned() -> None:
     for row in (0, 1, 11):
         rest = np.arange(90) != row
         clf = BayesClassifier(families=FAMILY).fit(ROWS[rest], Y[rest])
-        np.testing.assert_allclose(report.outcomes.posterior[row], clf.predict_proba(ROWS[row : row + 1])[0], atol=1e-9)
+        np.testing.assert_allclose(
+            report.predictions.posterior[row], clf.predict_proba(ROWS[row : row + 1])[0], atol=1e-9
+        )
 
 
 def test_it_competes_for_columns_that_are_open() -> None:

@@ -118,9 +118,10 @@ def refuse_other_target(path: str, target: str | None, force: bool) -> None:
     if force or path == PIPE or is_stream(path) or not is_model(path) or not Path(path).exists():
         return
     from likely import store
+    from likely.models.saving import import_kind
 
     try:
-        found = store.read(path).saved.schema.target
+        found = store.read(path, import_kind).saved.schema.target
     except ModelFileError as error:
         raise SettingsError(f"{path!r} is a model that cannot be read ({error}); --force replaces it.") from None
     if found != target:
@@ -133,8 +134,9 @@ def refuse_other_target(path: str, target: str | None, force: bool) -> None:
 def provenance_of(path: str) -> Provenance | None:
     """Where a model comes from."""
     from likely import store
+    from likely.models.saving import import_kind
 
-    return None if path == PIPE else store.read(path).saved.provenance
+    return None if path == PIPE else store.read(path, import_kind).saved.provenance
 
 
 def _loaded(path: str, name: str) -> Any:

@@ -28,7 +28,7 @@ from likely.io.sources import Piece
 from likely.io.table import FileTable
 from likely.parallel import pipeline
 from likely.progress import Progress, Shown, row_bar
-from likely.stats import Histogram, Moments, Summary, ValueCounts
+from likely.stats import HasTables, Summary, ValueCounts
 from likely.table import Table, as_table, encode_column
 from likely.table.infer import judged
 from likely.table.labels import row_weights
@@ -177,8 +177,8 @@ class RunningSum:
     def refuse_endless(self, piece: Piece) -> None:
         """Refuse a column whose distinct values outgrow the memory."""
         summary = self.waiting[-1][1]
-        for part, seen in summary.parts.items():
-            if isinstance(seen, ValueCounts) and (len(seen.values) > MOST_VALUES or seen.counts.size > MOST_CELLS):
+        for part, seen in summary.parts_of(ValueCounts).items():
+            if len(seen.values) > MOST_VALUES or seen.counts.size > MOST_CELLS:
                 name = part.columns[0]
                 raise DataError(
                     f"Column {name!r} has more than {len(seen.values) - 1:,} distinct values before {piece.where(0)}, "
@@ -288,13 +288,14 @@ def counted_schema(schema: Schema, summary: Summary, looked: int | None = None) 
     whole = bool(np.array_equal(summary.classes.weights, summary.classes.rows))
     found: dict[str, tuple[int | None, int | None]] = {}
     for part, seen in summary.parts.items():
-        if isinstance(seen, ValueCounts):
-            found[part.columns[0]] = len(seen.values), summary.n_rows - round(seen.counts.sum())
-        elif isinstance(seen, Histogram):
-            found[part.columns[0]] = None, summary.n_rows - round(seen.known.sum())
-        elif isinstance(seen, Moments):
-            known = seen.n.sum(axis=0)
-            found |= {name: (None, summary.n_rows - round(n)) for name, n in zip(part.columns, known, strict=True)}
+        known = seen.known_weights
+        if known is None:
+            continue
+        for place, name in enumerate(part.columns):
+            levels = None
+            if isinstance(seen, HasTables) and schema.kinds[name] == "nominal":
+                levels = seen.class_value_table(place).shape[1]
+            found[name] = levels, rows - round(known[:, place].sum())
     columns = []
     for column in schema.columns:
         levels, gaps = found.get(column.name, (None, None))

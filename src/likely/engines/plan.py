@@ -11,8 +11,7 @@ import numpy as np
 from likely.engines.memory import USUAL_RECIPE, Rows
 from likely.errors import AtRow, BadCell, SchemaError, SettingsError, did_you_mean, listed
 from likely.families import TEXT_FAMILIES, family_named
-from likely.stats import Cuts, PairCounts, Part, Summary, TokenCounts
-from likely.stats.summary import BY_COLUMN
+from likely.stats import STATISTICS, Cuts, PairCounts, Part, Summary, TokenCounts
 from likely.table import Table
 from likely.table.levels import read_number
 from likely.table.schema import Schema
@@ -117,7 +116,7 @@ def plan(assigned: Mapping[str, str]) -> tuple[Part, ...]:
         groups.setdefault(family_named(family).statistic, []).append(name)
     parts = []
     for kind, columns in groups.items():
-        if kind in BY_COLUMN:
+        if STATISTICS[kind].by_column:
             parts += [Part(kind, (name,)) for name in columns]
         else:
             parts.append(Part(kind, tuple(columns)))
@@ -164,13 +163,11 @@ def recipes_for(table: Table, assigned: Mapping[str, str], given: Any) -> dict[s
 
 def recipes_in(summary: Summary) -> dict[str, Tokenizer | Cuts]:
     """The recipes by which the texts of a summary were counted, and the cuts of numbers that were counted in pairs."""
-    found: dict[str, Tokenizer | Cuts] = {}
-    for part, seen in summary.parts.items():
-        if isinstance(seen, TokenCounts):
-            found[part.columns[0]] = seen.recipe
-        elif isinstance(seen, PairCounts):
-            axes = zip(part.columns, seen.axes, strict=True)
-            found |= {name: axis for name, axis in axes if isinstance(axis, Cuts)}
+    found: dict[str, Tokenizer | Cuts] = {
+        part.columns[0]: seen.recipe for part, seen in summary.parts_of(TokenCounts).items()
+    }
+    for part, pairs in summary.parts_of(PairCounts).items():
+        found |= pairs.cuts(part.columns)
     return found
 
 

@@ -8,8 +8,7 @@ the folds at a time, K·log₂K additions of small tables in all, against one pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -20,7 +19,7 @@ from likely.arrays import Array, Index, Int32
 from likely.engines.memory import Rows
 from likely.engines.plan import Task, plan
 from likely.errors import SettingsError
-from likely.evaluation.folds import by_fold
+from likely.evaluation.folds import by_fold, sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.parallel import FEWEST_ROWS, n_threads, run
 from likely.progress import StepBar
@@ -122,7 +121,7 @@ def training_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
     always = int((fold < 0).any())
     parts = _cuts(task, fold + np.int32(always), n_folds + always)
     outside = [parts.pop(0)] if always else []
-    return [_tidy(summary) for summary in sums_of_others(parts, _add, outside)]
+    return [_tidy(summary) for summary in sums_without_each(parts, _add, outside)]
 
 
 def fold_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
@@ -143,19 +142,6 @@ def _cut(whole: Summary, fold: int, classes: NDArray[Any]) -> Summary:
     own = np.arange(fold * len(classes), (fold + 1) * len(classes))
     weights = ClassWeights(classes, whole.classes.weights[own], whole.classes.rows[own])
     return Summary(weights, {part: seen.take_classes(own) for part, seen in whole.parts.items()})
-
-
-def sums_of_others(
-    parts: Sequence[Summary], add: Callable[[Summary, Summary], Summary], outside: Sequence[Summary] = ()
-) -> Iterator[Summary]:
-    """The sum of `outside` and all parts but one, for each part in turn; holds few sums at a time."""
-    if len(parts) == 1:
-        yield reduce(add, outside)
-        return
-    half = len(parts) // 2
-    left, right = parts[:half], parts[half:]
-    yield from sums_of_others(left, add, [reduce(add, [*outside, *right])])
-    yield from sums_of_others(right, add, [reduce(add, [*outside, *left])])
 
 
 def _add(a: Summary, b: Summary) -> Summary:

@@ -217,7 +217,7 @@ def _split(experiment: Experiment, share: float, loss: Any, repeats: int, random
 def _leave_one_out(experiment: Experiment, loss: Any) -> tuple[Predictions, str]:
     buffer = experiment.buffer(loss)
     if experiment.task is not None:
-        experiment.clf.leave_one_out(experiment.task, buffer.write)
+        experiment.clf._leave_one_out(experiment.task, buffer.write)
     else:
         fold = np.arange(len(experiment.y), dtype=np.int32)
         _predict(experiment, fold, len(fold), buffer, 0, StepBar(len(fold), "row", experiment.progress))
@@ -246,7 +246,7 @@ def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Any) -> tuple
     if len(test) != 2:
         raise SettingsError(f"cv has {len(test)} entries, but a test set has two: (X_test, y_test).")
     if experiment.task is not None:
-        model = experiment.clf.learned(experiment.task, experiment.task.count())
+        model = experiment.clf._learned(experiment.task, experiment.task.count())
     else:
         model = RefitCV(experiment.clf, experiment.X, experiment.classes, experiment.y, experiment.weight).fitted()
     X, labels = labelled(experiment.clf, *test)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from likely.arrays import Int32
 from likely.errors import SettingsError
+
+Summed = TypeVar("Summed")
 
 FEW_FOLDS = 64
 """Up to so many it is faster to draw from the cards that are left than to shuffle all rows."""
@@ -166,3 +169,22 @@ def _padded_sum(a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:
     out[: len(a)] += a
     out[: len(b)] += b
     return out
+
+
+def sums_without_each(
+    parts: Sequence[Summed], add: Callable[[Summed, Summed], Summed], outside: Sequence[Summed] = ()
+) -> Iterator[Summed]:
+    """For each part the sum of `outside` and of all other parts, without a subtraction; few sums are held at a time.
+
+    Halves of the parts are added at a time: K·log₂K additions in all.
+
+    >>> list(sums_without_each([1, 2, 4, 8], lambda a, b: a + b))
+    [14, 13, 11, 7]
+    """
+    if len(parts) == 1:
+        yield reduce(add, outside)
+        return
+    half = len(parts) // 2
+    left, right = parts[:half], parts[half:]
+    yield from sums_without_each(left, add, [reduce(add, [*outside, *right])])
+    yield from sums_without_each(right, add, [reduce(add, [*outside, *left])])

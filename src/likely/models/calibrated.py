@@ -19,7 +19,7 @@ from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
 from likely.models.decision import Decides
-from likely.models.saving import can_be_saved, packed, restored
+from likely.models.saving import can_be_saved, import_kind, packed, restored
 from likely.models.setting_checks import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table
@@ -151,7 +151,7 @@ class CalibratedClassifier(Classifier):
         return {"classifier": inside, "curves": curves}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
-        found = parsed(reader.get(data["classifier"], (None,), np.uint8).tobytes())
+        found = parsed(reader.get(data["classifier"], (None,), np.uint8).tobytes(), import_kind)
         if found.saved.kind == type(self).__name__:
             raise ModelFileError("it calibrates what is calibrated")
         inner = restored(found)

@@ -40,7 +40,7 @@ from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
 from likely.models.setting_checks import check_settings
 from likely.scorer import Model, remaining_priors
-from likely.stats import Histogram, Summary, moments_of
+from likely.stats import Summary
 from likely.table import Table, as_table, index_levels
 from likely.table.schema import Schema
 
@@ -367,11 +367,9 @@ def counted_schema(task: Task, summary: Summary) -> Schema:
         return schema
     known: dict[str, float] = {}
     for part, seen in summary.parts.items():
-        moments = moments_of(seen)
-        if moments is not None:
-            known |= zip(part.columns, moments.n.sum(axis=0), strict=True)
-        elif isinstance(seen, Histogram):
-            known[part.columns[0]] = float(seen.known.sum())
+        weights = seen.known_weights
+        if weights is not None:
+            known |= zip(part.columns, weights.sum(axis=0).tolist(), strict=True)
     unknown = [name for name in known if schema[name].gaps is None]
     return schema.with_gaps({name: summary.n_rows - round(known[name]) for name in unknown}) if unknown else schema
 

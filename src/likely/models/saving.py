@@ -31,7 +31,7 @@ def save(classifier: Any, path: str | os.PathLike[str], sources: Sequence[str] =
     refuse([Output(path, MODEL)])
     content = packed(classifier, sources)
     try:
-        restored(store.parsed(content))
+        restored(store.parsed(content, import_kind))
     except LikelyError as error:
         raise ModelFileError(
             f"The model was not saved to {os.fspath(path)!r}, where nothing has changed: it could not be loaded again, "
@@ -75,9 +75,17 @@ def can_be_saved(classifier: Any) -> Entry:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a classifier. A bad file raises `ModelFileError` and nothing else; a missing one, `FileNotFoundError`."""
     try:
-        return restored(store.read(path))
+        return restored(store.read(path, import_kind))
     except LikelyError as error:
         raise store.refusal(path, error) from error
+
+
+def import_kind(kind: str) -> None:
+    """Import a classifier, which registers what its settings may hold: kernels, say."""
+    entry = entry_of_kind(kind)
+    if entry is None:
+        raise ModelFileError("it holds a classifier that this version of likely does not know")
+    entry.load()
 
 
 def restored(found: store.Found | store.FoundLearned) -> Any:

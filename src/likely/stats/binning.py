@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array, Index, Int64
+from likely.arrays import Array, Index, Int32, Int64
 from likely.stats.histogram import Histogram, floats_at, places_of, share_out
 
 
@@ -151,3 +151,40 @@ def _without_small_bins(bins: Index, mass: Array, least: float) -> Index:
         if owner[k] == -1:
             owner[k] = owner[k + 1]
     return _renumbered(np.array(owner, dtype=np.intp)[bins])
+
+
+# Edges between plain numbers, and the interval of a number.
+
+
+def equal_frequency_edges(numbers: Array, n_bins: int, weights: Array | None = None) -> Array:
+    """Edges that cut the known numbers into at most so many intervals of about equal weight; equal ones stay together.
+
+    >>> equal_frequency_edges(np.array([1.0, 2.0, 2.0, 3.0, np.nan]), 2).tolist()
+    [2.5]
+    """
+    known = ~np.isnan(numbers)
+    if weights is None:  # to sort numbers is faster than to sort their places
+        ordered = np.sort(numbers[known])
+        below = np.arange(1.0, len(ordered) + 1.0)
+    else:
+        order = np.argsort(numbers, kind="stable")[: int(known.sum())]
+        ordered, below = numbers[order], np.cumsum(weights[order])
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1])  # the last place of every value but the largest
+    if len(ends) >= n_bins:
+        wanted = np.arange(1, n_bins) * (below[-1] / n_bins)
+        ends = ends[np.unique(np.clip(np.searchsorted(below[ends], wanted), 0, len(ends) - 1))]
+    return mid_points(ordered[ends], ordered[ends + 1])
+
+
+def mid_points(low: Array, high: Array) -> Array:
+    """Half way between two numbers; the upper one where no number lies between them."""
+    with np.errstate(over="ignore"):
+        middle = 0.5 * (low + high)
+    middle = np.where(np.isfinite(middle), middle, 0.5 * low + 0.5 * high)
+    return np.asarray(np.where(middle > low, middle, high))
+
+
+def interval_of(numbers: Array, edges: Array) -> Int32:
+    """The interval of each number between inner edges, −1 for a gap; an edge belongs to the interval above it."""
+    found = np.searchsorted(edges, numbers, side="right").astype(np.int32)
+    return np.where(np.isnan(numbers), np.int32(-1), found)

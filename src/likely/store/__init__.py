@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from likely.store.codec import Reader, Writer
 from likely.store.files import (
     MADE_UP,
     Counted,
@@ -17,7 +18,6 @@ from likely.store.files import (
     write,
     write_learned,
 )
-from likely.store.statistics import Reader, Writer
 
 __all__ = [
     "MADE_UP",

@@ -16,19 +16,11 @@ from likely.errors import LikelyError, ModelFileError
 from likely.io.outputs import write_whole
 from likely.scorer import Model
 from likely.stats import Summary
+from likely.store.codec import Reader, Writer, read_names, read_width, write_names
 from likely.store.container import pack, unpack
 from likely.store.labels import read_labels, write_labels
 from likely.store.plain import from_plain, to_plain
-from likely.store.statistics import Reader, Writer
-from likely.store.summaries import (
-    check_parameters,
-    read_names,
-    read_summary,
-    read_width,
-    write_names,
-    write_parameters,
-    write_summary,
-)
+from likely.store.summaries import check_parameters, read_summary, write_parameters, write_summary
 from likely.table.schema import Schema
 from likely.version import __version__
 
@@ -135,16 +127,21 @@ class FoundLearned:
     reader: Reader
 
 
-def read(path: str | os.PathLike[str]) -> Found | FoundLearned:
-    """What the file holds, or a `ModelFileError` that says what is wrong with it."""
-    return parsed(_content(path))
+def read(path: str | os.PathLike[str], announce: Callable[[str], object] | None = None) -> Found | FoundLearned:
+    """What the file holds, or a `ModelFileError` that says what is wrong with it.
+
+    `announce` is told the kind of classifier first, so that types which its settings may hold can be registered.
+    """
+    return parsed(_content(path), announce)
 
 
-def parsed(content: bytes) -> Found | FoundLearned:
+def parsed(content: bytes, announce: Callable[[str], object] | None = None) -> Found | FoundLearned:
     """The same from the bytes of a file."""
     document, arrays = unpack(content)
     reader = Reader(arrays)
     try:
+        if announce is not None:
+            announce(str(document["kind"]))
         if "learned" in document:
             labels = read_labels(document["labels"])
             return FoundLearned(Saved(**_read_saved(document, reader)), labels, document["learned"], reader)

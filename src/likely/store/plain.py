@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely.decide import Loss
 from likely.errors import ModelFileError, SettingsError
 from likely.families.smoothing import Laplace, MEstimate
-from likely.models.svm.kernels import Gauss, Kernel, Linear, Polynomial, Product, Scaled, Sigmoid, Sum
 from likely.store.scalars import READERS, SCALARS, is_plain_number, write_scalar
 from likely.text.tokenizer import Tokenizer
 
@@ -37,24 +36,10 @@ def to_plain(value: Any, depth: int = 0) -> Any:
         return _tagged(COLLECTIONS[type(value)], [to_plain(item, depth + 1) for item in items])
     if isinstance(value, Mapping):
         return _tagged("dict", [[to_plain(k, depth + 1), to_plain(v, depth + 1)] for k, v in value.items()])
-    if isinstance(value, Laplace):
-        return _tagged("laplace", to_plain(float(value.gamma), depth + 1))
-    if isinstance(value, MEstimate):
-        return _tagged("m-estimate", [to_plain(float(value.m), depth + 1), to_plain(value.p, depth + 1)])
-    if isinstance(value, Loss | Tokenizer | Kernel):
-        return _composed(value, depth)
+    for kind in type(value).__mro__:
+        if kind in TAGGED:
+            return _tagged(TAGGED[kind].name, TAGGED[kind].write(value, depth + 1))
     raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be saved in a model file.")
-
-
-def _composed(value: Loss | Tokenizer | Kernel, depth: int) -> Any:
-    if isinstance(value, Kernel):
-        return _tagged("kernel", [type(value).__name__, *(to_plain(each, depth + 1) for each in vars(value).values())])
-    if isinstance(value, Tokenizer):
-        return _tagged(
-            "recipe", {entry.name: to_plain(getattr(value, entry.name), depth + 1) for entry in fields(value)}
-        )
-    parts = list(value.decisions), list(value.truths), np.asarray(value.costs).tolist(), value.refuse
-    return _tagged("loss", [to_plain(part, depth + 1) for part in parts])
 
 
 def from_plain(value: Any, depth: int = 0) -> Any:
@@ -75,35 +60,13 @@ def from_plain(value: Any, depth: int = 0) -> Any:
 def _read(name: str, of: Any, depth: int) -> Any:
     if name in READERS:
         return READERS[name](of)
-    if name == "laplace":
-        return Laplace(from_plain(of, depth + 1))
-    if name == "m-estimate":
-        return MEstimate(*(from_plain(part, depth + 1) for part in of))
-    if name == "loss":
-        decisions, truths, costs, refuse = (from_plain(part, depth + 1) for part in of)
-        return Loss(np.array(costs, dtype=np.float64), decisions=decisions, truths=truths, refuse=refuse)
-    if name == "recipe":
-        return Tokenizer(**{key: from_plain(item, depth + 1) for key, item in of.items()})
-    if name == "kernel":
-        return _read_kernel(of, depth)
+    for tag in TAGGED.values():
+        if name == tag.name:
+            return tag.read(of, depth + 1)
     if name == "dict":
         return {from_plain(key, depth + 1): from_plain(item, depth + 1) for key, item in of}
     collection = {name: kind for kind, name in COLLECTIONS.items()}[name]
     return collection(from_plain(item, depth + 1) for item in of)
-
-
-def _read_kernel(of: Any, depth: int) -> Kernel:
-    kind = KERNELS[of[0]]
-    parts = [from_plain(part, depth + 1) for part in of[1:]]
-    inner = parts[1:] if kind is Scaled else parts if kind in (Sum, Product) else []
-    if not all(isinstance(part, Kernel) for part in inner):
-        raise TypeError("a kernel is made of kernels")
-    return kind(*parts)
-
-
-KERNELS: dict[str, Callable[..., Kernel]] = {
-    kind.__name__: kind for kind in (Linear, Polynomial, Gauss, Sigmoid, Scaled, Sum, Product)
-}
 
 
 COLLECTIONS: dict[type, str] = {tuple: "tuple", list: "list", frozenset: "frozenset"}
@@ -111,3 +74,42 @@ COLLECTIONS: dict[type, str] = {tuple: "tuple", list: "list", frozenset: "frozen
 
 def _tagged(name: str, of: Any) -> dict[str, Any]:
     return {TAG: name, "of": of}
+
+
+class Tag(NamedTuple):
+    """How a type that JSON has no word for is called, written and read; both get the depth at which its parts lie."""
+
+    name: str
+    write: Callable[[Any, int], Any]
+    read: Callable[[Any, int], Any]
+
+
+def _write_loss(loss: Loss, depth: int) -> Any:
+    parts = list(loss.decisions), list(loss.truths), np.asarray(loss.costs).tolist(), loss.refuse
+    return [to_plain(part, depth) for part in parts]
+
+
+def _read_loss(of: Any, depth: int) -> Loss:
+    decisions, truths, costs, refuse = (from_plain(part, depth) for part in of)
+    return Loss(np.array(costs, dtype=np.float64), decisions=decisions, truths=truths, refuse=refuse)
+
+
+def _read_recipe(of: Any, depth: int) -> Tokenizer:
+    return Tokenizer(**{key: from_plain(item, depth) for key, item in of.items()})
+
+
+TAGGED: dict[type, Tag] = {
+    Laplace: Tag("laplace", lambda each, _: to_plain(float(each.gamma)), lambda of, _: Laplace(from_plain(of))),
+    MEstimate: Tag(
+        "m-estimate",
+        lambda each, depth: [to_plain(float(each.m)), to_plain(each.p, depth)],
+        lambda of, depth: MEstimate(from_plain(of[0]), from_plain(of[1], depth)),
+    ),
+    Loss: Tag("loss", _write_loss, _read_loss),
+    Tokenizer: Tag(
+        "recipe",
+        lambda each, depth: {entry.name: to_plain(getattr(each, entry.name), depth) for entry in fields(each)},
+        _read_recipe,
+    ),
+}
+"""Settings that are more than values. A model adds its own (`models.svm.kernels` adds kernels)."""

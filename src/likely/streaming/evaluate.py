@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from likely.engines.pieces import columns_read, label_type
 from likely.errors import DataError, Setting, SettingsError, listed, missing_columns
-from likely.evaluation.cross_validation import sums_of_others, write_posterior
+from likely.evaluation.cross_validation import write_posterior
 from likely.evaluation.evaluate import evaluate
+from likely.evaluation.folds import sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.io.table import FileTable, open_table
@@ -61,7 +62,7 @@ def evaluate_file(
     passes = Passes(table, training.judged.wanted, copy.n_jobs, progress, random_state, most)
     folds = Folds(training.judged.counter, int(cv), random_state)
     seen = passes.first(folds.count)
-    models = [_model(training, summary, seen.classes) for summary in sums_of_others(seen.folds(int(cv)), add)]
+    models = [_model(training, summary, seen.classes) for summary in sums_without_each(seen.folds(int(cv)), add)]
     buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
 
     def judge(rows: Table, number: int) -> int:

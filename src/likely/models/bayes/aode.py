@@ -117,9 +117,8 @@ class AODEClassifier(Learner):
         from likely.explain.dependence import Dependence
 
         check_is_fitted(self)
-        for part, seen in self.summary_.parts.items():
-            if isinstance(seen, PairCounts):
-                return Dependence.of(part.columns, seen)
+        for part, seen in self.summary_.parts_of(PairCounts).items():
+            return Dependence.of(part.columns, seen)
         return Dependence((), np.zeros((0, 0)), np.zeros((0, 0)))
 
     def _considered(self, task: Task) -> Task:
@@ -170,10 +169,8 @@ def cuts_given(given: Any, numeric: Sequence[str]) -> dict[str, Cuts]:
 def cuts_in(summary: Summary) -> dict[str, Cuts]:
     """The cuts by which the numbers of a summary were counted."""
     found: dict[str, Cuts] = {}
-    for part, seen in summary.parts.items():
-        if isinstance(seen, PairCounts):
-            axes = zip(part.columns, seen.axes, strict=True)
-            found |= {name: axis for name, axis in axes if isinstance(axis, Cuts)}
+    for part, seen in summary.parts_of(PairCounts).items():
+        found |= seen.cuts(part.columns)
     return found
 
 
@@ -183,8 +180,14 @@ def chosen_columns(
     """Columns whose pairs fit into `most` cells, the most telling first, and the cuts of those that are numbers."""
     kinds = {name: "histogram" if schema.kinds[name] == "numeric" else "values" for name in columns}
     seen = rows.summarise([Part(kind, (name,)) for name, kind in kinds.items()])
-    cuts = {name: given[name] if name in given else Cuts(cut(found, n_bins).cuts) for name, found in _numbers(seen)}
-    tables = {name: _table(seen.parts[Part(kind, (name,))], cuts.get(name)) for name, kind in kinds.items()}
+    tables = {part.columns[0]: found.counts for part, found in seen.parts_of(ValueCounts).items()}
+    cuts: dict[str, Cuts] = {}
+    for part, found in seen.parts_of(Histogram).items():
+        (name,) = part.columns
+        cuts[name] = given[name] if name in given else Cuts(cut(found, n_bins).cuts)
+        places = cuts[name].places(found.lows())
+        bins = [found.counts[:, places == bin_].sum(axis=1) for bin_ in range(len(cuts[name].at) + 1)]
+        tables[name] = np.stack(bins, axis=1)
     sizes = {name: table.shape[1] for name, table in tables.items()}
     if len(rows.classes) * _cells(sizes.values()) <= most:
         return set(columns), cuts
@@ -197,20 +200,6 @@ def chosen_columns(
             chosen.add(name)
             singles, pairs = singles + sizes[name], pairs + more
     return chosen, {name: at for name, at in cuts.items() if name in chosen}
-
-
-def _numbers(seen: Summary) -> list[tuple[str, Histogram]]:
-    return [(part.columns[0], found) for part, found in seen.parts.items() if isinstance(found, Histogram)]
-
-
-def _table(seen: object, cuts: Cuts | None) -> Array:
-    """Classes × values of a column."""
-    if isinstance(seen, Histogram) and cuts is not None:
-        places = cuts.places(seen.lows())
-        return np.stack([seen.counts[:, places == bin_].sum(axis=1) for bin_ in range(len(cuts.at) + 1)], axis=1)
-    if isinstance(seen, ValueCounts):
-        return seen.counts
-    raise TypeError(f"{type(seen).__name__} is no table of values")
 
 
 def _cells(sizes: Iterable[int]) -> int:

@@ -1,8 +1,7 @@
-"""Weights of columns: exponents of their likelihoods, learned so that what is said twice counts once.
+"""Feature weights of a Bayes classifier: exponents of the likelihoods of columns, whatever their families are.
 
-log P(class | row) = offset + log prior + Σ weight · log P(column | class) + constant. Weights from zero up and offsets
-minimise the log loss of the rows, each judged by counts from which it is taken out; a ridge draws weights
-towards min(1, 3 / √columns), for with many columns most of what one says has been said by others.
+log P(class | row) = offset + log prior + Σ_j w_j · log P(column_j | class) + constant, with w ≥ 0. Weights and offsets
+minimise the log loss of rows that are scored by counts without themselves, plus a ridge (`models.feature_weights`).
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from likely.engines.plan import Task
 from likely.errors import DataError, ModelFileError
 from likely.families import Settings
 from likely.families.leave_one_out import less
+from likely.models.feature_weights import penalised
 from likely.models.leave_one_out import LeaveOneOut
-from likely.numerics import log_of
+from likely.numerics import log_normalise, log_of
 from likely.parallel import one_thread_each, row_blocks, run
 from likely.scorer import evidence_for
 from likely.stats import Summary
@@ -30,16 +30,15 @@ from likely.table import index_levels
 
 Unit = tuple[str, ...]
 
-RIDGE = 4.0
 OFFSET_RIDGE = 0.01
-FARTHEST = -100.0
-"""Evidence below this counts as this: what is impossible without a row must not rule the weights."""
+MIN_LOG_LIKELIHOOD = -100.0
+"""Log likelihoods are clipped here: what is impossible without a row must not rule the weights."""
 
-MOST_CELLS = 1 << 25
-"""Rows × columns × classes that are looked at (256 MiB); of longer tables every so many-th row."""
+MAX_CELLS = 1 << 25
+"""Rows × columns × classes in memory (256 MiB); of longer tables every so many-th row is used."""
 
-COMPETING = ("multinomial", "complement")
-"""Families whose columns speak together: they have one weight."""
+JOINT_FAMILIES = ("multinomial", "complement")
+"""Families of several columns with one likelihood: they have one weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +56,11 @@ class FeatureWeights:
 
 
 def units_of(assigned: Mapping[str, str]) -> list[Unit]:
-    """Columns that have one weight: each its own, those of competing counts together."""
-    together: dict[str, list[str]] = {}
+    """Columns that share a weight: each has its own, those of one joint likelihood share one."""
+    groups: dict[str, list[str]] = {}
     for name, family in assigned.items():
-        together.setdefault(family if family in COMPETING else f"column {name}", []).append(name)
-    return [tuple(names) for names in together.values()]
+        groups.setdefault(family if family in JOINT_FAMILIES else f"column {name}", []).append(name)
+    return [tuple(names) for names in groups.values()]
 
 
 def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jobs: int | None) -> FeatureWeights:
@@ -70,83 +69,74 @@ def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jo
     # A row of weight 2 stands for two rows: one of them is taken out, the other one stays.
     out = np.minimum(task.rows.weight, 1.0)
     rows = np.flatnonzero((out > 0.0) & (less(summary.classes.weights[task.rows.y], out) > 0.0))
-    step = -(-len(rows) * len(units) * len(summary.classes) // MOST_CELLS) or 1
+    step = -(-len(rows) * len(units) * len(summary.classes) // MAX_CELLS) or 1
     rows = rows[::step]
-    nothing = FeatureWeights({name: 1.0 for unit in units for name in unit}, np.zeros(len(summary.classes)))
+    default = FeatureWeights({name: 1.0 for unit in units for name in unit}, np.zeros(len(summary.classes)))
     if len(rows) == 0 or len(summary.classes) < 2 or not units:
-        return nothing
-    evidence = _evidence(task, out, summary, settings, units, rows, n_jobs)
+        return default
+    log_likelihoods = _leave_one_out(task, out, summary, settings, units, rows, n_jobs)
     with one_thread_each():
         prior = log_of(summary.classes.weights)
-        weights, base = _descend(evidence, task.rows.y[rows], task.rows.weight[rows], prior)
-    offsets = base - log_of(summary.classes.weights)
+        weights, intercept = _fit(log_likelihoods, task.rows.y[rows], task.rows.weight[rows], prior)
+    offsets = intercept - log_of(summary.classes.weights)
     by_column = {name: float(w) for unit, w in zip(units, weights, strict=True) for name in unit}
     return FeatureWeights(
         by_column, np.where(np.isfinite(offsets), offsets - offsets[np.isfinite(offsets)].mean(), 0.0)
     )
 
 
-def _evidence(
+def _leave_one_out(
     task: Task,
-    out_of: Array,
+    removed: Array,
     summary: Summary,
     settings: Settings,
     units: list[Unit],
     rows: NDArray[np.intp],
     n_jobs: int | None,
 ) -> Array:
-    """What each unit says about each of the rows without that row: units × rows × classes."""
-    given = task.rows
-    lighter = Rows(given.table, given.classes, given.y, out_of, given.n_jobs, given.recipes)
-    left = LeaveOneOut(Task(lighter, task.schema, task.assigned, task.weighted), summary, None, settings)
+    """Log likelihoods of each unit of columns, each row without itself: units × rows × classes, largest 0."""
+    rows_given = task.rows
+    taken_out = Rows(rows_given.table, rows_given.classes, rows_given.y, removed, rows_given.n_jobs, rows_given.recipes)
+    leave_one_out = LeaveOneOut(Task(taken_out, task.schema, task.assigned, task.weighted), summary, None, settings)
     out = np.empty((len(units), len(rows), len(summary.classes)))
 
-    def judge(place: int) -> None:
-        assigned = {name: task.assigned[name] for name in units[place]}
+    def score_unit(k: int) -> None:
+        assigned = {name: task.assigned[name] for name in units[k]}
         scorers = [
             scorer
             for family, columns, seen in evidence_for(assigned, summary)
-            for scorer in left.scorers(family, columns, seen)
+            for scorer in leave_one_out.scorers(family, columns, seen)
         ]
         for block in row_blocks(task.rows.table.n_rows, len(summary.classes)):
             joint = np.zeros((block.stop - block.start, len(summary.classes)))
             for add_evidence in scorers:
                 add_evidence(block, joint)
             first, last = np.searchsorted(rows, (block.start, block.stop))
-            out[place, first:last] = joint[rows[first:last] - block.start]
+            out[k, first:last] = joint[rows[first:last] - block.start]
 
-    run(judge, range(len(units)), n_jobs)
-    # What all classes have in common says nothing; without it no large numbers are subtracted.
+    run(score_unit, range(len(units)), n_jobs)
+    # A constant over classes changes no posterior; without it no large numbers are subtracted.
     out -= out.max(axis=2, keepdims=True).clip(np.finfo(np.float64).min, None)
-    return np.maximum(out, FARTHEST, out=out)
+    return np.maximum(out, MIN_LOG_LIKELIHOOD, out=out)
 
 
-def _descend(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
-    n_units, n_rows, n_classes = evidence.shape
-    flat = evidence.reshape(n_units, -1)
-    here = np.arange(n_rows)
-    centre = min(1.0, 3.0 / np.sqrt(n_units))
-    start = np.where(np.isfinite(log_prior), log_prior, 0.0)
+def _fit(log_likelihoods: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
+    """Weights of units and intercepts of classes, given units × rows × classes of leave-one-out log likelihoods."""
+    n_units, n_rows, n_classes = log_likelihoods.shape
+    flat = log_likelihoods.reshape(n_units, -1)
+    rows = np.arange(n_rows)
 
-    def look(x: Array) -> tuple[float, Array]:
-        w, base = x[:n_units], x[n_units:]
-        scores = (w @ flat).reshape(n_rows, n_classes) + base
-        peak = scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores - peak)
-        total = shares.sum(axis=1, keepdims=True)
-        loss = float(weight @ (np.log(total) + peak)[:, 0] - weight @ scores[here, y])
-        shares /= total
-        shares[here, y] -= 1.0
-        shares *= weight[:, None]
-        gap, drift = w - centre, base - start
-        loss += 0.5 * RIDGE * float(gap @ gap) + 0.5 * OFFSET_RIDGE * float(drift @ drift)
-        return loss, np.concatenate([flat @ shares.ravel() + RIDGE * gap, shares.sum(axis=0) + OFFSET_RIDGE * drift])
+    def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
+        residual, log_p = log_normalise((weights @ flat).reshape(n_rows, n_classes) + intercept)
+        value = -float(weight @ log_p[rows, y])
+        residual[rows, y] -= 1.0
+        residual *= weight[:, None]
+        return value, flat @ residual.ravel(), residual.sum(axis=0)
 
+    objective, start = penalised(loss, n_units, np.where(np.isfinite(log_prior), log_prior, 0.0), OFFSET_RIDGE)
     bounds = [(0.0, None)] * n_units + [(None, None)] * n_classes
-    found = minimize(
-        look, np.concatenate([np.full(n_units, centre), start]), jac=True, method="L-BFGS-B", bounds=bounds
-    )
-    return found.x[:n_units], found.x[n_units:]
+    x = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return x[:n_units], x[n_units:]
 
 
 def placed(task: Task, classes: NDArray[Any], n_jobs: int | None) -> Task:

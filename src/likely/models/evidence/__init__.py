@@ -25,8 +25,7 @@ Inner cross-validation (stratified: 5 folds below 1,000 rows, 3 below 3,000, els
 of main effects, pairs and triples on a grid, by hill climbing with warm starts, and then the smallest variance within
 one standard error of the best (paired over rows). It also chooses the number of interactions. Stacking on the
 out-of-fold scores gives the experts weights a ≥ 0; those with a weight are refitted to all rows, and their weighted sum
-is again one table per term. Texts enter as an offset: naive Bayes scores of their words, computed out of fold and
-stacked.
+is again one table per term. Texts enter as an offset: naive Bayes scores of their words, out of fold and stacked.
 
 Intervals come from Laplace's approximation, seen as a Gaussian process over some of the rows. Since all that the tables
 need is counted, rows can be added and taken out: the model is then weighted naive Bayes from counts until `refresh`.

@@ -119,20 +119,8 @@ def expand(layout: Int64, bases: Array, transposed: Array, scales: Array, coeffi
                 1.0, partial, START, width, UNIT,
             )  # fmt: skip
         for a in range(rows_a - 1):
-            out_start = cell + (a * rows_b + 1) * n_classes
-            _basis_times(
-                bases,
-                transposed,
-                place_b,
-                rows_b,
-                rank_b,
-                source,
-                line + a * width,
-                n_classes,
-                scale,
-                tables,
-                out_start,
-            )
+            row, entry = line + a * width, cell + (a * rows_b + 1) * n_classes
+            _basis_times(bases, transposed, place_b, rows_b, rank_b, source, row, n_classes, scale, tables, entry)
 
 
 @numba.njit(nogil=True, cache=True)

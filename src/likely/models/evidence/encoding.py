@@ -50,16 +50,16 @@ class Resolution:
     @classmethod
     def from_groups(cls, groups: Sequence[UInt8]) -> Resolution:
         lookup = np.zeros((len(groups), max((len(group) for group in groups), default=1)), dtype=np.uint8)
-        for place, group in enumerate(groups):
-            lookup[place, : len(group)] = group
+        for k, group in enumerate(groups):
+            lookup[k, : len(group)] = group
         widths = np.array([int(group.max()) + 1 for group in groups], dtype=np.int32)
         return cls(lookup, widths)
 
     def codes(self, codes: UInt8) -> UInt8:
         """Rows × columns of coarse codes."""
         out = np.empty_like(codes)
-        for place in range(codes.shape[1]):
-            out[:, place] = self.lookup[place][codes[:, place]]
+        for k in range(codes.shape[1]):
+            out[:, k] = self.lookup[k][codes[:, k]]
         return out
 
     def starts(self) -> tuple[NDArray[np.int32], int]:

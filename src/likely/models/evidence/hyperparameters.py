@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, UInt8
 from likely.models.evidence.encoding import Terms
+from likely.models.feature_weights import default_feature_weight
 
 N_EXPERTS = 3
 """Weighted naive Bayes, main effects, main effects with interactions."""
@@ -75,8 +76,3 @@ class Hyperparameters:
             class_shares=class_weights / max(float(class_weights.sum()), 1e-300),
             laplace_rows=LaplaceRows.empty(self.laplace_rows.codes.shape[1], n_scores),
         )
-
-
-def default_feature_weight(n_weights: int) -> float:
-    """Prior mean of a feature weight, min(1, 3/√n): of many columns most repeat what others say."""
-    return min(1.0, 3.0 / float(np.sqrt(max(n_weights, 1))))

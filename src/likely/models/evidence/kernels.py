@@ -270,9 +270,8 @@ def loss_and_gradient(
 ) -> float:  # fmt: skip
     """Σ weight · log loss of rows `first` to `last`; writes its gradient by table cell and by intercept.
 
-    The gradient of a cell is the expected minus the observed weight of each class in it.
-
-    `offset` is rows × scores that are added to the intercept; it has no rows where there is none.
+    The gradient of a cell is the expected minus the observed weight of each class in it. `offset` is rows × scores that
+    are added to the intercept; it has no rows where there is none.
     """
     n_classes = tables.shape[1]
     scores = np.empty((STRIP_ROWS, n_classes))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.engines.plan import plan
+from likely.evaluation.folds import sums_without_each
 from likely.families import Settings
 from likely.families.protocol import HasTokens, Token
 from likely.scorer import Model
@@ -91,11 +92,10 @@ def count_by_fold(rows: Rows, fold: NDArray[np.intp], columns: tuple[str, ...]) 
 
 def models_without_fold(counted: Sequence[Summary], columns: tuple[str, ...]) -> list[tuple[TextModel, ...]]:
     """For each fold the text models of all other folds; none where these have no rows."""
-    models = []
-    for k in range(len(counted)):
-        others = reduce(add, [summary for other, summary in enumerate(counted) if other != k])
-        models.append(tuple(TextModel.settle(column, others) for column in columns) if others.n_rows else ())
-    return models
+    return [
+        tuple(TextModel.settle(column, others) for column in columns) if others.n_rows else ()
+        for others in sums_without_each(counted, add)
+    ]
 
 
 def scores_by_fold(

@@ -2,7 +2,7 @@
 
 score_c = b_c + Σ_j w_j · log P(bin_j | c) (+ Σ_t w_t · score of text t), w ≥ 0, over the coarse bins, with
 P(bin | c) = (count + m · share of the bin) / (weight of the class + m), m = 4. Feature weights w and intercepts b
-minimise Σ weight · log loss + ½ · 4 · |w − w₀|², w₀ = min(1, 3/√d), where each row is scored by counts without itself.
+minimise the log loss of rows, each scored by counts without itself, plus a ridge (`models.feature_weights`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, UInt8
-from likely.models.evidence.hyperparameters import default_feature_weight
 from likely.models.evidence.kernels import residuals
 from likely.models.evidence.row_source import Block, Rows, RowSource
 from likely.models.evidence.solver import log_prior
+from likely.models.feature_weights import RIDGE, penalised
 from likely.numerics import lbfgs
 
 SMOOTHING = 4.0
-RIDGE = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,35 +69,25 @@ def fit_feature_weights(
     loo_tables[counts <= 0.0] = tables[counts <= 0.0]
     n_columns = len(starts)
     n_weights = n_columns + len(text_squares) // n_scores
-    centre = default_feature_weight(n_weights)
 
-    def objective(x: Array) -> tuple[float, Array]:
-        weights, intercept = x[:n_weights], x[n_weights:]
-
+    def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
         def statistics(b: Block) -> list[Any]:
             gradient, intercept_gradient = np.empty(n_weights), np.empty(n_scores)
             text_scores = b.text_scores if len(b.text_scores) else np.zeros((len(b.y), 0))
-            loss = leave_one_out_loss(
+            value = leave_one_out_loss(
                 b.codes, starts, tables, loo_tables, text_scores, b.y, b.weight, weights, intercept, b.first, b.last,
                 gradient, intercept_gradient,
             )  # fmt: skip
-            return [loss, gradient, intercept_gradient]
+            return [value, gradient, intercept_gradient]
 
-        loss, gradient, intercept_gradient = rows.sum_over_blocks(statistics, n_weights)
-        shift = weights - centre
-        value = loss + 0.5 * RIDGE * float(shift @ shift)
-        return value, np.concatenate([gradient + RIDGE * shift, intercept_gradient])
+        value, gradient, intercept_gradient = rows.sum_over_blocks(statistics, n_weights)
+        return value, gradient, intercept_gradient
 
-    start = np.concatenate([np.full(n_weights, centre), log_prior(class_weights)])
-    hessian_diagonal = np.concatenate(
-        [
-            _weight_hessian(counts, tables, starts, class_weights, text_squares, n_scores),
-            _intercept_hessian(class_weights),
-        ]
-    )
+    objective, start = penalised(loss, n_weights, log_prior(class_weights))
+    weight_hessian = _weight_hessian(counts, tables, starts, class_weights, text_squares, n_scores)
+    preconditioner = 1.0 / np.concatenate([RIDGE + weight_hessian, _intercept_hessian(class_weights)])
     is_weight = np.arange(len(start)) < n_weights
-    tolerance *= float(class_weights.sum())
-    x, passes = lbfgs(objective, start, 1.0 / hessian_diagonal, tolerance, nonnegative=is_weight)
+    x, passes = lbfgs(objective, start, preconditioner, tolerance * float(class_weights.sum()), nonnegative=is_weight)
     weights = x[:n_weights]
     cell_weights = np.repeat(weights[:n_columns], np.diff(np.append(starts, n_cells)))[:, None]
     scores = tables[:, 1:] - tables[:, :1] if n_scores == 1 else tables
@@ -121,12 +110,12 @@ def _intercept_hessian(class_weights: Array) -> Array:
 def _weight_hessian(
     counts: Array, tables: Array, starts: NDArray[np.int32], class_weights: Array, text_squares: Array, n_scores: int
 ) -> Array:
-    """Approximate Hessian diagonal by the feature weights: ridge + Σ_rows variance over classes of log P(cell | c)."""
+    """Approximate Hessian diagonal by the feature weights: Σ_rows variance over classes of log P(cell | c)."""
     shares = class_weights / class_weights.sum()
     variance = ((tables - (tables @ shares)[:, None]) ** 2) @ shares
     of_columns = np.add.reduceat(counts.sum(axis=1) * variance, starts) if len(starts) else np.zeros(0)
     of_texts = text_squares.reshape(-1, n_scores).mean(axis=1) * float((shares * (1 - shares)).mean())
-    return np.asarray(RIDGE + np.concatenate([of_columns, of_texts]))
+    return np.concatenate([of_columns, of_texts])
 
 
 @numba.njit(nogil=True, cache=True)

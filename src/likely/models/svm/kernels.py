@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -13,6 +14,7 @@ from likely.arrays import Array
 from likely.errors import DataError, SettingsError, did_you_mean, listed
 from likely.models.svm.inner_products import Matrix, products, squares
 from likely.numerics import is_between
+from likely.store.plain import TAGGED, Tag, from_plain, to_plain
 
 LARGEST = 1e150
 """Beyond this a power says no more, and sums of it would overflow."""
@@ -318,3 +320,26 @@ def as_kernel(given: Any) -> Kernel:
     raise SettingsError(
         f"kernel is {given!r}, but it is a Kernel of likely.models.svm or one of {listed(list(KERNELS))}.{hint}"
     )
+
+
+# Kernels are settings: in a model file each is its name and its fields.
+
+STORED: dict[str, Callable[..., Kernel]] = {
+    kind.__name__: kind for kind in (Linear, Polynomial, Gauss, Sigmoid, Scaled, Sum, Product)
+}
+
+
+def _write(kernel: Kernel, depth: int) -> Any:
+    return [type(kernel).__name__, *(to_plain(part, depth) for part in vars(kernel).values())]
+
+
+def _read(of: Any, depth: int) -> Kernel:
+    kind = STORED[of[0]]
+    parts = [from_plain(part, depth) for part in of[1:]]
+    inner = parts[1:] if kind is Scaled else parts if kind in (Sum, Product) else []
+    if not all(isinstance(part, Kernel) for part in inner):
+        raise TypeError("a kernel is made of kernels")
+    return kind(*parts)
+
+
+TAGGED[Kernel] = Tag("kernel", _write, _read)

@@ -9,8 +9,9 @@ from likely.arrays import Array, Int32, Int64
 from likely.models.tree.columns import bin_kernels
 from likely.models.tree.columns.bin_kernels import both_sides, count_known, edges_by_counts, edges_by_entropy
 from likely.models.tree.columns.protocol import Level, Moves, Rule, Sides, Splits, StandIns
-from likely.models.tree.columns.sorted import mid_points, side_of
+from likely.models.tree.columns.sorted import side_of
 from likely.models.tree.split_measures import WITHOUT_LOGARITHMS, ratios_of_cuts
+from likely.stats.binning import equal_frequency_edges
 
 MOST_BINS = 255
 MOST_SAMPLED = 1 << 15
@@ -108,11 +109,4 @@ def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
     """Edges between bins: between all values if they are few, else at quantiles, always half way between two values."""
     if len(numbers) > MOST_SAMPLED:
         numbers = numbers[:: -(-len(numbers) // MOST_SAMPLED)]
-    ordered = np.sort(numbers[~np.isnan(numbers)])
-    if not len(ordered):
-        return np.empty(0)
-    ends = np.flatnonzero(ordered[1:] != ordered[:-1])  # the last place of every value but the largest
-    if len(ends) >= most_bins:
-        wanted = np.arange(1, most_bins) * (len(ordered) / most_bins) - 1.0
-        ends = ends[np.unique(np.clip(np.searchsorted(ends, wanted), 0, len(ends) - 1))]
-    return mid_points(ordered[ends], ordered[ends + 1])
+    return equal_frequency_edges(numbers, most_bins)

@@ -11,6 +11,7 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError
+from likely.evaluation.folds import shuffled_by_class
 from likely.measures import confident_errors
 from likely.models.tree.data import TrainingData
 from likely.models.tree.fit import Plan, fit_tree
@@ -135,8 +136,7 @@ def _split(stock: TrainingData, share: float, seed: int) -> tuple[TrainingData, 
     if not 0.0 < share < 1.0:
         raise SettingsError(f"prune=('reduced_error', {share!r}): the share of rows to prune by lies between 0 and 1.")
     apart = np.zeros(len(stock), dtype=np.bool_)
-    shuffled = np.random.default_rng(seed).permutation(len(stock))
-    by_class = shuffled[np.argsort(stock.labels[shuffled], kind="stable")]
+    by_class = shuffled_by_class(stock.labels, np.random.default_rng(seed))
     steps = np.arange(1, len(stock) + 1) * share
     apart[by_class] = np.floor(steps) > np.floor(steps - share)
     if not apart.any() or apart.all():
