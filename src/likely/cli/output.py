@@ -179,10 +179,11 @@ def _option(name: str, value: Any) -> str:
     return f"{option} {value}"
 
 
-# What a command refuses to do becomes one sentence and an exit code.
+# Exit codes, and what a command refuses to do.
 
 GOOD, NEGATIVE, REFUSED = 0, 1, 2
-PIPE_CLOSED = 128 + 13
+BROKEN = 70
+INTERRUPTED, TERMINATED, PIPE_CLOSED = 128 + 2, 128 + 15, 128 + 13
 
 
 @contextmanager
@@ -203,7 +204,7 @@ def told_in_words() -> Iterator[None]:
 
 
 def refused(sentence: str) -> int:
-    """Say on standard error why nothing was done; the exit code for it."""
+    """Say on standard error what is refused; the exit code for it."""
     with suppress(BrokenPipeError):
         sys.stderr.write(f"likely: {sentence}\n")
     return REFUSED

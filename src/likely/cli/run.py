@@ -15,10 +15,7 @@ from typing import NoReturn
 import typer
 from typer.main import get_command
 
-from likely.cli.output import GOOD, PIPE_CLOSED, in_options, refused
-
-BROKEN = 70
-INTERRUPTED, TERMINATED = 128 + 2, 128 + 15
+from likely.cli.output import BROKEN, GOOD, INTERRUPTED, PIPE_CLOSED, TERMINATED, in_options, refused
 
 USAGE: type[Exception] = typer.BadParameter.__mro__[2]
 """Whatever Typer complains about: the class has another home in every second version."""
