@@ -17,11 +17,11 @@ from likely.models.tree.pruning import (
     cost_complexity,
     mdl,
     pessimistic,
-    raised,
+    pessimistic_errors,
     reduced_error,
     weakest_links,
 )
-from likely.models.tree.pruning.errors import pessimistic_errors
+from likely.models.tree.subtrees import raised
 from likely.models.tree.tree import Missing
 from tests.models.tree import slow, slow_pruning
 from tests.models.tree.made import FEWER, columns, everyone, nested, nested_slow, stocked, tables

@@ -23,12 +23,18 @@ from likely.models.decision import Decider
 from likely.models.tree.codec import read_tree, write_tree
 from likely.models.tree.data import Telling, TrainingData, features_of, telling_words
 from likely.models.tree.export import TreeLooks
-from likely.models.tree.fit import Plan
+from likely.models.tree.fit import Plan, checked_plan
 from likely.models.tree.predict import Rows
-from likely.models.tree.pruning.choice import Choice, grow_and_prune
-from likely.models.tree.pruning.cost_complexity import cost_complexity, price_by_cases
-from likely.models.tree.pruning.subtrees import raised
-from likely.models.tree.settings import checked_plan, learned_places, places_among, table_and_labels
+from likely.models.tree.pruning import (
+    Choice,
+    cost_complexity,
+    grow_and_prune,
+    learned_places,
+    places_among,
+    price_by_cases,
+    table_and_labels,
+)
+from likely.models.tree.subtrees import raised
 from likely.models.tree.tree import Tree
 from likely.numerics import log_of, refuse_heavy
 from likely.scorer import class_prior

@@ -13,12 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Int32
 from likely.errors import DataError, SettingsError
-from likely.models.tree.columns.sorted import mid_points
 from likely.models.tree.data import TrainingData, read_numbers
-from likely.models.tree.explain import number
 from likely.models.tree.fit import Plan
-from likely.models.tree.pruning.choice import Choice, grow_and_prune
-from likely.models.tree.tree import Feature
+from likely.models.tree.pruning import Choice, grow_and_prune
+from likely.models.tree.sorted_column import mid_points
+from likely.models.tree.tree import Feature, number
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema
 from likely.table.weights import row_weights

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
-from likely.models.tree.explain import Paths, cases, condition, label, number, outcome, shortened, weight
+from likely.models.tree.explain import Paths
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows
 from likely.models.tree.sql import Gaps, case_expression
-from likely.models.tree.tree import Feature, Tree
+from likely.models.tree.tree import Feature, Tree, cases, condition, label, number, outcome, shortened, weight
 
 
 class TreeLooks:

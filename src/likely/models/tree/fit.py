@@ -1,24 +1,27 @@
-"""From columns and classes to a grown tree."""
+"""From parameters, columns and classes to a grown tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from likely.errors import SettingsError
 from likely.measures import measure_named
-from likely.models.tree.columns.binned import BinnedColumn, quantile_edges
-from likely.models.tree.columns.nominal import EVERY, GROUPS, ONE, NominalColumn
-from likely.models.tree.columns.protocol import Cases, Rule, SearchColumn
-from likely.models.tree.columns.sorted import SortedColumn
+from likely.models.tree.binned_column import BinnedColumn, quantile_edges
+from likely.models.tree.columns import Cases, Rule, SearchColumn
 from likely.models.tree.data import TrainingData
 from likely.models.tree.grow import Growth, Limits
+from likely.models.tree.nominal_column import EVERY, GROUPS, ONE, NominalColumn
 from likely.models.tree.partition import TreeWorkers
-from likely.models.tree.pruning.errors import collapsed
+from likely.models.tree.sorted_column import SortedColumn
 from likely.models.tree.split_measures import IDS, logarithms
+from likely.models.tree.subtrees import collapsed
 from likely.models.tree.tree import Feature, Missing, Tree
+from likely.parallel import n_threads
 
 MOST_GROUPED = 256
 """Values of a column that are merged greedily; every step looks at all pairs."""
@@ -55,6 +58,60 @@ class Plan:
     def limits(self) -> Limits:
         """Where growing ends."""
         return Limits(self.min_cases, self.max_depth, self.missing, reuse_nominal=self.subsets or self.binary)
+
+
+class TreeSettings(Protocol):
+    """Parameters as a user gave them."""
+
+    measure: str
+    restrained: bool
+    min_cases: float
+    max_depth: int | None
+    missing: str
+    collapse: bool
+    subsets: bool
+    binary: bool
+    text_tokens: int | None
+    binned: bool
+    smoothing: float
+    seed: int
+    n_jobs: int | None
+
+
+def checked_plan(given: TreeSettings) -> Plan:
+    """How a tree is grown; whatever makes no sense is refused."""
+    if given.missing not in ("weights", "surrogates"):
+        raise SettingsError(f"missing is {given.missing!r}, but it is 'weights' or 'surrogates'.")
+    if not (_is_number(given.min_cases) and given.min_cases > 0.0):
+        raise SettingsError(f"min_cases is {given.min_cases!r}, but two branches need some cases: a number above 0.")
+    if not (given.max_depth is None or _is_whole(given.max_depth, 0)):
+        raise SettingsError(f"max_depth is {given.max_depth!r}, but it is a number of tests, or None.")
+    if not (given.text_tokens is None or _is_whole(given.text_tokens, 1)):
+        raise SettingsError(f"text_tokens is {given.text_tokens!r}, but it is a number of words from 1 up, or None.")
+    if not (_is_number(given.smoothing) and 0.0 <= given.smoothing < float("inf")):
+        raise SettingsError(f"smoothing is {given.smoothing!r}, but it is a number from 0 up.")
+    if not _is_whole(given.seed, 0):
+        raise SettingsError(f"seed is {given.seed!r}, but it is a whole number from 0 up.")
+    n_threads(given.n_jobs)
+    return Plan(
+        measure=given.measure,
+        min_cases=float(given.min_cases),
+        max_depth=None if given.max_depth is None else int(given.max_depth),
+        missing=cast(Missing, given.missing),
+        subsets=bool(given.subsets),
+        binary=bool(given.binary),
+        binned=bool(given.binned),
+        collapse=bool(given.collapse),
+        restrained=bool(given.restrained),
+    )
+
+
+def _is_number(given: Any) -> bool:
+    return type(given) is not bool and isinstance(given, Real)
+
+
+def _is_whole(given: Any, least: int) -> bool:
+    return type(given) is not bool and isinstance(given, Integral) and int(given) >= least
 
 
 def fit_tree(plan: Plan, stock: TrainingData, n_jobs: int | None = None) -> Tree:

@@ -15,8 +15,7 @@ import numpy as np
 from likely.errors import SettingsError
 from likely.io.atomic import write_text
 from likely.io.outputs import Output, refuse
-from likely.models.tree.explain import cases, label, outcome, shortened
-from likely.models.tree.tree import Tree
+from likely.models.tree.tree import Tree, cases, label, outcome, shortened
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow; classes beyond share the last, and every leaf names its class."""

@@ -1,6 +1,7 @@
-"""Measures of a split from running sums, for the inner loops; `likely.measures` says the same in NumPy.
+"""The measures of `likely.measures` for compiled loops: from running sums, one split at a time.
 
-With n cases, n_c of class c, n_j in branch j and n_jc in both, and f(x) = x log₂ x:
+`likely.measures` names and defines them; a test holds these to that. With n cases, n_c of class c, n_j in branch j and
+n_jc in both, and f(x) = x log₂ x:
 
     whole    Σ_c f(n_c)      cells    Σ_jc f(n_jc)      sizes    Σ_j f(n_j)
     n I = f(n) − whole − sizes + cells,   n H(A) = f(n) − sizes,   n H(A, C) = f(n) − cells,   n H(C) = f(n) − whole
@@ -12,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array, Int64
+from likely.arrays import Array
 
 MISCLASSIFICATION, GAIN, RATIO, SYMMETRIC_1, SYMMETRIC_2, CHI2, GINI = range(7)
 
@@ -25,6 +26,8 @@ IDS: dict[str, int] = {
     "chi2": CHI2,
     "gini": GINI,
 }
+
+WITHOUT_LOGARITHMS = (MISCLASSIFICATION, GINI, CHI2)
 
 WORTHLESS = 1e-12
 """What is not above this tells nothing: it is rounding."""
@@ -131,63 +134,27 @@ def choose(values: Array, winners: NDArray[np.intp]) -> None:
                 best, winners[node] = values[column, node], column
 
 
-# Measures of a cut where every case weighs 1, for the innermost loops: whole numbers, and no calls from them.
-#
-# `measuring` says the same for any weights and any number of branches.
-
-WITHOUT_LOGARITHMS = (MISCLASSIFICATION, GINI, CHI2)
+@numba.njit(nogil=True, cache=True)
+def total_of(weights: Array) -> float:
+    """The sum of a few weights."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return total
 
 
 @numba.njit(nogil=True, cache=True)
-def fewest(min_cases: float) -> int:
-    """How many whole cases a branch needs."""
-    return max(int(np.ceil(min_cases - TIE)), 1)
+def largest(weights: Array) -> int:
+    """The place of the largest weight; the first of equals, rounding not considered."""
+    best = 0
+    for place in range(len(weights)):
+        if weights[place] > weights[best] + NOTHING:
+            best = place
+    return best
 
 
-@numba.njit(nogil=True, cache=True)
-def ratio(measure: int, gain: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
-    """The measures that divide a gain by entropies; all of them times the number of cases."""
-    if measure == RATIO:
-        return gain / (log_n - sizes)
-    return gain / (log_n - (cells if measure == SYMMETRIC_1 else sizes + whole - log_n))
-
-
-@numba.njit(nogil=True, cache=True)
-def whole_by_counts(measure: int, known: Int64, n: int) -> float:
-    """What Gini's measure and the misclassification rate need to know of the classes of all cases."""
-    found = 0.0
-    for c in range(len(known)):
-        found = found + known[c] * known[c] / n if measure == GINI else max(found, float(known[c]))
-    return found
-
-
-@numba.njit(nogil=True, cache=True)
-def by_counts(measure: int, left: Int64, known: Int64, n_left: int, n: int, whole: float) -> float:
-    """The measures that need no logarithms."""
-    n_right, low, high = n - n_left, 0.0, 0.0
-    for c in range(len(left)):
-        below, above = left[c], known[c] - left[c]
-        if measure == MISCLASSIFICATION:
-            low, high = max(low, float(below)), max(high, float(above))
-        elif measure == GINI:
-            low += below * below
-            high += above * above
-        elif known[c] > 0:
-            low += below * below / known[c]
-            high += above * above / known[c]
-    if measure == MISCLASSIFICATION:
-        value = (low + high - whole) / n
-    elif measure == GINI:
-        value = (low / n_left + high / n_right - whole) / n
-    else:
-        value = low / n_left + high / n_right - 1.0
-    return value if value > WORTHLESS else 0.0
-
-
-# Gain ratio with C4.5's two restraints, which keep it from cutting off a few cases at the edge, again and again.
-#
-# A number is cut where the information gain is largest, and only then is the ratio taken. And only columns whose gain
-# is at least the average of those that tell something are compared by their ratio.
+# Gain ratio with C4.5's two restraints, which keep it from cutting off a few cases at the edge, again and again: a
+# number is cut where the information gain is largest, and only columns whose gain is at least average are compared.
 
 
 def ratios_of_cuts(gains: Array, left: Array, known: Array) -> Array:

@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from likely.errors import MissingExtra, SettingsError
-from likely.models.tree.explain import values_of
-from likely.models.tree.tree import Feature, Tree
+from likely.models.tree.tree import Feature, Tree, values_of
 
 Gaps = Literal["null", "usual"]
 

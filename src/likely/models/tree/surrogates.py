@@ -1,6 +1,6 @@
-"""Tests that stand in for another whose column is not known, as in CART.
+"""Splits that take the place of another whose column is not known, as in CART.
 
-A stand-in sends the cases that are known to both columns to the branches of the test that it stands in for; it is good
+A surrogate sends the cases that are known to both columns to the branches of the split that it stands for; it is good
 if it sends more of them right than the rule "follow the branch that most cases take" would. Up to five are kept, best
 first; where none of them knows its column, the case follows most cases.
 """
@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32
-from likely.models.tree.columns.protocol import Level, SearchColumn, StandIns
-from likely.models.tree.kernels import LOWER
+from likely.models.tree.columns import LOWER, Level, SearchColumn, StandIns
 from likely.models.tree.partition import TreeWorkers
 from likely.models.tree.split_measures import NOTHING
 

@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from likely.measures import MEASURES
-from likely.models.tree.columns.bin_kernels import FEW_CASES, GAP, count_known, edges_by_counts, edges_by_entropy
-from likely.models.tree.columns.binned import sides_of
+from likely.models.tree.binned_column import sides_of
+from likely.models.tree.columns import GAP
 from likely.models.tree.split_measures import IDS, TIE, WITHOUT_LOGARITHMS, logarithms
+from likely.models.tree.unit_weights import FEW_CASES, count_known, edges_by_counts, edges_by_entropy
 
 N_BINS = 255
 SIZES = (1, 2, 7, 40, 300, FEW_CASES, FEW_CASES + 1, 1500)

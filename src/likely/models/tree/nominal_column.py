@@ -1,4 +1,4 @@
-"""A nominal column: tests come from class × value tables."""
+"""A nominal column: splits come from value × class tables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
-from likely.models.tree.columns.protocol import Level, Moves, Rule, Splits, StandIns
-from likely.models.tree.kernels import LOWER, largest
-from likely.models.tree.split_measures import NOTHING, TIE, cells_of, value_of, value_of_two, whole_of, xlogx
+from likely.models.tree.columns import LOWER, Level, Moves, Rule, Splits, StandIns
+from likely.models.tree.split_measures import NOTHING, TIE, cells_of, largest, value_of, value_of_two, whole_of, xlogx
+
+EVERY, ONE, GROUPS = range(3)
+"""A branch for every value, one value against the rest, or a branch for each group of values."""
 
 NO_MAPS = np.empty((0, 0), dtype=np.int32)
 
@@ -76,9 +78,6 @@ class NominalColumn:
         )  # fmt: skip
 
 
-# Sorting a few whole numbers inside compiled loops.
-
-
 @numba.njit(nogil=True, cache=True)
 def in_order(values: NDArray[Any], n: int) -> None:
     """Sort the first n values by Shell's method: few lines, quick to compile."""
@@ -93,12 +92,6 @@ def in_order(values: NDArray[Any], n: int) -> None:
                 j -= gap
             values[j] = value
         gap //= 3
-
-
-# The best test on a nominal column in every node of a level, from class × value tables.
-
-EVERY, ONE, GROUPS = range(3)
-"""A branch for every value, one value against the rest, or a branch for each group of values."""
 
 
 @numba.njit(nogil=True, cache=True)

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64, UInt8
 from likely.errors import SettingsError
-from likely.models.tree.columns.bin_kernels import GAP, assign, score_tables
-from likely.models.tree.columns.nominal import judge, number_branches
-from likely.models.tree.columns.protocol import Rule, Splits
+from likely.models.tree.binned_column import assign, score_tables
+from likely.models.tree.columns import GAP, Rule, Splits
 from likely.models.tree.data import TrainingData
 from likely.models.tree.fit import Plan, refuse_many_groups
-from likely.models.tree.grow import first_best
+from likely.models.tree.grow import NodeList, first_best
+from likely.models.tree.nominal_column import judge, number_branches
 from likely.models.tree.partition import is_most
 from likely.models.tree.predict import Flat, Rows, branch_at, flat_of, go_down
-from likely.models.tree.pruning.errors import collapsed
 from likely.models.tree.split_measures import GAIN, NOTHING, ratios_of_cuts, restrained
-from likely.models.tree.tree import Feature, NodeList, Tree
+from likely.models.tree.subtrees import collapsed
+from likely.models.tree.tree import Feature, Tree
 
 MOST_CELLS = 1 << 23
 """Cells of all tables that are counted in one pass; a level with more open nodes takes several."""

@@ -11,6 +11,12 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
 
+HALF = 32
+
+LOWER = (1 << HALF) - 1
+
+GAP = 255
+
 MOST_BLOCKS = 2
 
 

@@ -1,4 +1,9 @@
-"""A numeric column, sorted once: every cut between two values is looked at."""
+"""A numeric column, sorted once: every cut between two values is looked at.
+
+`order` holds, node after node, the known cases of a column in the order of their values: the rank of the value in the
+upper half of each number, the case in the lower half. So one array is read from front to back, and only the class of a
+case is looked up.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,19 @@ import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, Int64
-from likely.models.tree import kernels
-from likely.models.tree.columns.protocol import Level, Moves, Rule, Splits, StandIns
-from likely.models.tree.kernels import HALF, LOWER, move, sizes_of
+from likely.models.tree.columns import HALF, LOWER, Level, Moves, Rule, Splits, StandIns
+from likely.models.tree.partition import move, sizes_of
 from likely.models.tree.split_measures import (
-    GAIN,
+    NOTHING,
     TIE,
-    WITHOUT_LOGARITHMS,
-    WORTHLESS,
-    by_counts,
-    fewest,
-    ratio,
+    largest,
     ratios_of_cuts,
-    whole_by_counts,
+    total_of,
+    value_of_two,
+    whole_of,
+    xlogx,
 )
+from likely.models.tree.unit_weights import scan_whole
 
 
 class SortedColumn:
@@ -50,7 +54,7 @@ class SortedColumn:
                 rule.min_cases, scores, self._places,
             )  # fmt: skip
             return scores
-        kernels.scan(
+        scan(
             self.order, self.starts, cases.labels, cases.weights, cases.unit, self.complete, level.counts, level.sizes,
             rule.measure, rule.logs, rule.min_cases, scores, self._places,
         )  # fmt: skip
@@ -64,7 +68,7 @@ class SortedColumn:
         return ratios_of_cuts(gains, sums[places] - sums[first], sums[self.starts[1:]] - sums[first])
 
     def split(self, level: Level, rule: Rule, nodes: Int64, branches: Int32) -> Splits:
-        kernels.mark(self.order, self.starts, self._places, nodes, branches)
+        mark(self.order, self.starts, self._places, nodes, branches)
         places = self._places[nodes]
         thresholds = self._between(self.order[places - 1] >> HALF, self.order[places] >> HALF)
         return Splits(np.full(len(nodes), 2, dtype=np.int32), thresholds)
@@ -72,7 +76,7 @@ class SortedColumn:
     def stand_in(self, level: Level, branches: Int32, n_branches: Int32, usual: Int32) -> StandIns:
         n = len(level)
         gains, sides, ranks = np.empty(n), np.zeros((n, 2), dtype=np.int32), np.zeros((n, 2), dtype=np.int64)
-        kernels.agree(self.order, self.starts, branches, level.cases.weights, n_branches, usual, gains, sides, ranks)
+        agree(self.order, self.starts, branches, level.cases.weights, n_branches, usual, gains, sides, ranks)
         return StandIns(gains, sides[:, 0], sides[:, 1], self._between(ranks[:, 0], ranks[:, 1]))
 
     def stand_in_maps(
@@ -110,83 +114,110 @@ def side_of(numbers: Array, threshold: float, low: int, high: int) -> Int32:
     return np.where(np.isnan(numbers), -1, np.where(numbers >= threshold, high, low)).astype(np.int32)
 
 
-# The best cut of a sorted column where every case weighs 1.
-#
-# The same as `scanning.scan` says for any weights, several times as fast: no calls and no fractions in the inner
-# loop.
-
-
 @numba.njit(nogil=True, cache=True)
-def scan_whole(
-    order: Int64, starts: Int64, labels: Int32, n_classes: int, sizes: Array, measure: int, logs: Array,
-    min_cases: float, scores: Array, places: Int64,
-) -> None:  # fmt: skip
-    """The best value of the measure in each node, times known / all cases, and where in `order` the cut lies."""
-    left, right, least = np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes, dtype=np.int64), fewest(min_cases)
+def scan(
+    order: Int64,
+    starts: Int64,
+    labels: Int32,
+    weights: Array,
+    unit: bool,
+    complete: bool,
+    totals: Array,
+    sizes: Array,
+    measure: int,
+    logs: Array,
+    min_cases: float,
+    scores: Array,
+    places: Int64,
+) -> None:
+    """The best value of the measure in each node, times known / all weight, and where in `order` the cut lies.
+
+    A cut lies between two different values with at least `min_cases` on either side; of equals the last wins.
+    `unit` says that every case weighs 1, `complete` that the column has no gaps.
+    """
+    n_classes = totals.shape[1]
+    known, left, right = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    least = min_cases - NOTHING
     for node in range(len(starts) - 1):
         first, last = starts[node], starts[node + 1]
         scores[node], places[node] = 0.0, -1
         if last - first < 2 or order[first] >> HALF == order[last - 1] >> HALF:
             continue
-        for c in range(n_classes):
-            left[c], right[c] = 0, 0
-        for i in range(first, last):
-            right[labels[order[i] & LOWER]] += 1
-        if measure in WITHOUT_LOGARITHMS:
-            value, place = _by_counts(order, first, last, labels, left, right, measure, least)
+        if complete:
+            known[:] = totals[node]
         else:
-            value, place = _by_entropy(order, first, last, labels, left, right, measure, logs, least)
-        scores[node], places[node] = value * (last - first) / sizes[node], place
+            known[:] = 0.0
+            for i in range(first, last):
+                case = order[i] & LOWER
+                known[labels[case]] += 1.0 if unit else weights[case]
+        n = total_of(known)
+        log_n, whole = xlogx(n, logs), whole_of(measure, known, n, logs)
+        left[:] = 0.0
+        n_left, best, place = 0.0, 0.0, -1
+        for i in range(first, last - 1):
+            case = order[i] & LOWER
+            weight = 1.0 if unit else weights[case]
+            left[labels[case]] += weight
+            n_left += weight
+            if order[i] >> HALF == order[i + 1] >> HALF or n_left < least:
+                continue
+            if n - n_left < least:
+                break
+            value = value_of_two(measure, left, n_left, right, known, n, log_n, whole, logs)
+            if value > 0.0 and value >= best * (1.0 - TIE):
+                best, place = max(best, value), i + 1
+        scores[node], places[node] = best * n / sizes[node], place
 
 
 @numba.njit(nogil=True, cache=True)
-def _by_entropy(
-    order: Int64, first: int, last: int, labels: Int32, left: Int64, right: Int64, measure: int, logs: Array, least: int
-) -> tuple[float, int]:
-    """The best cut of one node by information gain or one of its ratios; `right` holds all cases at first."""
-    n, n_classes, whole = last - first, len(left), 0.0
-    for c in range(n_classes):
-        whole += logs[right[c]]
-    log_n, best, bar, place, rank = logs[n], 0.0, 0.0, -1, order[first] >> HALF
-    for i in range(first, last - least):
-        c = labels[order[i] & LOWER]
-        left[c] += 1
-        right[c] -= 1
-        above, n_left = order[i + 1] >> HALF, i + 1 - first
-        if above == rank or n_left < least:
-            rank = above
-            continue
-        rank = above
-        cells = 0.0
-        for c in range(n_classes):
-            cells += logs[left[c]] + logs[right[c]]
-        sizes = logs[n_left] + logs[n - n_left]
-        gain = log_n - whole - sizes + cells
-        if gain <= WORTHLESS * n:
-            continue
-        value = gain / n if measure == GAIN else ratio(measure, gain, log_n, whole, cells, sizes)
-        if value >= bar:
-            best, place = max(best, value), i + 1
-            bar = best * (1.0 - TIE)
-    return best, place
+def mark(order: Int64, starts: Int64, places: Int64, nodes: Int64, branches: Int32) -> None:
+    """Cases before the cut go to branch 0, those after it to branch 1; gaps stay as they are."""
+    for node in nodes:
+        for i in range(starts[node], starts[node + 1]):
+            branches[order[i] & LOWER] = 0 if i < places[node] else 1
 
 
 @numba.njit(nogil=True, cache=True)
-def _by_counts(
-    order: Int64, first: int, last: int, labels: Int32, left: Int64, known: Int64, measure: int, least: int
-) -> tuple[float, int]:
-    """The same by a measure that needs no logarithms."""
-    n = last - first
-    whole, best, bar, place, rank = whole_by_counts(measure, known, n), 0.0, 0.0, -1, order[first] >> HALF
-    for i in range(first, last - least):
-        left[labels[order[i] & LOWER]] += 1
-        above, n_left = order[i + 1] >> HALF, i + 1 - first
-        if above == rank or n_left < least:
-            rank = above
+def agree(
+    order: Int64,
+    starts: Int64,
+    branches: Int32,
+    weights: Array,
+    n_branches: Int32,
+    usual: Int32,
+    gains: Array,
+    sides: Int32,
+    ranks: Int64,
+) -> None:
+    """The cut that best tells the branch of another test, and how much more weight it sends right than `usual`.
+
+    Only cases that are known to both count. `sides` are the branches below and above the cut, `ranks` the values
+    around it.
+    """
+    for node in range(len(starts) - 1):
+        gains[node] = 0.0
+        if n_branches[node] == 0:
             continue
-        rank = above
-        value = by_counts(measure, left, known, n_left, n, whole)
-        if value > 0.0 and value >= bar:
-            best, place = max(best, value), i + 1
-            bar = best * (1.0 - TIE)
-    return best, place
+        known, left = np.zeros(n_branches[node]), np.zeros(n_branches[node])
+        right = np.empty(n_branches[node])
+        for i in range(starts[node], starts[node + 1]):
+            case = order[i] & LOWER
+            if branches[case] >= 0:
+                known[branches[case]] += weights[case]
+        followed, best, before = known[usual[node]], 0.0, -1
+        for i in range(starts[node], starts[node + 1]):
+            case, rank = order[i] & LOWER, order[i] >> HALF
+            if branches[case] < 0:
+                continue
+            if before >= 0 and rank != before:
+                for b in range(len(known)):
+                    right[b] = known[b] - left[b]
+                low, high = largest(left), largest(right)
+                gain = left[low] + known[high] - left[high] - followed
+                if gain > NOTHING and gain >= best - NOTHING:
+                    best = max(best, gain)
+                    sides[node, 0], sides[node, 1] = low, high
+                    ranks[node, 0], ranks[node, 1] = before, rank
+            left[branches[case]] += weights[case]
+            before = rank
+        gains[node] = best
