@@ -17,7 +17,7 @@ from likely.models.bayes.classifier import BayesClassifier
 from likely.models.tree.binned_column import MOST_SAMPLED, quantile_edges
 from likely.models.tree.classifier import TreeClassifier
 from likely.models.tree.data import TrainingData, read_numbers
-from likely.models.tree.stream import BatchGrowth, Frontier, LevelCounts
+from likely.models.tree.stream import StreamedTreeGrower, OpenNodes, LevelCounts
 from likely.models.tree.tree import Feature
 from likely.numerics import together
 from likely.streaming.count import MOST_VALUES, EmptyPiece, Result, in_order, told
@@ -149,13 +149,13 @@ class Growing:
         factors = self.classifier.class_factors(looked.classes, looked.weights)
         classes = looked.classes
 
-        def count(frontier: Frontier) -> LevelCounts:
-            total = frontier.empty()
-            for part in self._each(lambda rows: frontier.count(self._stock(rows, features, classes, factors))):
+        def count(open_nodes: OpenNodes) -> LevelCounts:
+            total = open_nodes.empty()
+            for part in self._each(lambda rows: open_nodes.count(self._stock(rows, features, classes, factors))):
                 total = total + part
             return total
 
-        growth = BatchGrowth(self.classifier.plan(), classes, features, edges, count)
+        growth = StreamedTreeGrower(self.classifier.plan(), classes, features, edges, count)
         return self.classifier.grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
 
     def _refuse_text(self) -> None:

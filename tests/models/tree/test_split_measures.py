@@ -10,14 +10,14 @@ from likely.models.tree.split_measures import (
     GAIN,
     IDS,
     WITHOUT_LOGARITHMS,
-    cells_of,
+    binary_split_value,
+    branch_term,
     logarithms,
-    value_of,
-    value_of_two,
-    whole_of,
+    parent_term,
+    split_value,
     xlogx,
 )
-from likely.models.tree.unit_weights import by_counts, ratio, whole_by_counts
+from likely.models.tree.unit_weights import parent_term_by_counts, ratio, value_by_counts
 
 LOGS = logarithms(500)
 
@@ -34,10 +34,10 @@ def test_any_number_of_branches(name: str, step: float) -> None:
     for n_branches in (2, 3, 5):
         table = rng.integers(1, 20, (n_branches, 3)) * step
         known, sizes, n = table.sum(axis=0), table.sum(axis=1), float(table.sum())
-        cells = sum(cells_of(IDS[name], table[j], sizes[j], known, LOGS) for j in range(n_branches))
+        cells = sum(branch_term(IDS[name], table[j], sizes[j], known, LOGS) for j in range(n_branches))
         of_sizes = sum(xlogx(float(size), LOGS) for size in sizes)
-        whole = whole_of(IDS[name], known, n, LOGS)
-        found = value_of(IDS[name], n, xlogx(n, LOGS), whole, cells, of_sizes)
+        whole = parent_term(IDS[name], known, n, LOGS)
+        found = split_value(IDS[name], n, xlogx(n, LOGS), whole, cells, of_sizes)
         assert found == pytest.approx(MEASURES[name](table.T), rel=1e-9, abs=1e-12)
 
 
@@ -47,8 +47,8 @@ def test_two_branches(name: str) -> None:
     for _ in range(20):
         table = rng.integers(1, 30, (2, 4)).astype(float)
         known, n = table.sum(axis=0), float(table.sum())
-        whole = whole_of(IDS[name], known, n, LOGS)
-        found = value_of_two(
+        whole = parent_term(IDS[name], known, n, LOGS)
+        found = binary_split_value(
             IDS[name], table[0], float(table[0].sum()), np.empty(4), known, n, xlogx(n, LOGS), whole, LOGS
         )
         assert found == pytest.approx(MEASURES[name](table.T), rel=1e-9, abs=1e-12)
@@ -61,7 +61,7 @@ def test_two_branches_of_whole_cases(name: str) -> None:
         table = rng.integers(1, 30, (2, 4))
         known, n, n_left = table.sum(axis=0), int(table.sum()), int(table[0].sum())
         if IDS[name] in WITHOUT_LOGARITHMS:
-            found = by_counts(IDS[name], table[0], known, n_left, n, whole_by_counts(IDS[name], known, n))
+            found = value_by_counts(IDS[name], table[0], known, n_left, n, parent_term_by_counts(IDS[name], known, n))
         else:
             whole, cells = float(LOGS[known].sum()), float(LOGS[table].sum())
             sizes = float(LOGS[n_left] + LOGS[n - n_left])

@@ -47,4 +47,4 @@ def test_the_same_tree_by_any_number_of_threads(
 
 def test_what_goes_wrong_in_a_thread_is_said_outside() -> None:
     with TreeWorkers(2) as two, pytest.raises(ZeroDivisionError):
-        list(two.each(lambda k: 1 // k, [1, 0, 1], partition.WORTH_THREADS))
+        list(two.each(lambda k: 1 // k, [1, 0, 1], partition.MIN_PARALLEL_CASES))

@@ -7,20 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64, UInt8
-from likely.models.tree.columns import GAP, LOWER, Level, Moves, Rule, Sides, Splits, StandIns
-from likely.models.tree.sorted_column import mid_points, side_of
+from likely.models.tree.columns import GAP, LOWER, EntropyTables, Level, Moves, SplitCriterion, Splits, SurrogateScores
+from likely.models.tree.sorted_column import branches_by_threshold, mid_points
 from likely.models.tree.split_measures import (
-    NOTHING,
     TIE,
     WITHOUT_LOGARITHMS,
+    ZERO_WEIGHT,
+    binary_split_value,
+    gain_ratios_of_cuts,
     largest,
-    ratios_of_cuts,
+    parent_term,
     total_of,
-    value_of_two,
-    whole_of,
     xlogx,
 )
-from likely.models.tree.unit_weights import both_sides, count_known, edges_by_counts, edges_by_entropy
+from likely.models.tree.unit_weights import (
+    count_known,
+    fill_entropy_tables,
+    unit_edges_by_counts,
+    unit_edges_by_entropy,
+)
 
 MOST_BINS = 255
 
@@ -34,7 +39,7 @@ class BinnedColumn:
     def __init__(self, place: int, numbers: Array, edges: Array) -> None:
         self.place, self.numbers, self.edges = place, numbers, edges
         self.codes: NDArray[np.uint8] = np.empty(len(numbers), dtype=np.uint8)
-        assign(numbers, edges, self.codes)
+        bin_numbers(numbers, edges, self.codes)
         self._in_order = self.codes  # those of a level's members, as long as each row is there once
         self._has_gaps = bool((self.codes == GAP).any())
         self._cuts = np.empty(0, dtype=np.int64)
@@ -44,58 +49,60 @@ class BinnedColumn:
         """How many bins there are."""
         return len(self.edges) + 1
 
-    def judge(self, level: Level, rule: Rule) -> Array:
+    def score_splits(self, level: Level, criterion: SplitCriterion) -> Array:
         cases, scores = level.cases, np.empty(len(level))
         self._cuts = np.empty(len(level), dtype=np.int64)
         in_order = (self._in_order, level.starts, level.labels, self.n_bins)
-        found = (rule.min_cases, scores, self._cuts)
-        if not level.is_whole(rule):
+        found = (criterion.min_cases, scores, self._cuts)
+        if not level.has_unit_weights(criterion):
             score_bins(
                 self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, cases.unit,
-                self.n_bins, level.counts.shape[1], level.sizes, rule.measure, rule.logs, *found,
+                self.n_bins, level.counts.shape[1], level.sizes, criterion.measure, criterion.logs, *found,
             )  # fmt: skip
-        elif rule.measure in WITHOUT_LOGARITHMS:
-            edges_by_counts(*in_order, level.counts, rule.measure, *found)
+        elif criterion.measure in WITHOUT_LOGARITHMS:
+            unit_edges_by_counts(*in_order, level.counts, criterion.measure, *found)
         else:
-            edges_by_entropy(*in_order, *self._sides(level, rule), rule.measure, rule.logs, *found)
+            unit_edges_by_entropy(
+                *in_order, *self._entropy_tables(level, criterion), criterion.measure, criterion.logs, *found
+            )
         return scores
 
-    def _sides(self, level: Level, rule: Rule) -> Sides:
+    def _entropy_tables(self, level: Level, criterion: SplitCriterion) -> EntropyTables:
         """Those of the level, but its own for a column with gaps."""
-        if level.sides is not None and not self._has_gaps:
-            return level.sides
+        if level.entropy_tables is not None and not self._has_gaps:
+            return level.entropy_tables
         known = np.zeros_like(level.counts)
         count_known(self._in_order, level.starts, level.labels, known)
-        return sides_of(known, rule.logs)
+        return entropy_tables_of(known, criterion.logs)
 
-    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+    def ratios(self, level: Level, criterion: SplitCriterion, gains: Array) -> Array:
         cases, sides = level.cases, np.zeros((len(level), 2))
-        weigh_sides(self.codes, cases.rows, level.members, level.starts, cases.weights, self._cuts, sides)
-        return ratios_of_cuts(gains, sides[:, 0], sides.sum(axis=1))
+        branch_weights(self.codes, cases.rows, level.members, level.starts, cases.weights, self._cuts, sides)
+        return gain_ratios_of_cuts(gains, sides[:, 0], sides.sum(axis=1))
 
-    def split(self, level: Level, rule: Rule, nodes: Int64, branches: Int32) -> Splits:
-        mark_bins(
+    def split(self, level: Level, criterion: SplitCriterion, nodes: Int64, branches: Int32) -> Splits:
+        assign_branches_by_bin(
             self.codes, self._in_order, level.cases.rows, level.members, level.starts, self._cuts, nodes, branches
         )
         return Splits(np.full(len(nodes), 2, dtype=np.int32), self.edges[self._cuts[nodes]])
 
-    def stand_in(self, level: Level, branches: Int32, n_branches: Int32, usual: Int32) -> StandIns:
+    def score_surrogates(self, level: Level, branches: Int32, n_branches: Int32, majority: Int32) -> SurrogateScores:
         n = len(level)
-        gains, sides, cuts = np.empty(n), np.zeros((n, 2), dtype=np.int32), np.zeros(n, dtype=np.int64)
-        agree_by_bin(
+        gains, low_high, cuts = np.empty(n), np.zeros((n, 2), dtype=np.int32), np.zeros(n, dtype=np.int64)
+        best_surrogate_edge(
             self.codes, level.cases.rows, level.members, level.starts, branches, level.cases.weights, self.n_bins,
-            n_branches, usual, gains, sides, cuts,
+            n_branches, majority, gains, low_high, cuts,
         )  # fmt: skip
         thresholds = self.edges[cuts] if len(self.edges) else np.zeros(n)
-        return StandIns(gains, sides[:, 0], sides[:, 1], thresholds)
+        return SurrogateScores(gains, low_high[:, 0], low_high[:, 1], thresholds)
 
-    def stand_in_maps(
-        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64
+    def surrogate_value_branches(
+        self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64
     ) -> Int32 | None:
         return None
 
-    def follow(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
-        return side_of(self.numbers[rows], threshold, low, high)
+    def follow_surrogate(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
+        return branches_by_threshold(self.numbers[rows], threshold, low, high)
 
     def move(self, moves: Moves) -> None:
         if moves.sources is None:
@@ -106,13 +113,13 @@ class BinnedColumn:
             self._in_order = codes
 
 
-def sides_of(known: Array, logs: Array) -> Sides:
+def entropy_tables_of(known: Array, logs: Array) -> EntropyTables:
     """What a cut of so many cases by class says, for every node and every way to cut it."""
     n_nodes, n_classes = known.shape
     n_cases = int(known.sum())
     cells, sizes = np.empty(n_cases + n_nodes * n_classes), np.empty(n_cases + n_nodes)
-    both_sides(known, logs, cells, sizes)
-    return Sides(known, cells, sizes)
+    fill_entropy_tables(known, logs, cells, sizes)
+    return EntropyTables(known, cells, sizes)
 
 
 def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
@@ -130,7 +137,7 @@ def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
 
 
 @numba.njit(nogil=True, cache=True)
-def assign(numbers: Array, edges: Array, out: UInt8) -> None:
+def bin_numbers(numbers: Array, edges: Array, out: UInt8) -> None:
     """The bin of every number: how many edges are not above it; a gap is 255.
 
     Eight steps for every number, without a branch that the processor would have to guess.
@@ -166,9 +173,9 @@ def best_edge(table: Array, size: float, measure: int, logs: Array, min_cases: f
         for c in range(n_classes):
             known[c] += table[k, c]
     n = total_of(known)
-    if n <= NOTHING:
+    if n <= ZERO_WEIGHT:
         return 0.0, -1
-    log_n, whole, least = xlogx(n, logs), whole_of(measure, known, n, logs), min_cases - NOTHING
+    log_n, whole, least = xlogx(n, logs), parent_term(measure, known, n, logs), min_cases - ZERO_WEIGHT
     n_left, best, edge = 0.0, 0.0, -1
     for k in range(n_bins - 1):
         here = 0.0
@@ -176,12 +183,12 @@ def best_edge(table: Array, size: float, measure: int, logs: Array, min_cases: f
             left[c] += table[k, c]
             here += table[k, c]
         n_left += here
-        if here <= NOTHING or n_left < least:
+        if here <= ZERO_WEIGHT or n_left < least:
             continue  # an empty bin: the same cut as the edge before
         n_right = n - n_left
-        if n_right < least or n_right <= NOTHING:
+        if n_right < least or n_right <= ZERO_WEIGHT:
             break
-        value = value_of_two(measure, left, n_left, right, known, n, log_n, whole, logs)
+        value = binary_split_value(measure, left, n_left, right, known, n, log_n, whole, logs)
         if value > 0.0 and value >= best * (1.0 - TIE):
             best, edge = max(best, value), k
     return best * n / size, edge
@@ -206,7 +213,7 @@ def score_bins(
 
 
 @numba.njit(nogil=True, cache=True)
-def score_tables(
+def score_bin_tables(
     tables: Array, sizes: Array, measure: int, logs: Array, min_cases: float, scores: Array, edges: Int64
 ) -> None:
     """The same from node × bin × class tables that were counted elsewhere."""
@@ -215,7 +222,7 @@ def score_tables(
 
 
 @numba.njit(nogil=True, cache=True)
-def weigh_sides(
+def branch_weights(
     codes: UInt8, rows: Int32, members: Int64, starts: Int64, weights: Array, edges: Int64, sides: Array
 ) -> None:
     """The weight of the known cases of each node on either side of its cut."""
@@ -228,7 +235,7 @@ def weigh_sides(
 
 
 @numba.njit(nogil=True, cache=True)
-def mark_bins(
+def assign_branches_by_bin(
     codes: UInt8,
     in_order: UInt8,
     rows: Int32,
@@ -266,11 +273,11 @@ def branches_by_bin(
 
 
 @numba.njit(nogil=True, cache=True)
-def agree_by_bin(
+def best_surrogate_edge(
     codes: UInt8, rows: Int32, members: Int64, starts: Int64, branches: Int32, weights: Array, n_bins: int,
-    n_branches: Int32, usual: Int32, gains: Array, sides: Int32, edges: Int64,
+    n_branches: Int32, majority: Int32, gains: Array, low_high: Int32, edges: Int64,
 ) -> None:  # fmt: skip
-    """The edge that best tells the branch of another test, and how much more weight it sends right than `usual`."""
+    """The edge that best tells the branch of another test, and how much more weight it sends right than `majority`."""
     for node in range(len(starts) - 1):
         gains[node] = 0.0
         if n_branches[node] == 0:
@@ -278,16 +285,16 @@ def agree_by_bin(
         table, known = np.empty((n_bins, n_branches[node])), np.empty(n_branches[node])
         branches_by_bin(codes, rows, members, starts[node], starts[node + 1], branches, weights, table, known)
         left, right, best = np.zeros(n_branches[node]), np.empty(n_branches[node]), 0.0
-        followed = known[usual[node]]
+        followed = known[majority[node]]
         for k in range(n_bins - 1):
-            if total_of(table[k]) <= NOTHING:
+            if total_of(table[k]) <= ZERO_WEIGHT:
                 continue
             for b in range(len(known)):
                 left[b] += table[k, b]
                 right[b] = known[b] - left[b]
             low, high = largest(left), largest(right)
             gain = left[low] + known[high] - left[high] - followed
-            if gain > NOTHING and gain >= best - NOTHING:
+            if gain > ZERO_WEIGHT and gain >= best - ZERO_WEIGHT:
                 best = max(best, gain)
-                sides[node, 0], sides[node, 1], edges[node] = low, high, k
+                low_high[node, 0], low_high[node, 1], edges[node] = low, high, k
         gains[node] = best

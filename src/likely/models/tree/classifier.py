@@ -21,20 +21,20 @@ from likely.errors import DataError, SettingsError
 from likely.models.classifier import Persistable
 from likely.models.decision import Decider
 from likely.models.tree.codec import read_tree, write_tree
-from likely.models.tree.data import Telling, TrainingData, features_of, telling_words
+from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
 from likely.models.tree.export import TreeLooks
 from likely.models.tree.fit import Plan, checked_plan
 from likely.models.tree.predict import Rows
 from likely.models.tree.pruning import (
-    Choice,
+    Pruning,
+    alpha_by_cases,
     cost_complexity,
     grow_and_prune,
     learned_places,
     places_among,
-    price_by_cases,
     table_and_labels,
 )
-from likely.models.tree.subtrees import raised
+from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Tree
 from likely.numerics import log_of, refuse_heavy
 from likely.scorer import class_prior
@@ -138,7 +138,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow and prune a tree from these rows. `y` may also name a column of the table."""
-        plan, choice = self.plan(), Choice.read(self.prune)
+        plan, choice = self.plan(), Pruning.read(self.prune)
         table = as_table(X, allow_empty=False)
         target = y if isinstance(y, str) and y in table else None
         schema = schema_for(table, target, self.schema)
@@ -149,7 +149,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         features = features_of(table, schema, self._telling(table, labels, weights))
         stock = TrainingData.read(table, features, labels.classes, labels.codes, weights)
         apart = None
-        if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
+        if choice.method == "reduced_error" and not isinstance(choice.amount, float | int):
             apart = self._apart(choice.amount, schema, stock)
         tree = grow_and_prune(plan, choice, stock, apart, raising=self.raising, seed=self.seed, n_jobs=self.n_jobs)
         self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), table.n_rows
@@ -166,29 +166,29 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         errors on these rows. To raise branches, give the rows that the tree grew from.
         """
         check_is_fitted(self)
-        choice = Choice.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
-        by_price = choice.way == "cost_complexity" and choice.amount is None
-        if choice.way == "reduced_error":
+        choice = Pruning.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
+        by_price = choice.method == "cost_complexity" and choice.amount is None
+        if choice.method == "reduced_error":
             if isinstance(choice.amount, float | int):
                 raise SettingsError("A grown tree has no rows to share out: give those to prune by, pruned(…, X, y).")
             X, y = table_and_labels(choice.amount, self.schema_.target)
         if X is None and by_price:
             raise SettingsError("Without rows a price of a leaf is needed: pruned(('cost_complexity', 0.01)).")
-        if X is None and (raising or choice.way == "reduced_error"):
+        if X is None and (raising or choice.method == "reduced_error"):
             raise SettingsError("This pruning needs rows: pruned(…, X, y).")
         other = copy(self)
         if X is None:
-            return other._remember(choice.cut(self.tree_))
+            return other._remember(choice.apply(self.tree_))
         rows, labels = self._rows(X), self._known_labels(X, y)
         kept = learned_places(labels)
         if len(kept) < len(labels):
             rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
         if raising:
-            return other._remember(raised(self.tree_, rows, labels, None, choice.estimate()))
+            return other._remember(raise_subtrees(self.tree_, rows, labels, None, choice.estimate()))
         counts = rows.counts(labels)
         if by_price:
-            return other._remember(cost_complexity(self.tree_, price_by_cases(self.tree_, counts)))
-        return other._remember(choice.cut(self.tree_, counts))
+            return other._remember(cost_complexity(self.tree_, alpha_by_cases(self.tree_, counts)))
+        return other._remember(choice.apply(self.tree_, counts))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
@@ -211,8 +211,8 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
 
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
         """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
-        choice, kept = Choice.read(self.prune), copy(self)
-        if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
+        choice, kept = Pruning.read(self.prune), copy(self)
+        if choice.method == "reduced_error" and not isinstance(choice.amount, float | int):
             kept.prune = ("reduced_error", GIVEN_APART)
         Persistable.save(kept, path, sources)
 
@@ -220,12 +220,12 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         """The parameters that growing needs, checked."""
         return checked_plan(self)
 
-    def _telling(self, table: Table, labels: Labels, weights: Array | None) -> Telling | None:
+    def _telling(self, table: Table, labels: Labels, weights: Array | None) -> WordSelection | None:
         """How the words of a text column are chosen, if they may be tested at all."""
         if self.text_tokens is None:
             return None
         most, n_classes = int(self.text_tokens), len(labels.classes)
-        return lambda name: telling_words(table, name, labels.codes, weights, n_classes, most, self.n_jobs)
+        return lambda name: informative_words(table, name, labels.codes, weights, n_classes, most, self.n_jobs)
 
     def _weights(self, labels: Labels, weights: Array | None) -> Array | None:
         """What each row weighs: as given, and so that the classes have the shares of the priors."""
@@ -250,13 +250,13 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
 
     def grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
         """Take on a tree that was grown elsewhere from rows of this schema, and prune it."""
-        choice = Choice.read(self.prune)
+        choice = Pruning.read(self.prune)
         self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), n_rows
         self.feature_names_in_ = np.array(schema.names, dtype=object)
         self._remember(tree)
-        if choice.way == "reduced_error":
+        if choice.method == "reduced_error":
             return self._remember(self.pruned(self.prune).tree_)
-        return self._remember(choice.cut(tree))
+        return self._remember(choice.apply(tree))
 
     def _apart(self, given: Any, schema: Schema, stock: TrainingData) -> TrainingData:
         """Rows to prune by, as columns of the same features."""
@@ -311,7 +311,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self.plan()
-        Choice.read(self.prune)
+        Pruning.read(self.prune)
         if type(data["rows"]) is not int or data["rows"] < 0:
             raise DataError("its number of rows is no number")
         if self.loss is not None:

@@ -16,7 +16,10 @@ from likely.store.statistics import Reader, Writer
 from likely.table import level_key
 
 FLAT = {"column": np.int32, "threshold": np.float64, "first_child": np.int32, "n_children": np.int32,
-        "values": np.int64, "usual": np.int32}  # fmt: skip
+        "values": np.int64, "majority_branch": np.int32}  # fmt: skip
+IN_FILE = {"majority_branch": "usual"}
+"""Fields that have another name in the file."""
+
 STAND_INS = {"column": np.int32, "threshold": np.float64, "low": np.int32, "high": np.int32, "values": np.int64}
 
 
@@ -33,7 +36,7 @@ def write_tree(tree: Tree, writer: Writer) -> dict[str, Any]:
             }
             for feature in tree.features
         ],
-        "nodes": {name: writer.put(getattr(tree, name)) for name in FLAT},
+        "nodes": {IN_FILE.get(name, name): writer.put(getattr(tree, name)) for name in FLAT},
         "branches": writer.put(tree.branches),
         "counts": writer.put(tree.counts),
         "stand_in_starts": writer.put(tree.surrogates.starts),
@@ -52,7 +55,7 @@ def read_tree(data: Any, reader: Reader, classes: NDArray[Any]) -> Tree:
     n = len(counts)
     if not n or not len(classes) or not np.isfinite(counts.sum()):
         raise ModelFileError("its tree has no nodes, or more cases than can be counted")
-    nodes = {name: reader.get(data["nodes"][name], (n,), kind) for name, kind in FLAT.items()}
+    nodes = {name: reader.get(data["nodes"][IN_FILE.get(name, name)], (n,), kind) for name, kind in FLAT.items()}
     starts = reader.get(data["stand_in_starts"], (n + 1,), np.int64)
     stand_ins = {name: reader.get(data["stand_ins"][name], (None,), kind) for name, kind in STAND_INS.items()}
     branches = reader.get(data["branches"], (None,), np.int32)
@@ -102,7 +105,7 @@ def _check_shape(tree: Tree) -> None:
         fair = bool((tree.first_child[inner] == firsts[inner]).all()) and bool(
             (firsts > np.arange(len(tree)))[inner].all()
         )
-    if not fair or ((tree.usual < 0) | (tree.usual >= tree.n_children))[inner].any():
+    if not fair or ((tree.majority_branch < 0) | (tree.majority_branch >= tree.n_children))[inner].any():
         raise ModelFileError("its tree is none: nodes do not follow their parents")
 
 

@@ -27,12 +27,12 @@ from likely.text.vocabulary import Words
 Read = Array | Int32
 
 
-Telling = Callable[[str], Sequence[str]]
+WordSelection = Callable[[str], Sequence[str]]
 """The words of a text column that a tree may ask for."""
 
 
-def features_of(table: Table, schema: Schema, telling: Telling | None = None) -> tuple[Feature, ...]:
-    """The columns that a tree may test, in the order of the table; a text is as many as it has telling words."""
+def features_of(table: Table, schema: Schema, select_words: WordSelection | None = None) -> tuple[Feature, ...]:
+    """The columns that a tree may test, in the order of the table; a text is as many as it has select_words words."""
     if table.sparse is not None:
         raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
     kinds, found = schema.kinds, list[Feature]()
@@ -41,10 +41,10 @@ def features_of(table: Table, schema: Schema, telling: Telling | None = None) ->
             found.append(Feature(name))
         elif kinds[name] == "nominal":
             found.append(Feature(name, in_order(table.codes(name).levels)))
-        elif telling is None:
+        elif select_words is None:
             raise _text_refused(name)
         else:
-            found += [word_feature(name, word) for word in telling(name)]
+            found += [word_feature(name, word) for word in select_words(name)]
     _refuse_like_names(found)
     return tuple(found)
 
@@ -52,7 +52,7 @@ def features_of(table: Table, schema: Schema, telling: Telling | None = None) ->
 def _text_refused(name: str) -> SchemaError:
     """A tree tests numbers and categories: a text is neither."""
     return SchemaError(
-        f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most telling words "
+        f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most select_words words "
         f"(text_tokens=100), leave it out (schema={{{name!r}: 'ignored'}}), or call it nominal."
     )
 
@@ -110,8 +110,8 @@ class TrainingData:
         """The columns of a table, without the rows that weigh nothing."""
         asked = with_word_tests(table, features)
         columns = tuple(read_column(asked, feature) for feature in features)
-        stock = cls(features, columns, classes, labels, weights)
-        return stock if weights is None or weights.all() else stock.take(np.flatnonzero(weights))
+        data = cls(features, columns, classes, labels, weights)
+        return data if weights is None or weights.all() else data.take(np.flatnonzero(weights))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -149,7 +149,7 @@ def word_feature(column: str, word: str) -> Feature:
     return Feature(f"{column} has {word!r}", ANSWERS, word=(column, word))
 
 
-def telling_words(
+def informative_words(
     table: Table,
     column: str,
     labels: Int32,

@@ -19,27 +19,27 @@ from likely.models.tree.columns import HALF, LOWER, Cases, Level, Moves
 from likely.models.tree.split_measures import TIE
 from likely.parallel import Item, Result
 
-WORTH_THREADS = 1 << 13
+MIN_PARALLEL_CASES = 1 << 13
 """Cases below which one thread is quicker than several: a column is done before another thread wakes up."""
 
 NONE = np.empty(0, dtype=np.int64)
 
 
 class TreeWorkers(parallel.WorkerPool):
-    """A crew that knows how much there is to do."""
+    """Threads that stay for a whole tree, but are not woken up for a level that is soon done."""
 
     def each(self, task: Callable[[Item], Result], items: Sequence[Item], n_cases: int) -> list[Result]:
         """Results of `task` for every item, in the order of the items; each of them looks at so many cases."""
-        return [task(item) for item in items] if n_cases < WORTH_THREADS else self.do(task, items)
+        return [task(item) for item in items] if n_cases < MIN_PARALLEL_CASES else self.do(task, items)
 
 
-def is_most(weights: Array, most: Array | float) -> NDArray[np.bool_]:
+def is_largest(weights: Array, most: Array | float) -> NDArray[np.bool_]:
     """Which weights are the largest, but for rounding: relative, because from 2¹⁴ on n − 1e-12 is n itself."""
     return np.asarray(weights >= np.asarray(most) * (1.0 - TIE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Branching:
+class LevelPartition:
     """The tests of a level: how many branches each node has, its first child, and the branch of each case (−1: gap)."""
 
     n_branches: Int32
@@ -47,7 +47,7 @@ class Branching:
     of_case: Int32
 
     @classmethod
-    def of(cls, n_branches: Int32, of_case: Int32) -> Branching:
+    def of(cls, n_branches: Int32, of_case: Int32) -> LevelPartition:
         """Children stand in the order of their parents."""
         first_child = np.where(n_branches > 0, np.cumsum(n_branches) - n_branches, -1).astype(np.int64)
         return cls(n_branches, first_child, of_case)
@@ -57,7 +57,7 @@ class Branching:
         """The node above each child."""
         return np.repeat(np.arange(len(self.n_branches)), self.n_branches)
 
-    def weigh(self, level: Level, crew: TreeWorkers) -> tuple[Array, Array, int]:
+    def child_counts(self, level: Level, workers: TreeWorkers) -> tuple[Array, Array, int]:
         """Class weights of the children by known branches, those of the gaps of each node, and how many gaps."""
         cases = level.cases
         counts, gaps = np.zeros((int(self.n_branches.sum()), level.counts.shape[1])), np.zeros_like(level.counts)
@@ -69,20 +69,20 @@ class Branching:
                 counts, gaps[nodes],
             )  # fmt: skip
 
-        return counts, gaps, sum(crew.each(count, level.blocks(), len(level.members)))
+        return counts, gaps, sum(workers.each(count, level.blocks(), len(level.members)))
 
-    def usual(self, known: Array) -> Int32:
+    def majority_branches(self, known: Array) -> Int32:
         """The branch of each node that most cases take; the first of equals."""
-        usual, inner = np.full(len(self.n_branches), -1, dtype=np.int32), np.flatnonzero(self.n_branches > 0)
+        majority, inner = np.full(len(self.n_branches), -1, dtype=np.int32), np.flatnonzero(self.n_branches > 0)
         most = np.maximum.reduceat(known, self.first_child[inner])
-        children = np.flatnonzero(is_most(known, np.repeat(most, self.n_branches[inner])))[::-1]
+        children = np.flatnonzero(is_largest(known, np.repeat(most, self.n_branches[inner])))[::-1]
         parents = self.parents[children]
-        usual[parents] = children - self.first_child[parents]  # the first of equals is written last
-        return usual
+        majority[parents] = children - self.first_child[parents]  # the first of equals is written last
+        return majority
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Passage:
+class NextLevel:
     """Where the cases of a level are in the next one, and the moves that take columns there."""
 
     cases: Cases
@@ -91,7 +91,9 @@ class Passage:
     moves: Moves
 
 
-def pass_on(level: Level, ways: Branching, open_: NDArray[np.bool_], by_case: bool, crew: TreeWorkers) -> Passage:
+def partition_cases(
+    level: Level, partition: LevelPartition, open_: NDArray[np.bool_], by_case: bool, workers: TreeWorkers
+) -> NextLevel:
     """Every case to its child, if that is open; `by_case` says that there are columns that look cases up."""
     n_nodes = int(open_.sum())
     child_places = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int64)
@@ -100,42 +102,46 @@ def pass_on(level: Level, ways: Branching, open_: NDArray[np.bool_], by_case: bo
 
     def divide(nodes: slice) -> None:
         own = level.starts[nodes.start : nodes.stop + 1]
-        assign_children(level.members, own, ways.of_case, ways.first_child[nodes], child_places, in_place, sizes)
+        assign_children(
+            level.members, own, partition.of_case, partition.first_child[nodes], child_places, in_place, sizes
+        )
 
     def gather(nodes: slice) -> None:
         gather_members(in_place, level.starts[nodes.start], level.starts[nodes.stop], at, sources)
 
-    for _ in crew.each(divide, blocks, n_members):
+    for _ in workers.each(divide, blocks, n_members):
         pass
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     at, sources = starts.copy(), np.empty(starts[-1], dtype=np.int32)
-    for _ in crew.each(gather, blocks, n_members):
+    for _ in workers.each(gather, blocks, n_members):
         pass
     members = np.take(level.members, sources)
     targets = NONE
     if by_case:
         targets = np.full(len(level.cases.rows), -1, dtype=np.int64)
         targets[level.members] = in_place
-    return Passage(level.cases, members, np.take(level.labels, sources), Moves(targets, NONE, starts, sources))
+    return NextLevel(level.cases, members, np.take(level.labels, sources), Moves(targets, NONE, starts, sources))
 
 
-def share_out(level: Level, ways: Branching, open_: NDArray[np.bool_], shares: Array) -> Passage:
+def partition_fractional_cases(
+    level: Level, partition: LevelPartition, open_: NDArray[np.bool_], shares: Array
+) -> NextLevel:
     """The same where gaps go down all branches, each with the share of the known cases there."""
     n_nodes, n_cases = int(open_.sum()), len(level.cases.rows)
     child_places = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int64)
-    where = (level.members, level.starts, ways.of_case, ways.first_child)
+    where = (level.members, level.starts, partition.of_case, partition.first_child)
     n_copies = np.zeros(n_cases, dtype=np.int64)
-    more = count_copies(*where, ways.n_branches, child_places, n_copies)
+    more = count_copies(*where, partition.n_branches, child_places, n_copies)
     copies = np.concatenate([[n_cases], n_cases + np.cumsum(n_copies)]).astype(np.int64)
     cases = _with_copies(level.cases, n_copies)
     targets = np.full(n_cases + more, -1, dtype=np.int64)
     assign_targets(*where, child_places, targets)
-    spread_fractions(*where, ways.n_branches, child_places, shares, cases.weights, copies, targets)
+    spread_fractions(*where, partition.n_branches, child_places, shares, cases.weights, copies, targets)
     sizes = sizes_of(level.members, level.starts, targets, copies, n_nodes)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     members = np.empty(starts[-1], dtype=np.int64)
     move(level.members, level.starts, targets, copies, starts, members)
-    return Passage(cases, members, cases.labels[members], Moves(targets, copies, starts, None))
+    return NextLevel(cases, members, cases.labels[members], Moves(targets, copies, starts, None))
 
 
 def _with_copies(cases: Cases, n_copies: Int64) -> Cases:

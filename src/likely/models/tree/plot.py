@@ -119,7 +119,7 @@ class TreePicture:
         rounded = 10 if tree.is_leaf[node] else 2
         weight = "bold" if tree.is_leaf[node] else "normal"
         parts = [
-            f"<g><title>{escape(self._told(node))}</title>"
+            f"<g><title>{escape(self._class_counts(node))}</title>"
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="{rounded}" fill="white" '
             f'stroke="{stroke}" stroke-width="{thick}"/>',
             f'<text x="{x + 8:.1f}" y="{y + 18:.1f}" fill="{INK}" font-weight="{weight}">'
@@ -139,7 +139,7 @@ class TreePicture:
                 left += part
         return "".join([*parts, "</g>"])
 
-    def _told(self, node: int) -> str:
+    def _class_counts(self, node: int) -> str:
         labels = self.tree.classes.tolist()
         return ", ".join(
             f"{labels[c]}: {self.tree.counts[node, c]:g}" for c in np.flatnonzero(self.tree.counts[node] > 0.0)

@@ -1,8 +1,8 @@
 """Making a grown tree smaller: what a user may ask for, and each way to prune.
 
 Each way takes a tree and gives another: by errors of the training cases, charged to be on the safe side, or of cases
-that were kept apart; by minimum description length; or by cost complexity. None needs the cases
-that the tree grew from.
+that were kept apart; by minimum description length; or by cost complexity. None needs the cases that the tree grew
+from.
 """
 
 from __future__ import annotations
@@ -24,137 +24,145 @@ from likely.measures import confident_errors
 from likely.models.tree.data import TrainingData
 from likely.models.tree.fit import Plan, fit_tree
 from likely.models.tree.predict import Rows
-from likely.models.tree.subtrees import cut_where_cheaper, raised, reached, sizes_and_errors, without
+from likely.models.tree.subtrees import (
+    raise_subtrees,
+    reachable,
+    replace_costly_subtrees,
+    sizes_and_errors,
+    with_leaves_at,
+)
 from likely.models.tree.tree import Tree
 from likely.table import Labels, as_table, merge_classes
 
-Way = Literal["pessimistic", "confidence", "reduced_error", "mdl", "cost_complexity"]
+Method = Literal["pessimistic", "confidence", "reduced_error", "mdl", "cost_complexity"]
 
-WAYS: tuple[str, ...] = get_args(Way)
+METHODS: tuple[str, ...] = get_args(Method)
 
 N_FOLDS = 10
 
 SLACK = 1e-10
 
-NOTHING = 1e-12
+ROUNDING = 1e-12
 """Shares of cases below this are rounding."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Pruning:
     """A way to prune and its amount: errors to add, a level, a share of the rows, or the price of a leaf."""
 
-    way: Way | None
+    method: Method | None
     amount: Any = None
 
     @classmethod
-    def read(cls, given: Any) -> Choice:
+    def read(cls, given: Any) -> Pruning:
         """What the parameter `prune` says, checked."""
         if given is None:
             return cls(None)
         parts = given if isinstance(given, tuple | list) else (given,)
-        if not 1 <= len(parts) <= 2 or not isinstance(parts[0], str) or parts[0] not in WAYS:
-            raise _strange(given)
-        found = cls(cast(Way, parts[0]), parts[1] if len(parts) == 2 else None)
-        needs_none, needs_one = found.way == "mdl", found.way in ("pessimistic", "confidence", "reduced_error")
+        if not 1 <= len(parts) <= 2 or not isinstance(parts[0], str) or parts[0] not in METHODS:
+            raise _unknown_pruning(given)
+        found = cls(cast(Method, parts[0]), parts[1] if len(parts) == 2 else None)
+        needs_none, needs_one = found.method == "mdl", found.method in ("pessimistic", "confidence", "reduced_error")
         if (needs_none and found.amount is not None) or (needs_one and found.amount is None):
-            raise _strange(given)
-        if found.way in ("pessimistic", "confidence") or (found.way == "cost_complexity" and found.amount is not None):
+            raise _unknown_pruning(given)
+        if found.method in ("pessimistic", "confidence") or (
+            found.method == "cost_complexity" and found.amount is not None
+        ):
             found.number()
         return found
 
     def number(self) -> float:
         """The amount where it has to be a number."""
         if type(self.amount) is bool or not isinstance(self.amount, Real):
-            raise SettingsError(f"prune=({self.way!r}, {self.amount!r}): the second entry has to be a number.")
+            raise SettingsError(f"prune=({self.method!r}, {self.amount!r}): the second entry has to be a number.")
         return float(self.amount)
 
     def estimate(self) -> Callable[[Array, Array], Array]:
         """Errors that a leaf is charged with, for the ways that charge them."""
-        if self.way == "pessimistic":
+        if self.method == "pessimistic":
             return partial(pessimistic_errors, r=self.number())
-        if self.way == "confidence":
+        if self.method == "confidence":
             return partial(confident_errors, level=self.number())
         raise SettingsError("Branches are raised by 'pessimistic' and 'confidence' pruning only: choose one of these.")
 
-    def cut(self, tree: Tree, counts: Array | None = None) -> Tree:
+    def apply(self, tree: Tree, counts: Array | None = None) -> Tree:
         """Prune a grown tree; `counts` are class weights of other cases in its nodes."""
-        if self.way == "pessimistic":
+        if self.method == "pessimistic":
             return pessimistic(tree, self.number(), counts)
-        if self.way == "confidence":
+        if self.method == "confidence":
             return confidence(tree, self.number(), counts)
-        if self.way == "mdl":
+        if self.method == "mdl":
             return mdl(tree, counts)
-        if self.way == "cost_complexity":
+        if self.method == "cost_complexity":
             return cost_complexity(tree, self.number(), None if counts is None else weakest_links(tree, counts))
-        if self.way == "reduced_error" and counts is not None:
+        if self.method == "reduced_error" and counts is not None:
             return reduced_error(tree, counts)
         return tree
 
 
 def grow_and_prune(
     plan: Plan,
-    choice: Choice,
-    stock: TrainingData,
-    apart: TrainingData | None,
+    pruning: Pruning,
+    data: TrainingData,
+    held_out: TrainingData | None,
     *,
     raising: bool,
     seed: int,
     n_jobs: int | None,
 ) -> Tree:
-    """Grow a tree and prune it; `apart` are cases to prune by, if they were kept apart."""
-    if apart is None and choice.way == "reduced_error":
-        stock, apart = _split(stock, choice.number(), seed)
-    tree = fit_tree(plan, stock, n_jobs)
-    if choice.way == "cost_complexity" and choice.amount is None:
-        choice = Choice("cost_complexity", cheapest_price(plan, tree, stock, seed, n_jobs))
+    """Grow a tree and prune it; `held_out` are cases to prune by, if some were kept apart."""
+    if held_out is None and pruning.method == "reduced_error":
+        data, held_out = _hold_out(data, pruning.number(), seed)
+    tree = fit_tree(plan, data, n_jobs)
+    if pruning.method == "cost_complexity" and pruning.amount is None:
+        pruning = Pruning("cost_complexity", best_alpha(plan, tree, data, seed, n_jobs))
     if raising:
-        rows = Rows.stocked(tree, stock.columns, n_jobs)
-        return raised(tree, rows, stock.labels, stock.weights, choice.estimate())
+        rows = Rows.from_columns(tree, data.columns, n_jobs)
+        return raise_subtrees(tree, rows, data.labels, data.weights, pruning.estimate())
     counts = None
-    if apart is not None:
-        counts = Rows.stocked(tree, apart.columns, n_jobs).counts(apart.labels, apart.weights)
-    return choice.cut(tree, counts)
+    if held_out is not None:
+        counts = Rows.from_columns(tree, held_out.columns, n_jobs).counts(held_out.labels, held_out.weights)
+    return pruning.apply(tree, counts)
 
 
-def cheapest_price(plan: Plan, tree: Tree, stock: TrainingData, seed: int, n_jobs: int | None) -> float:
+def best_alpha(plan: Plan, tree: Tree, data: TrainingData, seed: int, n_jobs: int | None) -> float:
     """The price of a leaf with the fewest errors in cross-validation; of equals the highest, for the smaller tree.
 
     Prices that are tried lie between those at which the whole tree shrinks: their geometric means.
     """
     steps = weakest_links(tree).alphas
-    prices = np.append(np.sqrt(steps[:-1] * steps[1:]), steps[-1])
-    n_folds = min(N_FOLDS, len(stock))
-    if n_folds < 2 or len(prices) < 2:
+    alphas = np.append(np.sqrt(steps[:-1] * steps[1:]), steps[-1])
+    n_folds = min(N_FOLDS, len(data))
+    if n_folds < 2 or len(alphas) < 2:
         return 0.0
-    fold, errors = stock.folds(n_folds, seed), np.zeros(len(prices))
+    fold, errors = data.folds(n_folds, seed), np.zeros(len(alphas))
     for k in range(n_folds):
-        learned, held_out = stock.take(np.flatnonzero(fold != k)), stock.take(np.flatnonzero(fold == k))
+        learned, held_out = data.take(np.flatnonzero(fold != k)), data.take(np.flatnonzero(fold == k))
         grown = fit_tree(plan, learned, n_jobs)
         links = weakest_links(grown)
         weights = np.ones(len(held_out)) if held_out.weights is None else held_out.weights
-        for place, price in enumerate(prices):
-            smaller = cost_complexity(grown, float(price), links)
-            chosen = Rows.stocked(smaller, held_out.columns, n_jobs).choose(smaller.probabilities(0.0))
+        for place, alpha in enumerate(alphas):
+            smaller = cost_complexity(grown, float(alpha), links)
+            chosen = Rows.from_columns(smaller, held_out.columns, n_jobs).choose(smaller.probabilities(0.0))
             errors[place] += weights[chosen != held_out.labels].sum()
-    return float(prices[np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[-1]])
+    return float(alphas[np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[-1]])
 
 
-def _split(stock: TrainingData, share: float, seed: int) -> tuple[TrainingData, TrainingData]:
+def _hold_out(data: TrainingData, share: float, seed: int) -> tuple[TrainingData, TrainingData]:
     """Rows to grow from, and about the given share of each class to prune by."""
     if not 0.0 < share < 1.0:
         raise SettingsError(f"prune=('reduced_error', {share!r}): the share of rows to prune by lies between 0 and 1.")
-    apart = np.zeros(len(stock), dtype=np.bool_)
-    shuffled = np.random.default_rng(seed).permutation(len(stock))
-    by_class = shuffled[np.argsort(stock.labels[shuffled], kind="stable")]
-    steps = np.arange(1, len(stock) + 1) * share
-    apart[by_class] = np.floor(steps) > np.floor(steps - share)
-    if not apart.any() or apart.all():
-        raise SettingsError(f"{len(stock)} rows are too few to keep {share:g} of them apart for pruning.")
-    return stock.take(np.flatnonzero(~apart)), stock.take(np.flatnonzero(apart))
+    held_out = np.zeros(len(data), dtype=np.bool_)
+    shuffled = np.random.default_rng(seed).permutation(len(data))
+    by_class = shuffled[np.argsort(data.labels[shuffled], kind="stable")]
+    steps = np.arange(1, len(data) + 1) * share
+    held_out[by_class] = np.floor(steps) > np.floor(steps - share)
+    if not held_out.any() or held_out.all():
+        raise SettingsError(f"{len(data)} rows are too few to keep {share:g} of them held_out for pruning.")
+    return data.take(np.flatnonzero(~held_out)), data.take(np.flatnonzero(held_out))
 
 
-def _strange(given: Any) -> SettingsError:
+def _unknown_pruning(given: Any) -> SettingsError:
     return SettingsError(
         f"prune is {given!r}, but it is None, ('pessimistic', r), ('confidence', level), ('reduced_error', share of "
         "rows or (X, y)), 'mdl', 'cost_complexity' or ('cost_complexity', price of a leaf)."
@@ -166,17 +174,17 @@ def pessimistic(tree: Tree, r: float, counts: Array | None = None) -> Tree:
 
     `counts` are class weights of other cases in every node (`Rows.counts`); without them the training cases count.
     """
-    return cut_where_cheaper(tree, pessimistic_errors(*sizes_and_errors(tree, counts), r))
+    return replace_costly_subtrees(tree, pessimistic_errors(*sizes_and_errors(tree, counts), r))
 
 
 def confidence(tree: Tree, level: float, counts: Array | None = None) -> Tree:
     """Every leaf is charged with the upper end of the confidence interval of its error rate, at this level."""
-    return cut_where_cheaper(tree, confident_errors(*sizes_and_errors(tree, counts), level))
+    return replace_costly_subtrees(tree, confident_errors(*sizes_and_errors(tree, counts), level))
 
 
 def reduced_error(tree: Tree, counts: Array) -> Tree:
     """Only errors on cases that were not used for growing count: class weights of theirs in every node."""
-    return cut_where_cheaper(tree, sizes_and_errors(tree, counts)[1])
+    return replace_costly_subtrees(tree, sizes_and_errors(tree, counts)[1])
 
 
 def pessimistic_errors(n: Array, errors: Array, r: float) -> Array:
@@ -203,15 +211,17 @@ def pessimistic_errors(n: Array, errors: Array, r: float) -> Array:
 
 def mdl(tree: Tree, counts: Array | None = None) -> Tree:
     """The subtree with the shortest description; `counts` are class weights of other cases in every node."""
-    return cut_where_cheaper(tree, leaf_lengths(tree.counts if counts is None else counts), lengths_of_tests(tree))
+    return replace_costly_subtrees(
+        tree, leaf_code_lengths(tree.counts if counts is None else counts), split_code_lengths(tree)
+    )
 
 
 def description_length(tree: Tree) -> float:
     """Bits that the tree and the classes of its training cases take."""
-    return float(leaf_lengths(tree.counts)[tree.is_leaf].sum() + lengths_of_tests(tree)[~tree.is_leaf].sum())
+    return float(leaf_code_lengths(tree.counts)[tree.is_leaf].sum() + split_code_lengths(tree)[~tree.is_leaf].sum())
 
 
-def leaf_lengths(counts: Array) -> Array:
+def leaf_code_lengths(counts: Array) -> Array:
     """Bits of each node as a leaf: one for being a leaf, and the classes of its cases."""
     n, k = counts.sum(axis=1), counts.shape[1]
     logs = np.log2(n[:, None] / np.where(counts > 0.0, counts, 1.0), out=np.zeros_like(counts), where=counts > 0.0)
@@ -220,7 +230,7 @@ def leaf_lengths(counts: Array) -> Array:
     return np.asarray(1.0 + labels + np.where(n > 0.0, np.maximum(parameters, 0.0), 0.0))
 
 
-def lengths_of_tests(tree: Tree) -> Array:
+def split_code_lengths(tree: Tree) -> Array:
     """Bits of each node's test."""
     found, which = np.ones(len(tree)), log2(max(len(tree.features), 1))
     for node in np.flatnonzero(~tree.is_leaf):
@@ -240,81 +250,85 @@ def lengths_of_tests(tree: Tree) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weakest:
-    """The price per leaf at which each node becomes a leaf (∞ for a leaf), and all prices at which the tree shrinks."""
+class WeakestLinks:
+    """The price per leaf at which each node becomes a leaf (∞ for a leaf), and all alphas at which the tree shrinks."""
 
-    gives_in: Array
+    node_alphas: Array
     alphas: Array
 
 
-def weakest_links(tree: Tree, counts: Array | None = None) -> Weakest:
+def weakest_links(tree: Tree, counts: Array | None = None) -> WeakestLinks:
     """Price every inner node: errors (as a share of all cases) that its subtree saves, per leaf that it has more.
 
     The cheapest go, prices are computed anew, and so on up to the root; prices never fall. `counts` are class weights
     of other cases in every node; without them the training cases count.
     """
     sizes, errors = sizes_and_errors(tree, counts)
-    gives_in = np.full(len(tree), np.inf)
-    steps = _give_in(errors / max(sizes[0], np.finfo(float).tiny), tree.parent, tree.is_leaf.copy(), gives_in)
-    prices = [0.0]
-    for price in steps:
-        if price > prices[-1] * (1.0 + SLACK) + NOTHING:
-            prices.append(float(price))
-    return Weakest(gives_in, np.array(prices))
+    node_alphas = np.full(len(tree), np.inf)
+    steps = _prune_weakest_links(
+        errors / max(sizes[0], np.finfo(float).tiny), tree.parent, tree.is_leaf.copy(), node_alphas
+    )
+    alphas = [0.0]
+    for alpha in steps:
+        if alpha > alphas[-1] * (1.0 + SLACK) + ROUNDING:
+            alphas.append(float(alpha))
+    return WeakestLinks(node_alphas, np.array(alphas))
 
 
-def cost_complexity(tree: Tree, alpha: float, links: Weakest | None = None) -> Tree:
+def cost_complexity(tree: Tree, alpha: float, links: WeakestLinks | None = None) -> Tree:
     """The smallest subtree with the least errors + `alpha` · leaves."""
     if not alpha >= 0.0:
         raise SettingsError(f"The price of a leaf is {alpha!r}, but it has to be a number from 0 up.")
     found = weakest_links(tree) if links is None else links
-    return without(tree, _ends(tree, found, alpha))
+    return with_leaves_at(tree, _ends(tree, found, alpha))
 
 
-def price_by_cases(tree: Tree, counts: Array) -> float:
+def alpha_by_cases(tree: Tree, counts: Array) -> float:
     """The price of a leaf with the fewest errors on other cases (class weights of theirs in every node).
 
     Trees that are tried are those to which this one shrinks by its own cases; of equals the smallest is taken.
     """
     links, errors = weakest_links(tree), sizes_and_errors(tree, counts)[1]
-    wrong = np.array([_leaf_errors(tree.parent, _ends(tree, links, price), errors) for price in links.alphas])
-    return float(links.alphas[np.flatnonzero(wrong <= wrong.min() * (1.0 + SLACK) + NOTHING)[-1]])
+    wrong = np.array([_leaf_errors(tree.parent, _ends(tree, links, alpha), errors) for alpha in links.alphas])
+    return float(links.alphas[np.flatnonzero(wrong <= wrong.min() * (1.0 + SLACK) + ROUNDING)[-1]])
 
 
-def _ends(tree: Tree, links: Weakest, alpha: float) -> NDArray[np.bool_]:
+def _ends(tree: Tree, links: WeakestLinks, alpha: float) -> NDArray[np.bool_]:
     """Leaves, and nodes that become leaves at this price."""
-    return np.asarray(tree.is_leaf | (links.gives_in <= alpha * (1.0 + SLACK) + NOTHING))
+    return np.asarray(tree.is_leaf | (links.node_alphas <= alpha * (1.0 + SLACK) + ROUNDING))
 
 
 def _leaf_errors(parent: NDArray[np.int32], ends: NDArray[np.bool_], errors: Array) -> float:
-    return float(errors[reached(parent, ends) & ends].sum())
+    return float(errors[reachable(parent, ends) & ends].sum())
 
 
 @numba.njit(nogil=True, cache=True)
-def _give_in(errors: Array, parent: NDArray[np.int32], ends: NDArray[np.bool_], gives_in: Array) -> Array:
+def _prune_weakest_links(
+    errors: Array, parent: NDArray[np.int32], ends: NDArray[np.bool_], node_alphas: Array
+) -> Array:
     """Let the weakest nodes become leaves, again and again; the price of each round."""
     n = len(parent)
     n_leaves, below = np.where(ends, 1.0, 0.0), np.where(ends, errors, 0.0)
     for node in range(n - 1, 0, -1):
         n_leaves[parent[node]] += n_leaves[node]
         below[parent[node]] += below[node]
-    alive, prices = np.ones(n, dtype=np.bool_), np.full(n, np.inf)
+    alive, link_alphas = np.ones(n, dtype=np.bool_), np.full(n, np.inf)
     rounds, n_rounds, alpha = np.empty(n), 0, 0.0
     while not ends[0]:
         least = np.inf
         for node in range(n):
-            prices[node] = np.inf
+            link_alphas[node] = np.inf
             if node:
                 alive[node] = alive[parent[node]] and not ends[parent[node]]
             if alive[node] and not ends[node]:
-                prices[node] = (errors[node] - below[node]) / (n_leaves[node] - 1.0)
-                least = min(least, prices[node])
+                link_alphas[node] = (errors[node] - below[node]) / (n_leaves[node] - 1.0)
+                least = min(least, link_alphas[node])
         alpha = max(alpha, least)
         for node in range(n):
             if node:
                 alive[node] = alive[parent[node]] and not ends[parent[node]]
-            if alive[node] and prices[node] <= alpha * (1.0 + SLACK) + NOTHING:
-                gives_in[node], ends[node] = alpha, True
+            if alive[node] and link_alphas[node] <= alpha * (1.0 + SLACK) + ROUNDING:
+                node_alphas[node], ends[node] = alpha, True
                 fewer, more = n_leaves[node] - 1.0, errors[node] - below[node]
                 above = node
                 while above >= 0:

@@ -11,19 +11,19 @@ import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, Int64
-from likely.models.tree.columns import HALF, LOWER, Level, Moves, Rule, Splits, StandIns
+from likely.models.tree.columns import HALF, LOWER, Level, Moves, SplitCriterion, Splits, SurrogateScores
 from likely.models.tree.partition import move, sizes_of
 from likely.models.tree.split_measures import (
-    NOTHING,
     TIE,
+    ZERO_WEIGHT,
+    binary_split_value,
+    gain_ratios_of_cuts,
     largest,
-    ratios_of_cuts,
+    parent_term,
     total_of,
-    value_of_two,
-    whole_of,
     xlogx,
 )
-from likely.models.tree.unit_weights import scan_whole
+from likely.models.tree.unit_weights import best_unit_thresholds
 
 
 class SortedColumn:
@@ -45,47 +45,51 @@ class SortedColumn:
         self.starts: Int64 = np.array([0, len(ordered)], dtype=np.int64)
         self._places = np.empty(0, dtype=np.int64)
 
-    def judge(self, level: Level, rule: Rule) -> Array:
+    def score_splits(self, level: Level, criterion: SplitCriterion) -> Array:
         cases, scores = level.cases, np.empty(len(level))
         self._places = np.empty(len(level), dtype=np.int64)
-        if level.is_whole(rule):
-            scan_whole(
-                self.order, self.starts, cases.labels, level.counts.shape[1], level.sizes, rule.measure, rule.logs,
-                rule.min_cases, scores, self._places,
+        if level.has_unit_weights(criterion):
+            best_unit_thresholds(
+                self.order, self.starts, cases.labels, level.counts.shape[1], level.sizes, criterion.measure,
+                criterion.logs, criterion.min_cases, scores, self._places,
             )  # fmt: skip
             return scores
-        scan(
+        best_thresholds(
             self.order, self.starts, cases.labels, cases.weights, cases.unit, self.complete, level.counts, level.sizes,
-            rule.measure, rule.logs, rule.min_cases, scores, self._places,
+            criterion.measure, criterion.logs, criterion.min_cases, scores, self._places,
         )  # fmt: skip
         return scores
 
-    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+    def ratios(self, level: Level, criterion: SplitCriterion, gains: Array) -> Array:
         first, places = self.starts[:-1], np.maximum(self._places, self.starts[:-1])
         if level.cases.unit:
-            return ratios_of_cuts(gains, (places - first).astype(np.float64), np.diff(self.starts).astype(np.float64))
+            return gain_ratios_of_cuts(
+                gains, (places - first).astype(np.float64), np.diff(self.starts).astype(np.float64)
+            )
         sums = np.concatenate([[0.0], np.cumsum(level.cases.weights[self.order & LOWER])])
-        return ratios_of_cuts(gains, sums[places] - sums[first], sums[self.starts[1:]] - sums[first])
+        return gain_ratios_of_cuts(gains, sums[places] - sums[first], sums[self.starts[1:]] - sums[first])
 
-    def split(self, level: Level, rule: Rule, nodes: Int64, branches: Int32) -> Splits:
-        mark(self.order, self.starts, self._places, nodes, branches)
+    def split(self, level: Level, criterion: SplitCriterion, nodes: Int64, branches: Int32) -> Splits:
+        assign_branches(self.order, self.starts, self._places, nodes, branches)
         places = self._places[nodes]
         thresholds = self._between(self.order[places - 1] >> HALF, self.order[places] >> HALF)
         return Splits(np.full(len(nodes), 2, dtype=np.int32), thresholds)
 
-    def stand_in(self, level: Level, branches: Int32, n_branches: Int32, usual: Int32) -> StandIns:
+    def score_surrogates(self, level: Level, branches: Int32, n_branches: Int32, majority: Int32) -> SurrogateScores:
         n = len(level)
-        gains, sides, ranks = np.empty(n), np.zeros((n, 2), dtype=np.int32), np.zeros((n, 2), dtype=np.int64)
-        agree(self.order, self.starts, branches, level.cases.weights, n_branches, usual, gains, sides, ranks)
-        return StandIns(gains, sides[:, 0], sides[:, 1], self._between(ranks[:, 0], ranks[:, 1]))
+        gains, low_high, ranks = np.empty(n), np.zeros((n, 2), dtype=np.int32), np.zeros((n, 2), dtype=np.int64)
+        best_surrogate_threshold(
+            self.order, self.starts, branches, level.cases.weights, n_branches, majority, gains, low_high, ranks
+        )
+        return SurrogateScores(gains, low_high[:, 0], low_high[:, 1], self._between(ranks[:, 0], ranks[:, 1]))
 
-    def stand_in_maps(
-        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64
+    def surrogate_value_branches(
+        self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64
     ) -> Int32 | None:
         return None
 
-    def follow(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
-        return side_of(self.numbers[rows], threshold, low, high)
+    def follow_surrogate(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
+        return branches_by_threshold(self.numbers[rows], threshold, low, high)
 
     def move(self, moves: Moves) -> None:
         n_nodes = len(moves.starts) - 1
@@ -109,13 +113,13 @@ def mid_points(low: Array, high: Array) -> Array:
     return np.asarray(np.where(middle > low, middle, high))
 
 
-def side_of(numbers: Array, threshold: float, low: int, high: int) -> Int32:
+def branches_by_threshold(numbers: Array, threshold: float, low: int, high: int) -> Int32:
     """`low` for numbers below the threshold, `high` for others, −1 for gaps."""
     return np.where(np.isnan(numbers), -1, np.where(numbers >= threshold, high, low)).astype(np.int32)
 
 
 @numba.njit(nogil=True, cache=True)
-def scan(
+def best_thresholds(
     order: Int64,
     starts: Int64,
     labels: Int32,
@@ -137,7 +141,7 @@ def scan(
     """
     n_classes = totals.shape[1]
     known, left, right = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
-    least = min_cases - NOTHING
+    least = min_cases - ZERO_WEIGHT
     for node in range(len(starts) - 1):
         first, last = starts[node], starts[node + 1]
         scores[node], places[node] = 0.0, -1
@@ -151,7 +155,7 @@ def scan(
                 case = order[i] & LOWER
                 known[labels[case]] += 1.0 if unit else weights[case]
         n = total_of(known)
-        log_n, whole = xlogx(n, logs), whole_of(measure, known, n, logs)
+        log_n, whole = xlogx(n, logs), parent_term(measure, known, n, logs)
         left[:] = 0.0
         n_left, best, place = 0.0, 0.0, -1
         for i in range(first, last - 1):
@@ -163,14 +167,14 @@ def scan(
                 continue
             if n - n_left < least:
                 break
-            value = value_of_two(measure, left, n_left, right, known, n, log_n, whole, logs)
+            value = binary_split_value(measure, left, n_left, right, known, n, log_n, whole, logs)
             if value > 0.0 and value >= best * (1.0 - TIE):
                 best, place = max(best, value), i + 1
         scores[node], places[node] = best * n / sizes[node], place
 
 
 @numba.njit(nogil=True, cache=True)
-def mark(order: Int64, starts: Int64, places: Int64, nodes: Int64, branches: Int32) -> None:
+def assign_branches(order: Int64, starts: Int64, places: Int64, nodes: Int64, branches: Int32) -> None:
     """Cases before the cut go to branch 0, those after it to branch 1; gaps stay as they are."""
     for node in nodes:
         for i in range(starts[node], starts[node + 1]):
@@ -178,20 +182,20 @@ def mark(order: Int64, starts: Int64, places: Int64, nodes: Int64, branches: Int
 
 
 @numba.njit(nogil=True, cache=True)
-def agree(
+def best_surrogate_threshold(
     order: Int64,
     starts: Int64,
     branches: Int32,
     weights: Array,
     n_branches: Int32,
-    usual: Int32,
+    majority: Int32,
     gains: Array,
-    sides: Int32,
+    low_high: Int32,
     ranks: Int64,
 ) -> None:
-    """The cut that best tells the branch of another test, and how much more weight it sends right than `usual`.
+    """The cut that best tells the branch of another test, and how much more weight it sends right than `majority`.
 
-    Only cases that are known to both count. `sides` are the branches below and above the cut, `ranks` the values
+    Only cases that are known to both count. `low_high` are the branches below and above the cut, `ranks` the values
     around it.
     """
     for node in range(len(starts) - 1):
@@ -204,7 +208,7 @@ def agree(
             case = order[i] & LOWER
             if branches[case] >= 0:
                 known[branches[case]] += weights[case]
-        followed, best, before = known[usual[node]], 0.0, -1
+        followed, best, before = known[majority[node]], 0.0, -1
         for i in range(starts[node], starts[node + 1]):
             case, rank = order[i] & LOWER, order[i] >> HALF
             if branches[case] < 0:
@@ -214,9 +218,9 @@ def agree(
                     right[b] = known[b] - left[b]
                 low, high = largest(left), largest(right)
                 gain = left[low] + known[high] - left[high] - followed
-                if gain > NOTHING and gain >= best - NOTHING:
+                if gain > ZERO_WEIGHT and gain >= best - ZERO_WEIGHT:
                     best = max(best, gain)
-                    sides[node, 0], sides[node, 1] = low, high
+                    low_high[node, 0], low_high[node, 1] = low, high
                     ranks[node, 0], ranks[node, 1] = before, rank
             left[branches[case]] += weights[case]
             before = rank

@@ -29,13 +29,13 @@ IDS: dict[str, int] = {
 
 WITHOUT_LOGARITHMS = (MISCLASSIFICATION, GINI, CHI2)
 
-WORTHLESS = 1e-12
+MIN_GAIN = 1e-12
 """What is not above this tells nothing: it is rounding."""
 
 TIE = 1e-10
 """Values that agree in so many digits are equal, so that rounding decides nothing."""
 
-NOTHING = 1e-12
+ZERO_WEIGHT = 1e-12
 """Weight below which a cell is empty: what subtraction of fractions leaves."""
 
 
@@ -48,7 +48,7 @@ def logarithms(n: int) -> Array:
 @numba.njit(nogil=True, cache=True)
 def xlogx(x: float, logs: Array) -> float:
     """Look up x log₂ x, or compute it for a fraction."""
-    if x <= NOTHING:
+    if x <= ZERO_WEIGHT:
         return 0.0
     k = int(x)
     if k == x and k < len(logs):
@@ -57,7 +57,7 @@ def xlogx(x: float, logs: Array) -> float:
 
 
 @numba.njit(nogil=True, cache=True)
-def whole_of(measure: int, totals: Array, n: float, logs: Array) -> float:
+def parent_term(measure: int, totals: Array, n: float, logs: Array) -> float:
     """What a measure needs to know of the classes of all cases."""
     found = 0.0
     for c in range(len(totals)):
@@ -71,8 +71,8 @@ def whole_of(measure: int, totals: Array, n: float, logs: Array) -> float:
 
 
 @numba.njit(nogil=True, cache=True)
-def cells_of(measure: int, counts: Array, size: float, totals: Array, logs: Array) -> float:
-    """What a measure needs to know of the classes in one branch; the sum over branches goes to `value_of`."""
+def branch_term(measure: int, counts: Array, size: float, totals: Array, logs: Array) -> float:
+    """What a measure needs to know of the classes in one branch; the sum over branches goes to `split_value`."""
     found = 0.0
     if measure == MISCLASSIFICATION:
         for c in range(len(counts)):
@@ -83,7 +83,7 @@ def cells_of(measure: int, counts: Array, size: float, totals: Array, logs: Arra
         found /= size
     elif measure == CHI2:
         for c in range(len(counts)):
-            if totals[c] > NOTHING:
+            if totals[c] > ZERO_WEIGHT:
                 found += counts[c] * counts[c] / totals[c]
         found /= size
     else:
@@ -93,15 +93,15 @@ def cells_of(measure: int, counts: Array, size: float, totals: Array, logs: Arra
 
 
 @numba.njit(nogil=True, cache=True)
-def value_of(measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
+def split_value(measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
     """The measure itself; `log_n` is f(n), and `sizes` the sum of f over the sizes of the branches."""
     if measure in (MISCLASSIFICATION, GINI):
         found = (cells - whole) / n
-        return found if found > WORTHLESS else 0.0
+        return found if found > MIN_GAIN else 0.0
     if measure == CHI2:
-        return cells - 1.0 if cells - 1.0 > WORTHLESS else 0.0
+        return cells - 1.0 if cells - 1.0 > MIN_GAIN else 0.0
     gain = log_n - whole - sizes + cells
-    if gain <= WORTHLESS * n:
+    if gain <= MIN_GAIN * n:
         return 0.0
     if measure == GAIN:
         return gain / n
@@ -113,19 +113,19 @@ def value_of(measure: int, n: float, log_n: float, whole: float, cells: float, s
 
 
 @numba.njit(nogil=True, cache=True)
-def value_of_two(
+def binary_split_value(
     measure: int, one: Array, n_one: float, other: Array, totals: Array, n: float, log_n: float, whole: float,
     logs: Array,
 ) -> float:  # fmt: skip
     """The measure of a test with two branches, from the classes in one of them; `other` gets those of the other."""
     for c in range(len(totals)):
         other[c] = totals[c] - one[c]
-    cells = cells_of(measure, one, n_one, totals, logs) + cells_of(measure, other, n - n_one, totals, logs)
-    return value_of(measure, n, log_n, whole, cells, xlogx(n_one, logs) + xlogx(n - n_one, logs))
+    cells = branch_term(measure, one, n_one, totals, logs) + branch_term(measure, other, n - n_one, totals, logs)
+    return split_value(measure, n, log_n, whole, cells, xlogx(n_one, logs) + xlogx(n - n_one, logs))
 
 
 @numba.njit(nogil=True, cache=True)
-def choose(values: Array, winners: NDArray[np.intp]) -> None:
+def choose_columns(values: Array, winners: NDArray[np.intp]) -> None:
     """The best line of columns × nodes for each node, the first of equals; winners stay where nothing is above zero."""
     for node in range(len(winners)):
         best = 0.0
@@ -148,7 +148,7 @@ def largest(weights: Array) -> int:
     """The place of the largest weight; the first of equals, rounding not considered."""
     best = 0
     for place in range(len(weights)):
-        if weights[place] > weights[best] + NOTHING:
+        if weights[place] > weights[best] + ZERO_WEIGHT:
             best = place
     return best
 
@@ -157,14 +157,14 @@ def largest(weights: Array) -> int:
 # number is cut where the information gain is largest, and only columns whose gain is at least average are compared.
 
 
-def ratios_of_cuts(gains: Array, left: Array, known: Array) -> Array:
+def gain_ratios_of_cuts(gains: Array, left: Array, known: Array) -> Array:
     """Gain over entropy of the cut, from the weights below it and of all known cases; 0 where nothing is gained."""
     share = np.divide(left, known, out=np.full_like(known, 0.5), where=(gains > 0.0) & (known > 0.0))
     entropy = -(share * np.log2(share) + (1.0 - share) * np.log2(1.0 - share))
     return np.asarray(np.where(gains > 0.0, gains / entropy, 0.0))
 
 
-def restrained(gains: Array, ratios: Array) -> Array:
+def above_average_ratios(gains: Array, ratios: Array) -> Array:
     """Ratios (columns × nodes), but 0 for columns that gain less than the average of those that gain anything."""
     average = gains.sum(axis=0) / np.maximum((gains > 0.0).sum(axis=0), 1)
     return np.asarray(np.where(gains >= average * (1.0 - TIE), ratios, 0.0))

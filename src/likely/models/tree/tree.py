@@ -61,7 +61,7 @@ class Surrogates:
 
     @classmethod
     def none(cls, n_nodes: int) -> Surrogates:
-        """No stand-ins at all."""
+        """No surrogates at all."""
         ints, order = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         return cls(np.zeros(n_nodes + 1, dtype=np.int64), ints, np.empty(0), ints, ints, order)
 
@@ -72,7 +72,7 @@ class Tree:
 
     `column` is the place of the tested feature, −1 in a leaf. A numeric test sends a value below `threshold` to the
     first child and any other to the second; a nominal one looks up its branch in `branches`, from `values` on (−1:
-    this value leads nowhere, as a gap). `counts` holds the class weights of the training cases; `usual` the branch
+    this value leads nowhere, as a gap). `counts` holds the class weights of the training cases; `majority` the branch
     that most of them took. `decided` is what a loss makes of each node; it is no part of what was learned.
     """
 
@@ -85,7 +85,7 @@ class Tree:
     n_children: Int32
     values: Int64
     branches: Int32
-    usual: Int32
+    majority_branch: Int32
     counts: Array
     surrogates: Surrogates
     decided: tuple[Hashable, ...] | None = None

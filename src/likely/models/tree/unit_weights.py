@@ -6,7 +6,7 @@ fast from bins.
 
 What a cut between bins says follows from f(k) + f(n − k), with f(x) = x log₂ x, k cases below it and n in all: for each
 class, and for all cases. These sums are the same for all columns without gaps, so they are made once for a level
-(`both_sides`), and a cut costs one look into them for each class, and one for its size.
+(`fill_entropy_tables`), and a cut costs one look into them for each class, and one for its size.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from likely.models.tree.columns import GAP, HALF, LOWER
 from likely.models.tree.split_measures import (
     GAIN,
     GINI,
+    MIN_GAIN,
     MISCLASSIFICATION,
     RATIO,
     SYMMETRIC_1,
     TIE,
     WITHOUT_LOGARITHMS,
-    WORTHLESS,
 )
 from likely.text.kernels.bytes import lowest
 
@@ -36,7 +36,7 @@ ONE = np.uint64(1)
 
 
 @numba.njit(nogil=True, cache=True)
-def fewest(min_cases: float) -> int:
+def min_whole_cases(min_cases: float) -> int:
     """How many whole cases a branch needs."""
     return max(int(np.ceil(min_cases - TIE)), 1)
 
@@ -50,7 +50,7 @@ def ratio(measure: int, gain: float, log_n: float, whole: float, cells: float, s
 
 
 @numba.njit(nogil=True, cache=True)
-def whole_by_counts(measure: int, known: Int64, n: int) -> float:
+def parent_term_by_counts(measure: int, known: Int64, n: int) -> float:
     """What Gini's measure and the misclassification rate need to know of the classes of all cases."""
     found = 0.0
     for c in range(len(known)):
@@ -59,7 +59,7 @@ def whole_by_counts(measure: int, known: Int64, n: int) -> float:
 
 
 @numba.njit(nogil=True, cache=True)
-def by_counts(measure: int, left: Int64, known: Int64, n_left: int, n: int, whole: float) -> float:
+def value_by_counts(measure: int, left: Int64, known: Int64, n_left: int, n: int, whole: float) -> float:
     """The measures that need no logarithms."""
     n_right, low, high = n - n_left, 0.0, 0.0
     for c in range(len(left)):
@@ -78,16 +78,20 @@ def by_counts(measure: int, left: Int64, known: Int64, n_left: int, n: int, whol
         value = (low / n_left + high / n_right - whole) / n
     else:
         value = low / n_left + high / n_right - 1.0
-    return value if value > WORTHLESS else 0.0
+    return value if value > MIN_GAIN else 0.0
 
 
 @numba.njit(nogil=True, cache=True)
-def scan_whole(
+def best_unit_thresholds(
     order: Int64, starts: Int64, labels: Int32, n_classes: int, sizes: Array, measure: int, logs: Array,
     min_cases: float, scores: Array, places: Int64,
 ) -> None:  # fmt: skip
     """The best value of the measure in each node, times known / all cases, and where in `order` the cut lies."""
-    left, right, least = np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes, dtype=np.int64), fewest(min_cases)
+    left, right, least = (
+        np.zeros(n_classes, dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
+        min_whole_cases(min_cases),
+    )
     for node in range(len(starts) - 1):
         first, last = starts[node], starts[node + 1]
         scores[node], places[node] = 0.0, -1
@@ -98,14 +102,14 @@ def scan_whole(
         for i in range(first, last):
             right[labels[order[i] & LOWER]] += 1
         if measure in WITHOUT_LOGARITHMS:
-            value, place = _by_counts(order, first, last, labels, left, right, measure, least)
+            value, place = _threshold_by_counts(order, first, last, labels, left, right, measure, least)
         else:
-            value, place = _by_entropy(order, first, last, labels, left, right, measure, logs, least)
+            value, place = _threshold_by_entropy(order, first, last, labels, left, right, measure, logs, least)
         scores[node], places[node] = value * (last - first) / sizes[node], place
 
 
 @numba.njit(nogil=True, cache=True)
-def _by_entropy(
+def _threshold_by_entropy(
     order: Int64, first: int, last: int, labels: Int32, left: Int64, right: Int64, measure: int, logs: Array, least: int
 ) -> tuple[float, int]:
     """The best cut of one node by information gain or one of its ratios; `right` holds all cases at first."""
@@ -127,7 +131,7 @@ def _by_entropy(
             cells += logs[left[c]] + logs[right[c]]
         sizes = logs[n_left] + logs[n - n_left]
         gain = log_n - whole - sizes + cells
-        if gain <= WORTHLESS * n:
+        if gain <= MIN_GAIN * n:
             continue
         value = gain / n if measure == GAIN else ratio(measure, gain, log_n, whole, cells, sizes)
         if value >= bar:
@@ -137,12 +141,12 @@ def _by_entropy(
 
 
 @numba.njit(nogil=True, cache=True)
-def _by_counts(
+def _threshold_by_counts(
     order: Int64, first: int, last: int, labels: Int32, left: Int64, known: Int64, measure: int, least: int
 ) -> tuple[float, int]:
     """The same by a measure that needs no logarithms."""
     n = last - first
-    whole, best, bar, place, rank = whole_by_counts(measure, known, n), 0.0, 0.0, -1, order[first] >> HALF
+    whole, best, bar, place, rank = parent_term_by_counts(measure, known, n), 0.0, 0.0, -1, order[first] >> HALF
     for i in range(first, last - least):
         left[labels[order[i] & LOWER]] += 1
         above, n_left = order[i + 1] >> HALF, i + 1 - first
@@ -150,7 +154,7 @@ def _by_counts(
             rank = above
             continue
         rank = above
-        value = by_counts(measure, left, known, n_left, n, whole)
+        value = value_by_counts(measure, left, known, n_left, n, whole)
         if value > 0.0 and value >= bar:
             best, place = max(best, value), i + 1
             bar = best * (1.0 - TIE)
@@ -158,20 +162,20 @@ def _by_counts(
 
 
 @numba.njit(nogil=True, cache=True)
-def both_sides(counts: Array, logs: Array, cells: Array, sizes: Array) -> None:
+def fill_entropy_tables(counts: Array, logs: Array, cells: Array, sizes: Array) -> None:
     """For each node of a level, f(k) + f(n − k) for k up to n: of each class in `cells`, of all cases in `sizes`."""
     cell, size = 0, 0
     for node in range(len(counts)):
         n = 0
         for c in range(counts.shape[1]):
             n_class = int(counts[node, c])
-            cell = _sides(n_class, logs, cells, cell)
+            cell = _entropy_tables(n_class, logs, cells, cell)
             n += n_class
-        size = _sides(n, logs, sizes, size)
+        size = _entropy_tables(n, logs, sizes, size)
 
 
 @numba.njit(nogil=True, cache=True)
-def _sides(n: int, logs: Array, out: Array, at: int) -> int:
+def _entropy_tables(n: int, logs: Array, out: Array, at: int) -> int:
     """f(k) + f(n − k) for k up to n, from a place on; the place behind them."""
     for k in range(n + 1):
         out[at + k] = logs[k] + logs[n - k]
@@ -222,16 +226,16 @@ def _fill(
 
 
 @numba.njit(nogil=True, cache=True)
-def edges_by_entropy(
+def unit_edges_by_entropy(
     codes: UInt8, starts: Int64, labels: Int32, n_bins: int, known: Array, cells: Array, sizes: Array, measure: int,
     logs: Array, min_cases: float, scores: Array, edges: Int64,
 ) -> None:  # fmt: skip
     """The best edge between bins in each node, times known / all cases; only bins that hold a case are looked at.
 
     `codes` and `labels` are in the order of the level's members, so that they are read from front to back; `known` are
-    the known cases of each node by class, `cells` and `sizes` what `both_sides` says of them.
+    the known cases of each node by class, `cells` and `sizes` what `fill_entropy_tables` says of them.
     """
-    n_classes, least, by_gain = known.shape[1], fewest(min_cases), measure == GAIN
+    n_classes, least, by_gain = known.shape[1], min_whole_cases(min_cases), measure == GAIN
     table, bins = np.zeros((GAP + 1, n_classes), dtype=np.int32), np.empty(GAP + 1, dtype=np.uint8)
     held, at = np.zeros(4, dtype=np.uint64), np.empty(n_classes, dtype=np.uint64)
     cell, size = 0, 0
@@ -245,7 +249,7 @@ def edges_by_entropy(
             cell += n_class + 1
             n += n_class
             table[GAP, c] = 0
-        log_n, nothing, best, bar, edge, n_left = logs[n], WORTHLESS * n, 0.0, 0.0, -1, 0
+        log_n, nothing, best, bar, edge, n_left = logs[n], MIN_GAIN * n, 0.0, 0.0, -1, 0
         for j in range(n_held):
             below = 0.0
             for c in range(n_classes):
@@ -269,12 +273,12 @@ def edges_by_entropy(
 
 
 @numba.njit(nogil=True, cache=True)
-def edges_by_counts(
+def unit_edges_by_counts(
     codes: UInt8, starts: Int64, labels: Int32, n_bins: int, counts: Array, measure: int, min_cases: float,
     scores: Array, edges: Int64,
 ) -> None:  # fmt: skip
     """The same by a measure that needs no logarithms; `counts` are all cases of each node by class."""
-    n_classes, least = counts.shape[1], fewest(min_cases)
+    n_classes, least = counts.shape[1], min_whole_cases(min_cases)
     table, bins = np.zeros((GAP + 1, n_classes), dtype=np.int32), np.empty(GAP + 1, dtype=np.uint8)
     held, left, known = (
         np.zeros(4, dtype=np.uint64),
@@ -287,7 +291,7 @@ def edges_by_counts(
             left[c], known[c] = 0, int(counts[node, c]) - table[GAP, c]
             n += known[c]
             table[GAP, c] = 0
-        whole, best, bar, edge, n_left = whole_by_counts(measure, known, max(n, 1)), 0.0, 0.0, -1, 0
+        whole, best, bar, edge, n_left = parent_term_by_counts(measure, known, max(n, 1)), 0.0, 0.0, -1, 0
         for j in range(n_held):
             for c in range(n_classes):
                 left[c] += table[bins[j], c]
@@ -295,7 +299,7 @@ def edges_by_counts(
                 table[bins[j], c] = 0
             if n_left < least or n - n_left < least:
                 continue
-            value = by_counts(measure, left, known, n_left, n, whole)
+            value = value_by_counts(measure, left, known, n_left, n, whole)
             if value > 0.0 and value >= bar:
                 best, edge = max(best, value), bins[j]
                 bar = best * (1.0 - TIE)
