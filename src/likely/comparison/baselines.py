@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.models.svm.features import Preparation
-from likely.models.svm.inner_products import narrow
+from likely.models.svm.kernels import with_int32_indices
 from likely.table import Codes, Table, as_table, index_levels, labels_of
 from likely.table.schema import Schema, schema_for
 from likely.table.weights import row_weights
@@ -91,7 +91,7 @@ class LogisticYardstick(Outsider):
         return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
 
     def _rows(self, table: Table) -> Any:
-        return narrow(self.preparation_.rows(table))
+        return with_int32_indices(self.preparation_.rows(table))
 
 
 class BoostingYardstick(Outsider):

@@ -40,7 +40,7 @@ def test_the_same_tree_by_any_number_of_threads(
 ) -> None:
     X, y = table(gaps)
     alone = TreeClassifier(n_jobs=1, **settings).fit(X, y).to_json()
-    monkeypatch.setattr(partition, "WORTH_THREADS", 1)
+    monkeypatch.setattr(partition, "MIN_PARALLEL_CASES", 1)
     for n_jobs in (2, 7):
         assert TreeClassifier(n_jobs=n_jobs, **settings).fit(X, y).to_json() == alone
 

@@ -21,15 +21,14 @@ from likely.evaluation.progress import Progress
 from likely.models.classifier import Persistable
 from likely.models.decision import Decider
 from likely.models.settings import between, whole
-from likely.models.svm.calibration import Later, Task
+from likely.models.svm.calibration import CalibrationTask, LazyCalibration
 from likely.models.svm.codec import read_learned, write_learned
 from likely.models.svm.dual import Plan, Problem, class_costs, row_costs
 from likely.models.svm.explain import SVMLooks
 from likely.models.svm.features import Preparation
-from likely.models.svm.gram import warn_if_not_positive
-from likely.models.svm.inner_products import typical_square
-from likely.models.svm.kernels import as_kernel
-from likely.models.svm.machine import Machine, votes
+from likely.models.svm.gram import warn_if_not_psd
+from likely.models.svm.kernels import as_kernel, total_variance
+from likely.models.svm.machine import Machine, one_vs_one_votes
 from likely.models.svm.search import Trial, n_trials, search
 from likely.models.svm.solver import METHODS, solve
 from likely.numerics import log_of
@@ -87,7 +86,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
 
     machine_: Machine
     preparation_: Preparation
-    later_: Later
+    calibration_: LazyCalibration
 
     def __init__(
         self,
@@ -141,7 +140,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         problem = Problem(rows, used.labels.codes, len(used.labels.classes), cost)
         self.search_trials_: list[Trial] = []
         plan = self._settled(plan, problem, used.weight)
-        warn_if_not_positive(plan.kernel, rows)
+        warn_if_not_psd(plan.kernel, rows)
         machine, self.method_ = solve(problem, plan)
         self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), table.n_rows
         if table.named:
@@ -151,7 +150,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         self.classes_, self.counts_ = used.labels.classes, seen.weights
         self.preparation_, self.kernel_, self.C_ = preparation, plan.kernel, plan.C
         self.machine_, self.support_ = machine, used.rows[machine.rows]
-        self.later_ = Later(task=Task(problem, plan, n_folds))
+        self.calibration_ = LazyCalibration(task=CalibrationTask(problem, plan, n_folds))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -166,7 +165,9 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         """
         check_is_fitted(self)
         n_classes = len(self.classes_)
-        return self._pairs(X)[:, 0] if n_classes == 2 else self._each(X, lambda pairs: votes(pairs, n_classes))
+        return (
+            self._pairs(X)[:, 0] if n_classes == 2 else self._each(X, lambda pairs: one_vs_one_votes(pairs, n_classes))
+        )
 
     def decision_pairs(self, X: Any) -> Array:
         """f(x) for every pair of classes, (0, 1), (0, 2), …, (1, 2), …: above 0 for the later one of the two."""
@@ -175,7 +176,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     def predict_proba(self, X: Any) -> Array:
         """P(class | row), one column per class in the order of `classes_`; the first call works out the calibration."""
         check_is_fitted(self)
-        posterior = self._each(X, self.later_.get().posterior)
+        posterior = self._each(X, self.calibration_.get().posterior)
         if self.priors is None:
             return posterior
         counted = self._counted_shares()
@@ -189,7 +190,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     def calibrate(self) -> Self:
         """Work out the probabilities now, and let the training rows go."""
         check_is_fitted(self)
-        self.later_.get()
+        self.calibration_.get()
         return self
 
     def with_priors(self, priors: Any) -> Self:
@@ -233,7 +234,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
             price, kernel, self.search_trials_ = search(problem, plan, plan.kernel, bar.step)
             return replace(plan, C=price, kernel=kernel)
         if plan.kernel.is_open:
-            return replace(plan, kernel=plan.kernel.settled(typical_square(problem.X, weight)))
+            return replace(plan, kernel=plan.kernel.settled(total_variance(problem.X, weight)))
         return plan
 
     def _read(self, X: Any) -> Table:
@@ -243,7 +244,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
 
     def _pairs(self, X: Any) -> Array:
         table = self._read(X)
-        return self.machine_.pairs(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
+        return self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
 
     def _each(self, X: Any, use: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
         """What follows from the values of all pairs, so many rows at a time that they fit into little memory."""
@@ -251,7 +252,8 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         rows = self.preparation_.rows(table, self.n_jobs)
         size = max(PAIR_CELLS // max(len(self.machine_.b), 1), 1)
         parts = [
-            use(self.machine_.pairs(rows[start : start + size], self.n_jobs)) for start in range(0, table.n_rows, size)
+            use(self.machine_.decision_values(rows[start : start + size], self.n_jobs))
+            for start in range(0, table.n_rows, size)
         ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -270,14 +272,14 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         return self.n_rows_
 
     def _write_learned(self, writer: Writer) -> Any:
-        data = write_learned(self.preparation_, self.machine_, self.later_.get(), writer)
+        data = write_learned(self.preparation_, self.machine_, self.calibration_.get(), writer)
         own = {"counts": writer.put(self.counts_), "support": writer.put(self.support_.astype(np.int64))}
         return {**data, **own, "rows": self.n_rows_, "C": float(self.C_).hex(), "method": self.method_}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._plan()
         self.preparation_, self.machine_, known = read_learned(data, reader, self.schema_, len(self.classes_))
-        self.later_, self.kernel_ = Later(known), self.machine_.kernel
+        self.calibration_, self.kernel_ = LazyCalibration(known), self.machine_.kernel
         self.n_rows_, self.C_, self.method_ = data["rows"], float.fromhex(data["C"]), str(data["method"])
         if type(self.n_rows_) is not int or self.n_rows_ < 0 or not self.C_ > 0.0:
             raise DataError("its number of rows or its price of slack is none")

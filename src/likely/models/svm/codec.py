@@ -10,11 +10,17 @@ from scipy import sparse
 from likely.arrays import Array
 from likely.errors import ModelFileError
 from likely.models.svm.calibration import Calibration
-from likely.models.svm.features import CategoryPart, Part, Preparation, TextPart
-from likely.models.svm.inner_products import Matrix
-from likely.models.svm.kernels import Kernel, Linear
+from likely.models.svm.features import (
+    NARROWEST,
+    FeatureBlock,
+    NumericFeatures,
+    OneHotFeatures,
+    Preparation,
+    SparseFeatures,
+    TfidfFeatures,
+)
+from likely.models.svm.kernels import Kernel, Linear, Matrix
 from likely.models.svm.machine import Machine
-from likely.models.svm.numeric_features import NARROWEST, NumberPart, SparsePart
 from likely.store.plain import from_plain, to_plain
 from likely.store.statistics import Reader, Writer, read_words
 from likely.store.summaries import read_names, write_names
@@ -37,7 +43,7 @@ def write_learned(
         "dual": writer.put(machine.dual),
         "n_support": None if machine.n_support is None else writer.put(machine.n_support),
         "b": writer.put(machine.b),
-        "plane": None if machine.plane is None else writer.put(machine.plane),
+        "plane": None if machine.hyperplanes is None else writer.put(machine.hyperplanes),
         "slopes": writer.put(calibration.slopes),
         "shifts": writer.put(calibration.shifts),
     }
@@ -129,32 +135,32 @@ def read_preparation(data: Any, reader: Reader, schema: Schema) -> Preparation:
     columns = preparation.columns
     if len(set(columns)) != len(columns) or not set(columns) <= set(schema.features) or not preparation.width:
         raise ModelFileError("its prepared columns are not those of its schema")
-    if len(data) > 1 and any(isinstance(part, SparsePart) for part in preparation.parts):
+    if len(data) > 1 and any(isinstance(part, SparseFeatures) for part in preparation.parts):
         raise ModelFileError("it mixes a sparse matrix with other columns")
     return preparation
 
 
-def _write_part(part: Part, writer: Writer) -> dict[str, Any]:
-    if isinstance(part, NumberPart):
+def _write_part(part: FeatureBlock, writer: Writer) -> dict[str, Any]:
+    if isinstance(part, NumericFeatures):
         arrays = {name: writer.put(getattr(part, name)) for name in ("centre", "scale", "fill", "holed")}
         return {"part": "numbers", "columns": write_names(part.columns), **arrays}
-    if isinstance(part, SparsePart):
+    if isinstance(part, SparseFeatures):
         arrays = {"places": writer.put(part.places), "scale": writer.put(part.scale)}
         return {"part": "sparse", "columns": write_names(tuple(part.columns)), **arrays}
-    if isinstance(part, CategoryPart):
+    if isinstance(part, OneHotFeatures):
         levels = [to_plain(level) for level in part.levels]
         return {"part": "categories", "column": part.column, "levels": levels, "holed": part.holed}
     return {
         "part": "text",
         "column": part.column,
-        "recipe": to_plain(part.recipe),
+        "recipe": to_plain(part.tokenizer),
         "letters": writer.put(part.words.arena),
         "ends": writer.put(part.words.starts),
-        "rarity": writer.put(part.rarity),
+        "rarity": writer.put(part.idf),
     }
 
 
-def _read_part(data: Any, reader: Reader) -> Part:
+def _read_part(data: Any, reader: Reader) -> FeatureBlock:
     kind = data["part"]
     if kind == "numbers":
         return _read_numbers(data, reader)
@@ -165,18 +171,18 @@ def _read_part(data: Any, reader: Reader) -> Part:
             len(places) == 0 or places[0] < 0 or (np.diff(places) <= 0).any()
         ):
             raise ModelFileError("its sparse columns are not in order")
-        return SparsePart(columns, places, _widths(reader, data["scale"], len(columns)))
+        return SparseFeatures(columns, places, _widths(reader, data["scale"], len(columns)))
     if kind == "categories":
         levels = tuple(from_plain(level) for level in data["levels"])
         if len(set(map(level_key, levels))) != len(levels) or not isinstance(data["holed"], bool) or None in levels:
             raise ModelFileError("it names a value of a column twice")
-        return CategoryPart(_name(data["column"]), levels, data["holed"])
+        return OneHotFeatures(_name(data["column"]), levels, data["holed"])
     if kind == "text":
         return _read_text(data, reader)
     raise ModelFileError("it makes rows ready in a way that this version does not know")
 
 
-def _read_numbers(data: Any, reader: Reader) -> NumberPart:
+def _read_numbers(data: Any, reader: Reader) -> NumericFeatures:
     columns = read_names(data["columns"], reader)
     n = len(columns)
     centre, fill = reader.get(data["centre"], (n,)), reader.get(data["fill"], (n,))
@@ -185,12 +191,12 @@ def _read_numbers(data: Any, reader: Reader) -> NumberPart:
         raise ModelFileError("it holds a mean that is no number")
     if len(holed) and (holed[0] < 0 or holed[-1] >= n or (np.diff(holed) <= 0).any()):
         raise ModelFileError("it marks gaps in columns that do not exist")
-    return NumberPart(columns, centre, _widths(reader, data["scale"], n), fill, holed)
+    return NumericFeatures(columns, centre, _widths(reader, data["scale"], n), fill, holed)
 
 
-def _read_text(data: Any, reader: Reader) -> TextPart:
+def _read_text(data: Any, reader: Reader) -> TfidfFeatures:
     recipe, words = read_words(data, reader)
-    return TextPart(_name(data["column"]), recipe, words, _widths(reader, data["rarity"], len(words), MOST_RARE))
+    return TfidfFeatures(_name(data["column"]), recipe, words, _widths(reader, data["rarity"], len(words), MOST_RARE))
 
 
 def _widths(reader: Reader, name: Any, n: int, most: float = np.finfo(float).max) -> Any:

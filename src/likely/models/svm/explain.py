@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.errors import DataError, LikelyError, SettingsError, listed
 from likely.models.display import SHOWN_COLUMNS, html_table
-from likely.models.svm.features import CategoryPart, Preparation, TextPart
-from likely.models.svm.inner_products import Matrix
-from likely.models.svm.kernels import Kernel
-from likely.models.svm.machine import Machine, nearest, pairs_of, slack_and_case
+from likely.models.svm.features import OneHotFeatures, Preparation, TfidfFeatures
+from likely.models.svm.kernels import Kernel, Matrix
+from likely.models.svm.machine import Machine, class_pairs, nearest_rival, slack_and_case
 from likely.render.text import MOST_COLUMNS, SHOWN_ROWS, aligned, strongest, written_cell
 from likely.table import Table, index_levels, labels_of
 
@@ -116,8 +115,8 @@ class SVMLooks:
             strange = [label for label, place in zip(labels.classes.tolist(), known, strict=True) if place < 0]
             raise DataError(f"The classes {listed(strange)} were never learned.")
         codes = known[labels.codes].astype(np.int32)
-        pairs = self.machine_.pairs(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
-        rival, values = nearest(pairs, codes, len(self.classes_))
+        pairs = self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
+        rival, values = nearest_rival(pairs, codes, len(self.classes_))
         slack, case = slack_and_case(values, TOUCHING * self.tolerance)
         rivals = self.classes_[rival] if len(self.classes_) > 1 else np.full(len(codes), None)
         columns = {"class": self.classes_[codes], "rival": rivals, "value": values}
@@ -131,7 +130,7 @@ class SVMLooks:
         table = self._read(X)
         planes = self._planes()
         rows = self.preparation_.rows(table, self.n_jobs)
-        pairs = list(zip(*(self.classes_[each].tolist() for each in pairs_of(len(self.classes_))), strict=True))
+        pairs = list(zip(*(self.classes_[each].tolist() for each in class_pairs(len(self.classes_))), strict=True))
         return PlaneExplanation.of(pairs, planes, self.machine_.b, rows, self.preparation_, table)
 
     def plot(self, X: Any, y: Any, columns: tuple[str, str] | None = None) -> Picture:
@@ -292,10 +291,10 @@ class PlaneExplanation:
 
 def _cells(part: Any, table: Table) -> list[list[object]]:
     """The cells of a part's columns as they were given; None for a gap."""
-    if isinstance(part, CategoryPart):
+    if isinstance(part, OneHotFeatures):
         found = table.codes(part.column)
         return [[None if code < 0 else found.levels[code] for code in found.codes.tolist()]]
-    if isinstance(part, TextPart):
+    if isinstance(part, TfidfFeatures):
         return [list(table.strings(part.column).to_pylist())]
     columns = [table.numbers(name).tolist() for name in part.columns]
     return [[None if cell != cell else cell for cell in column] for column in columns]
