@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from likely.arrays import Array
 from likely.evaluation.metrics import RATES, UNBOUNDED, figures
 from likely.evaluation.predictions import Outcomes
+from likely.measures import wilson_interval
 from likely.parallel import side_by_side
 
 LEVEL = 0.95
@@ -39,13 +39,8 @@ def wilson(share: float, n: float, level: float = LEVEL) -> Interval:
     """
     if n <= 0.0:
         return Interval(0.0, 1.0, "Wilson")
-    z = float(ndtri(0.5 + 0.5 * level))
-    centre = share + z * z / (2.0 * n)
-    half = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
-    below = 1.0 + z * z / n
-    low = 0.0 if share <= 0.0 else float(centre - half) / below
-    high = 1.0 if share >= 1.0 else float(centre + half) / below
-    return Interval(low, high, "Wilson")
+    low, high = wilson_interval(share * n, n, level)
+    return Interval(0.0 if share <= 0.0 else float(low), 1.0 if share >= 1.0 else float(high), "Wilson")
 
 
 def rows_worth(weight: Array, repeats: int) -> float:
