@@ -128,7 +128,7 @@ def test_raised_alike(missing: str, draw: st.DataObject) -> None:
     r = draw.draw(st.sampled_from([0.1, 0.3, 0.5, 1.0]))
     labels = np.array(data.labels, dtype=np.int32)
     found = raise_subtrees(tree, read(tree, data, data.rows), labels, None, partial(pessimistic_errors, r=r))
-    expected = slow_pruning.raise_subtrees(data, oracle, everyone(data), plan, slow_pruning.pessimistic(r))[0]
+    expected = slow_pruning.raised(data, oracle, everyone(data), plan, slow_pruning.pessimistic(r))[0]
     assert shape(nested(found)) == shape(nested_slow(expected))
     assert len(found) <= len(tree)
 
@@ -150,7 +150,7 @@ def test_branches_are_really_raised(missing: str) -> None:
         for r in (0.1, 0.3):
             estimate = partial(pessimistic_errors, r=r)
             found = raise_subtrees(tree, read(tree, data, data.rows), labels, None, estimate)
-            expected = slow_pruning.raise_subtrees(data, oracle, everyone(data), plan, slow_pruning.pessimistic(r))[0]
+            expected = slow_pruning.raised(data, oracle, everyone(data), plan, slow_pruning.pessimistic(r))[0]
             assert shape(nested(found)) == shape(nested_slow(expected))
             n_raised += shape(nested(found)) != shape(nested(pessimistic(tree, r)))
     assert n_raised >= 6

@@ -24,15 +24,15 @@ from likely.table.table import INFINITE
 from likely.text.class_counts import count_rows
 from likely.text.vocabulary import Words
 
-Read = Array | Int32
-
+ColumnValues = Array | Int32
+"""Numbers with NaN for a gap, or codes with −1 for a gap."""
 
 WordSelection = Callable[[str], Sequence[str]]
 """The words of a text column that a tree may ask for."""
 
 
 def features_of(table: Table, schema: Schema, select_words: WordSelection | None = None) -> tuple[Feature, ...]:
-    """The columns that a tree may test, in the order of the table; a text is as many as it has select_words words."""
+    """The columns that a tree may test, in the order of the table; a text is as many as it has telling words."""
     if table.sparse is not None:
         raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
     kinds, found = schema.kinds, list[Feature]()
@@ -52,7 +52,7 @@ def features_of(table: Table, schema: Schema, select_words: WordSelection | None
 def _text_refused(name: str) -> SchemaError:
     """A tree tests numbers and categories: a text is neither."""
     return SchemaError(
-        f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most select_words words "
+        f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most telling words "
         f"(text_tokens=100), leave it out (schema={{{name!r}: 'ignored'}}), or call it nominal."
     )
 
@@ -67,7 +67,7 @@ def _refuse_like_names(features: Sequence[Feature]) -> None:
             )
 
 
-def read_column(table: Table, feature: Feature) -> Read:
+def read_column(table: Table, feature: Feature) -> ColumnValues:
     """One column: finite numbers, or places among the feature's values; what is not among them is a gap."""
     if feature.levels is None:
         return read_numbers(table, feature.name)
@@ -98,7 +98,7 @@ class TrainingData:
     """All that a tree is grown from: columns as they are read, the class of each row, and what it weighs."""
 
     features: tuple[Feature, ...]
-    columns: tuple[Read, ...]
+    columns: tuple[ColumnValues, ...]
     classes: NDArray[Any]
     labels: Int32
     weights: Array | None

@@ -59,7 +59,7 @@ class NominalColumn:
     def score_surrogates(self, level: Level, branches: Int32, n_branches: Int32, majority: Int32) -> SurrogateScores:
         nodes = np.flatnonzero(n_branches > 0)
         gains, some = np.zeros(len(level)), np.empty(len(nodes))
-        self._agree(level, branches, n_branches, majority, nodes, some, NO_MAPS)
+        self._score_values(level, branches, n_branches, majority, nodes, some, NO_MAPS)
         gains[nodes] = some
         return SurrogateScores(gains)
 
@@ -67,7 +67,7 @@ class NominalColumn:
         self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64
     ) -> Int32 | None:
         maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
-        self._agree(level, branches, n_branches, majority, nodes, np.empty(len(nodes)), maps)
+        self._score_values(level, branches, n_branches, majority, nodes, np.empty(len(nodes)), maps)
         return maps
 
     def follow_surrogate(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
@@ -77,7 +77,7 @@ class NominalColumn:
     def move(self, moves: Moves) -> None:
         """Codes are found by row: nothing has to move."""
 
-    def _agree(
+    def _score_values(
         self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64, gains: Array, maps: Int32
     ) -> None:
         cases = level.cases
@@ -88,7 +88,7 @@ class NominalColumn:
 
 
 @numba.njit(nogil=True, cache=True)
-def in_order(values: NDArray[Any], n: int) -> None:
+def sort_values(values: NDArray[Any], n: int) -> None:
     """Sort the first n values by Shell's method: few lines, quick to compile."""
     gap = 1
     while gap < n // 3:
@@ -104,7 +104,7 @@ def in_order(values: NDArray[Any], n: int) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
-def sums(table: Array, by_class: Array, by_value: Array) -> float:
+def table_sums(table: Array, by_class: Array, by_value: Array) -> float:
     """Sums of the columns and lines of a value × class table, and of all of it."""
     total = 0.0
     by_class[:] = 0.0
@@ -133,7 +133,7 @@ def tabulate(
             place[code] = 0
             values[n] = code
             n += 1
-    in_order(values, n)
+    sort_values(values, n)
     for k in range(n):
         place[values[k]] = k
         table[k] = 0.0
@@ -154,12 +154,12 @@ def best_grouping(
     """The measure of the best test on these values, and the known weight; `groups` gets the branch of each line."""
     n_values = len(table)
     known, sizes = np.empty(table.shape[1]), np.empty(n_values)
-    n = sums(table, known, sizes)
+    n = table_sums(table, known, sizes)
     if n_values < 2 or n <= ZERO_WEIGHT:
         return 0.0, n
     log_n, whole = xlogx(n, logs), parent_term(measure, known, n, logs)
     if mode == ONE:
-        return one_against_rest(table, sizes, known, measure, n, log_n, whole, logs, min_cases, groups), n
+        return one_vs_rest(table, sizes, known, measure, n, log_n, whole, logs, min_cases, groups), n
     alone, cells, of_sizes = np.empty(n_values), 0.0, 0.0
     for k in range(n_values):
         groups[k] = k
@@ -168,7 +168,7 @@ def best_grouping(
         of_sizes += xlogx(sizes[k], logs)
     value = split_value(measure, n, log_n, whole, cells, of_sizes)
     if mode == GROUPS:
-        value = merge(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
+        value = merge_groups(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
     n_large = 0
     for k in range(n_values):  # sizes are those of groups now, each kept under the first of its values
         n_large += groups[k] == k and sizes[k] >= min_cases - ZERO_WEIGHT
@@ -176,7 +176,7 @@ def best_grouping(
 
 
 @numba.njit(nogil=True, cache=True)
-def one_against_rest(
+def one_vs_rest(
     table: Array, sizes: Array, known: Array, measure: int, n: float, log_n: float, whole: float, logs: Array,
     min_cases: float, groups: Int32,
 ) -> float:  # fmt: skip
@@ -195,7 +195,7 @@ def one_against_rest(
 
 
 @numba.njit(nogil=True, cache=True)
-def merge(
+def merge_groups(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, n: float, log_n: float, whole: float,
     cells: float, of_sizes: float, logs: Array, groups: Int32,
 ) -> float:  # fmt: skip
@@ -206,7 +206,7 @@ def merge(
     n_values, current = len(table), split_value(measure, n, log_n, whole, cells, of_sizes)
     by_cells, by_sizes = np.empty((n_values, n_values)), np.empty((n_values, n_values))
     for a in range(n_values):
-        change_of_pairs(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
+        merge_changes(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
     for _ in range(n_values - 2):
         best, left, right = -1.0, -1, -1
         for a in range(n_values):
@@ -221,14 +221,14 @@ def merge(
         if best < current * (1.0 - TIE):
             break
         current, cells, of_sizes = best, cells + by_cells[left, right], of_sizes + by_sizes[left, right]
-        join(table, sizes, groups, left, right)
+        merge_pair(table, sizes, groups, left, right)
         alone[left] = branch_term(measure, table[left], sizes[left], known, logs)
-        change_of_pairs(table, sizes, known, alone, measure, logs, groups, left, by_cells, by_sizes)
+        merge_changes(table, sizes, known, alone, measure, logs, groups, left, by_cells, by_sizes)
     return current
 
 
 @numba.njit(nogil=True, cache=True)
-def change_of_pairs(
+def merge_changes(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, logs: Array, groups: Int32, one: int,
     by_cells: Array, by_sizes: Array,
 ) -> None:  # fmt: skip
@@ -245,7 +245,7 @@ def change_of_pairs(
 
 
 @numba.njit(nogil=True, cache=True)
-def join(table: Array, sizes: Array, groups: Int32, left: int, right: int) -> None:
+def merge_pair(table: Array, sizes: Array, groups: Int32, left: int, right: int) -> None:
     """Put one group to another, under the name of that one."""
     for c in range(table.shape[1]):
         table[left, c] += table[right, c]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
 from likely.errors import BadCell, SchemaError
-from likely.models.tree.data import Read, read_codes, with_word_tests
+from likely.models.tree.data import ColumnValues, read_codes, with_word_tests
 from likely.models.tree.tree import Tree
 from likely.parallel import row_blocks, side_by_side
 from likely.table import Table
@@ -53,7 +53,7 @@ class Rows:
         return cls(tree, Numbers.of(table, numeric), codes, table.n_rows, n_jobs)
 
     @classmethod
-    def from_columns(cls, tree: Tree, columns: Sequence[Read], n_jobs: int | None = None) -> Rows:
+    def from_columns(cls, tree: Tree, columns: Sequence[ColumnValues], n_jobs: int | None = None) -> Rows:
         """Columns that were read before, in the order of the tree's features."""
         pairs = list(zip(tree.features, columns, strict=True))
         names = tuple(feature.name for feature in tree.features if feature.is_numeric)

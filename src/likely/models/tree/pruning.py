@@ -158,7 +158,7 @@ def _hold_out(data: TrainingData, share: float, seed: int) -> tuple[TrainingData
     steps = np.arange(1, len(data) + 1) * share
     held_out[by_class] = np.floor(steps) > np.floor(steps - share)
     if not held_out.any() or held_out.all():
-        raise SettingsError(f"{len(data)} rows are too few to keep {share:g} of them held_out for pruning.")
+        raise SettingsError(f"{len(data)} rows are too few to keep {share:g} of them apart for pruning.")
     return data.take(np.flatnonzero(~held_out)), data.take(np.flatnonzero(held_out))
 
 
