@@ -17,7 +17,7 @@ from likely.models.bayes.classifier import BayesClassifier
 from likely.models.tree.binned_column import MOST_SAMPLED, quantile_edges
 from likely.models.tree.classifier import TreeClassifier
 from likely.models.tree.data import TrainingData, read_numbers
-from likely.models.tree.stream import StreamedTreeGrower, OpenNodes, LevelCounts
+from likely.models.tree.batches import StreamedTreeGrower, OpenNodes, LevelCounts
 from likely.models.tree.tree import Feature
 from likely.numerics import together
 from likely.streaming.count import MOST_VALUES, EmptyPiece, Result, in_order, told

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.measures import MEASURES
-from likely.models.tree import Feature, Plan, TrainingData, fit, fit_tree, stream
+from likely.models.tree import Feature, Plan, TrainingData, batches, fit, fit_tree
 from likely.models.tree.binned_column import quantile_edges
-from likely.models.tree.stream import LevelCounts, OpenNodes, StreamedTreeGrower
+from likely.models.tree.batches import LevelCounts, OpenNodes, StreamedTreeGrower
 from tests.models.tree.made import FEWER, nested, stocked, tables
 
 MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]
@@ -55,7 +55,7 @@ def test_a_wide_level_takes_several_passes(monkeypatch: pytest.MonkeyPatch) -> N
     stock = TrainingData((Feature("x"),), (column,), np.arange(2), labels, None)
     plan = Plan("information_gain", binned=True)
     whole = nested(by_batches(plan, stock, 300))
-    monkeypatch.setattr(stream, "MOST_CELLS", 600)
+    monkeypatch.setattr(batches, "MOST_CELLS", 600)
     assert nested(by_batches(plan, stock, 700)) == whole
     assert whole == nested(fit_tree(plan, stock))
 
