@@ -25,7 +25,7 @@ from likely import (  # noqa: E402
     TreeClassifier,
     compare,
 )
-from likely.comparison.baselines import LogisticYardstick  # noqa: E402
+from likely.comparison.baselines import LogisticBaseline  # noqa: E402
 
 SIZES = (10, 20, 50, 100, 200)
 DRAWS = 20
@@ -63,7 +63,7 @@ def curves(name: str, X: pd.DataFrame, y: np.ndarray, kinds: dict[str, str]) -> 
         "naive Bayes": lambda: BayesClassifier(schema=kinds),
         "SVM, linear": lambda: SVMClassifier(kernel="linear", schema=kinds),
         "SVM, Gauss": lambda: SVMClassifier(schema=kinds),
-        "logistic regression": lambda: LogisticYardstick(schema=kinds),
+        "logistic regression": lambda: LogisticBaseline(schema=kinds),
     }
     lines = [f"| {name}: rows learned | {' | '.join(makers)} |", f"|---:|{'---:|' * len(makers)}"]
     for size in SIZES:
@@ -99,7 +99,7 @@ def ocr(folder: Path) -> str:
         "full Bayes, pooled": FullBayesClassifier(covariance="pooled"),
         "tree": TreeClassifier(prune=("confidence", 0.5)),
         "SVM, Gauss": SVMClassifier(scale=False),
-        "logistic regression": LogisticYardstick(),
+        "logistic regression": LogisticBaseline(),
         "net, 16 × 8": ConvNetClassifier(shape=(16, 8), progress=False),
     }
     return judged(rivals, (X[train], y[train]), (X[test], y[test]))
@@ -117,7 +117,7 @@ def notmnist(folder: Path) -> str:
         "full Bayes, pooled": FullBayesClassifier(covariance="pooled"),
         "tree": TreeClassifier(prune=("confidence", 0.5)),
         "SVM, Gauss": SVMClassifier(scale=False),
-        "logistic regression": LogisticYardstick(),
+        "logistic regression": LogisticBaseline(),
         "net": ConvNetClassifier(progress=False),
     }
     return judged(rivals, (X[:8000], y[:8000]), (X[8000:], y[8000:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -9,15 +10,23 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
 import pytest
 from importlinter.cli import lint_imports
 
 import likely
+from likely import naive_bayes
+from likely.models.registry import entries
 
 REPO = Path(__file__).resolve().parents[1]
 FOLDERS = ("src", "docs", "tests", "benchmarks", ".ci")
 LONGEST_MODULE = 400
 HEAVY = ("numba", "sklearn", "pandas", "pyarrow", "scipy")
+# HTML or SVG written by hand: an element that begins a string, or stands in one.
+ELEMENT = re.compile(
+    r"</?(?:a|b|body|br|caption|div|figure|g|h[1-6]|head|html|i|li|meta|p|path|pre|rect|script|span|strong|style|svg|table"
+    r"|tbody|td|text|th|thead|title|tr|ul)[ >/]"
+)
 # An absolute path into someone's home or workshop; relative ones and web addresses are fine.
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|root|home)/")
 
@@ -40,6 +49,51 @@ def test_imports_go_one_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPO)
     monkeypatch.setattr(sys, "path", list(sys.path))  # the linter extends it
     assert lint_imports(config_filename="pyproject.toml", no_cache=True, no_logo=True) == 0
+
+
+def circles(graph: dict[str, set[str]]) -> set[tuple[str, ...]]:
+    """Sets of modules each of which reaches all others of its set."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        todo, seen = [start], set[str]()
+        while todo:
+            new = graph[todo.pop()] - seen
+            seen |= new
+            todo += new
+        reached[start] = seen
+    return {
+        tuple(sorted(other for other in reached[name] if name in reached[other]))
+        for name in graph
+        if name in reached[name]
+    }
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {("b", "c")}
+    assert circles({"a": {"b"}, "b": set()}) == set()
+
+
+def test_no_modules_import_each_other() -> None:
+    """Imports inside functions and those for types alone count, too."""
+    found = grimp.build_graph("likely", cache_dir=None)
+    assert len(found.modules) > 100
+    graph = {name: found.find_modules_directly_imported_by(name) for name in found.modules}
+    short = {tuple(name.removeprefix("likely.") for name in circle) for circle in circles(graph)}
+    assert short == set(), "move what both need below them"
+
+
+def test_markup_is_written_in_one_place() -> None:
+    """HTML and SVG come from `markup.tag`, which escapes; no string outside `render` holds an element."""
+    source = Path(likely.__file__).parent
+    found = {}
+    for path in source.rglob("*.py"):
+        if path.name == "markup.py" or path.parent.name == "render":
+            continue
+        strings = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
+        marked = [text for text in strings if isinstance(text, str) and ELEMENT.search(text)]
+        if marked:
+            found[str(path.relative_to(source))] = marked
+    assert found == {}
 
 
 def test_modules_are_short() -> None:
@@ -93,3 +147,20 @@ def test_no_machine_paths() -> None:
 def test_machine_paths_would_be_seen(path: str, folder: str) -> None:
     assert MACHINE_PATH.search(path.format(folder))
     assert not MACHINE_PATH.search(f"https://example.org/{folder}/x")
+
+
+PUBLIC_CLASSIFIERS = [
+    *(entry.load() for entry in entries()),
+    *(vars(naive_bayes)[name] for name in naive_bayes.__all__),
+]
+
+
+@pytest.mark.parametrize("kind", PUBLIC_CLASSIFIERS, ids=lambda kind: kind.__name__)
+def test_a_classifier_has_few_classes_above_it(kind: type) -> None:
+    own = [base.__name__ for base in kind.__mro__ if base.__module__.startswith("likely.")]
+    assert 1 <= len(own) <= 3, own
+
+
+def test_no_method_waits_for_another_class_to_fill_it() -> None:
+    sources = [path for path in files() if path.suffix == ".py" and REPO / "src" in path.parents]
+    assert [str(path) for path in sources if "raise NotImplementedError" in path.read_text()] == []

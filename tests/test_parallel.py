@@ -1,7 +1,8 @@
-"""The linear algebra library gets back its threads, whoever comes and goes."""
+"""Tasks side by side are done whether or not anybody looks, in order; and matrix products get their threads back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from likely.parallel import one_thread_each
+from likely.parallel import one_thread_each, pipeline, run, total
 
 CONTROLLER = ThreadpoolController().select(user_api="blas")
 
@@ -49,3 +50,28 @@ def test_two_at_once_leave_no_trace() -> None:
         for done in [pool.submit(come_and_go) for _ in range(2)]:
             done.result()
     assert threads() == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_tasks_are_done_without_anybody_asking_for_results(n_jobs: int) -> None:
+    done: list[int] = []
+    found = run(lambda item: done.append(item) or item * item, range(20), n_jobs)
+    assert found == [item * item for item in range(20)]
+    assert sorted(done) == list(range(20))
+    with pytest.raises(ZeroDivisionError):
+        run(lambda item: 1 // item, [1, 0], n_jobs)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_a_pipeline_keeps_the_order_and_runs_only_a_little_ahead(n_jobs: int) -> None:
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for item in range(50):
+            taken.append(item)
+            yield item
+
+    for place, (item, result) in enumerate(pipeline(lambda item: -item, items(), n_jobs)):
+        assert (item, result) == (place, -place)
+        assert len(taken) <= place + n_jobs + 2
+    assert total(lambda item: np.full(2, item), range(5), n_jobs, np.zeros(2)).tolist() == [10.0, 10.0]

@@ -7,6 +7,7 @@ from pathlib import Path
 from sklearn.datasets import load_iris
 
 from likely import BayesClassifier, FullBayesClassifier, render
+from likely.explain.conditionals import conditionals
 from likely.teaching import datasets
 
 HERE = Path(__file__).parent
@@ -22,7 +23,7 @@ def main() -> None:
     why.plot().save(HERE / "bars.svg")
     why.plot("odds", contrast=("B", "A")).save(HERE / "odds.svg")
     clf.nomogram("A").plot({name: cells[0] for name, cells in PATIENT.items()}).save(HERE / "nomogram.svg")
-    render.conditionals(clf).save(HERE / "conditionals.svg")
+    conditionals(clf).save(HERE / "conditionals.svg")
 
     iris = load_iris(as_frame=True)
     species = iris.target_names[iris.target]

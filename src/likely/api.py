@@ -1,36 +1,244 @@
-"""From a table to a fitted classifier in one call."""
+"""From a table to a model, for Python and the command line alike: choose a model, learn, load, judge, compare."""
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any, Literal
 
-from likely.errors import missing_columns
+from likely.comparison.compare import compare as compare_tables
+from likely.engines import pieces
+from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
+from likely.evaluation.evaluate import evaluate as evaluate_table
 from likely.io.sources import looks_like_files
-from likely.io.table import FileTable
-from likely.models.bayes.classifier import BayesClassifier
-from likely.models.settings import Choices
-from likely.table import as_table
-from likely.table.schema import Schema
+from likely.io.table import FileTable, open_table
+from likely.models.registry import entries, entry_named
+from likely.models.saving import load
+from likely.progress import Shown
+from likely.streaming import read_all
+from likely.streaming.evaluate import evaluate_file
+from likely.streaming.train import fit_file
+from likely.table import Table, as_table
+from likely.table.schema import schema_for, with_weight
+
+if TYPE_CHECKING:
+    from likely.comparison.comparison import Comparison
+    from likely.evaluation.report import Report
+    from likely.models.bayes.aode import AODEClassifier
+    from likely.models.bayes.classifier import BayesClassifier
+    from likely.models.bayes.full import FullBayesClassifier
+    from likely.models.evidence.classifier import EvidenceClassifier
+    from likely.models.svm.classifier import SVMClassifier
+    from likely.models.tree.classifier import TreeClassifier
+
+    Classifier = (
+        EvidenceClassifier | BayesClassifier | FullBayesClassifier | AODEClassifier | TreeClassifier | SVMClassifier
+    )
+
+__all__ = ["Reason", "Selection", "compare", "evaluate", "load", "new_classifier", "select_model", "train"]
+
+AUTO = "auto"
+LOG = logging.getLogger("likely")
 
 
-def train(table: Any, target: str, *, weight: str | None = None, **settings: Unpack[Choices]) -> BayesClassifier:
-    """Learn a table with its target column; `settings` are those of `BayesClassifier`.
+def train(
+    table: Any,
+    target: str,
+    *,
+    model: str = AUTO,
+    weight: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    random_state: int | None = None,
+    progress: Shown = None,
+    **settings: Any,
+) -> Classifier:
+    """Learn a table with its target column.
 
-    The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives.
+    The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives. `model` is
+    "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence if the table fits into memory, and naive
+    Bayes if it does not or if a setting is given that only naive Bayes has. `settings` are those of the model, `weight`
+    names a column that says what each row counts for, and `checkpoint` a file to go on from if counting is broken off.
 
-    >>> clf = train({"sky": ["grey", "grey", "blue"], "day": ["wet", "wet", "dry"]}, target="day")
+    >>> clf = train({"sky": ["grey", "grey", "blue"], "day": ["wet", "wet", "dry"]}, target="day", model="naive")
     >>> clf.predict({"sky": ["blue"]}).tolist()
     ['dry']
     """
-    if isinstance(table, FileTable) or looks_like_files(table):
-        from likely.streaming.train import train_file
+    source = open_source(table)
+    if random_state is not None:
+        settings["random_state"] = random_state
+    selection = select_model(
+        source, target, model, settings, weight=weight, counts=checkpoint is not None, spills=True, progress=progress
+    )
+    for line in selection.reason.sentences():
+        LOG.info(line)
+    learned: Classifier = learn(selection, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
+    return learned
 
-        return train_file(table, target, weight=weight, **settings)
-    rows = as_table(table, allow_empty=False)
-    if target not in rows:
-        raise missing_columns([target], rows.names)
-    if weight is not None:
-        given = settings.get("schema")
-        kinds = given.kinds if isinstance(given, Schema) else given or {}
-        settings["schema"] = {**kinds, weight: "weight"}
-    return BayesClassifier(**settings).fit(rows, target)
+
+def evaluate(classifier: Any, table: Any, target: Any = None, **how: Any) -> Report:
+    """How good a classifier, or a model called by its name, is on a table: see `likely.evaluate` for the parameters.
+
+    The table may also be in files, of any length for a model that counts.
+    """
+    made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
+    if isinstance(table, FileTable) or looks_like_files(table):
+        return evaluate_file(made, open_source(table), target, **how)
+    return evaluate_table(made, table, target, **how)
+
+
+def compare(table: Any, target: Any, classifiers: Any = "all", **how: Any) -> Comparison:
+    """Which classifier suits a table, also one in files, which is read whole: see `likely.compare`."""
+    source = open_source(table) if isinstance(table, FileTable) or looks_like_files(table) else table
+    return compare_tables(source.read() if isinstance(source, FileTable) else source, target, classifiers, **how)
+
+
+def open_source(table: Any) -> FileTable | Table:
+    """A table in files or in memory."""
+    if isinstance(table, FileTable):
+        return table
+    return open_table(table) if looks_like_files(table) else as_table(table, allow_empty=False)
+
+
+# Which model, and why.
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a model was chosen: somebody named it, a setting or a wish needs it, or the size of the table decides."""
+
+    kind: Literal["named", "setting", "counts", "fits", "no columns", "large", "on disk"]
+    need: int = 0
+    budget: int = 0
+
+    def sentences(self) -> tuple[str, ...]:
+        """What there is to be told; nothing about what somebody asked for."""
+        need, budget = _mib(self.need), _mib(self.budget)
+        naive, evidence = Setting("model", "naive"), Setting("model", "evidence")
+        told: dict[str, tuple[str, ...]] = {
+            "fits": (
+                f"model: evidence, since the table fits into memory ({need} of at most {budget} MiB).",
+                Message(naive, " is the textbook model: merged, it needs no rows."),
+            ),
+            "no columns": ("model: naive Bayes, since no column tells anything.",),
+            "large": (
+                f"model: naive Bayes with learned weights, since the table needs more than {budget} MiB of memory.",
+                Message(
+                    evidence, " learns it nevertheless, from codes on disk; ", naive, " is the textbook model."
+                ),
+            ),
+            "on disk": (
+                f"model: evidence; the table needs more than {budget} MiB of memory, so it is read twice, and codes "
+                f"that do not fit are kept in temporary files in {gettempdir()}.",
+            ),
+        }  # fmt: skip
+        return told.get(self.kind, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A model that has learned nothing yet, why it is this one, and the rows of files, if they were read for that."""
+
+    name: str
+    classifier: Any
+    reason: Reason
+    rows: read_all.LabelledRows | None = None
+
+
+def select_model(
+    source: FileTable | Table,
+    target: str,
+    model: str = AUTO,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    weight: str | None = None,
+    groups: str | None = None,
+    counts: bool = False,
+    spills: bool = False,
+    progress: Shown = None,
+) -> Selection:
+    """The model for a table: the one that is named or that a setting asks for, else the best one that fits.
+
+    `counts`: something is wanted that only naive Bayes can do. `spills`: evidence, if it is named, may learn a large
+    table in files from codes on disk. Rows of files are read here where the model needs all of them.
+    """
+    given, budget = dict(settings or {}), pieces.BUDGET
+    if target not in source.names:
+        raise missing_columns([target], source.names)
+    name, why = model, Reason("named")
+    if model == AUTO:
+        of_evidence = new_classifier("evidence", {}).get_params(deep=False)
+        strange = [setting for setting in given if setting not in of_evidence]
+        name, why = ("naive", Reason("counts" if counts else "setting")) if counts or strange else ("evidence", why)
+    classifier = new_classifier(name, given)
+    if entry_named(name).counts:
+        return Selection(name, classifier, why)
+    free = model == AUTO or (spills and name == "evidence")
+    if isinstance(source, FileTable):
+        rows = read_all.read_all(
+            source, target, schema=given.get("schema"), weight=weight, groups=groups, most=budget if free else None,
+            n_jobs=given.get("n_jobs"), progress=progress,
+        )  # fmt: skip
+        need, empty = (budget + 1, False) if rows is None else (rows.need, not rows.X.num_columns)
+    else:
+        rows, features = None, schema_for(source, target, with_weight(given.get("schema"), weight)).features
+        need, empty = read_all.PER_CELL * source.n_rows * len(features), not features
+    if model != AUTO:
+        return Selection(name, classifier, Reason("on disk", need, budget) if free and need > budget else why, rows)
+    if empty:
+        return Selection("naive", new_classifier("naive", given), Reason("no columns"))
+    if need <= budget:
+        return Selection(name, classifier, Reason("fits", need, budget), rows)
+    return Selection("naive", new_classifier("naive", {**given, "weights": "learned"}), Reason("large", need, budget))
+
+
+def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
+    """The classifier that a name stands for, with these settings and those that are usual here."""
+    offered = {entry.name: entry for entry in entries() if entry.reads_tables}
+    if model not in offered:
+        names = list(offered)
+        raise SettingsError(
+            Message(Parameter("model"), f" is {model!r}, but it is one of {listed(names)}.{did_you_mean(model, names)}")
+        )
+    known, wanted = offered[model].make().get_params(deep=False), dict(settings)
+    if "random_state" not in known:  # models that count draw nothing by chance
+        wanted.pop("random_state", None)
+    for setting in wanted:
+        if setting not in known:
+            named: tuple[Part, ...] = (Parameter(setting), " is nothing that ", Setting("model", model), " knows.")
+            raise SettingsError(Message(*named))
+    return offered[model].make(**wanted)
+
+
+def learn(
+    selection: Selection,
+    source: FileTable | Table,
+    target: str,
+    *,
+    weight: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Shown = None,
+) -> Any:
+    """Teach the model that was chosen all rows."""
+    classifier = selection.classifier
+    if checkpoint is not None and (selection.rows is not None or isinstance(source, Table)):
+        what = " is for models that count" if selection.rows is not None else " is for tables in files"
+        which: tuple[Part, ...] = (", and ", Setting("model", selection.name), " does not")
+        raise SettingsError(Message(Parameter("checkpoint"), what, *(which if selection.rows is not None else ()), "."))
+    if selection.rows is not None:
+        return selection.rows.fit(classifier)
+    if isinstance(source, Table):
+        wished = classifier.schema
+        classifier.set_params(schema=with_weight(wished, weight)).fit(source, target)
+        return classifier.set_params(schema=wished)
+    fit_file(classifier, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
+    if classifier.get_params(deep=False).get("weights") == "learned":  # by rows, and some of them are at hand
+        known = source.sample()
+        classifier.refresh(known.filter(known.column(target).is_valid()), target)
+    return classifier
+
+
+def _mib(n_bytes: int) -> str:
+    return f"{max(n_bytes / (1 << 20), 1.0):,.0f}"

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any, Self
 
 SHOWN_NAMES = 8
 
 
 class LikelyError(Exception):
-    """Anything that `likely` refuses to do."""
+    """Anything that `likely` refuses to do; its sentence may be given in parts."""
+
+    def __init__(self, *parts: Part) -> None:
+        super().__init__(*parts) if len(parts) < 2 else super().__init__(Message(*parts))
+
+    @property
+    def message(self) -> str:
+        """What is wrong: a `Message` where it speaks of parameters or of a row, so that every door can word it."""
+        return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 
 
 class SchemaError(LikelyError, ValueError):
@@ -24,13 +34,13 @@ class BadCell(DataError):
     """A cell that a statistic cannot count: whoever knows the names of the columns says so to the user."""
 
     def __init__(self, row: int, column: int, cell: float, wanted: str) -> None:
-        super().__init__(f"Row {row} of column {column} holds {cell:g}, but {wanted}.")
+        super().__init__(*in_column(row, column), f" holds {cell:g}, but {wanted}.")
         self.row, self.column, self.cell, self.wanted = row, column, cell, wanted
 
     def named(self, columns: Sequence[str], first_row: int = 0) -> DataError:
         """The same with the column's own name and the row's number in the whole table."""
-        column = columns[self.column]
-        return DataError(f"Row {self.row + first_row} of column {column!r} holds {self.cell:g}, but {self.wanted}.")
+        where = in_column(self.row + first_row, columns[self.column])
+        return DataError(*where, f" holds {self.cell:g}, but {self.wanted}.")
 
 
 class TooLarge(DataError):
@@ -70,6 +80,116 @@ class FileError(LikelyError, ValueError):
 
 class NoSuchFile(FileError, FileNotFoundError):
     """There is no file of that name, or none that matches the pattern."""
+
+
+# Sentences that speak of parameters or rows: text as Python says it, and the parts, for doors that say it otherwise.
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A parameter that a sentence speaks of, with the value to give it, `...` for any list, or None for any value."""
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        value = "" if self.value is None else "[…]" if self.value is ... else repr(self.value)
+        return f"{self.name}={value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter that a sentence calls by its name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class PythonOnly:
+    """Words that concern callers from Python only."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class AtRow:
+    """Words that name a row by its number in a table, and those that do without it."""
+
+    row: int
+    text: str
+    otherwise: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Words that a sentence may do without."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Part = str | Setting | Parameter | PythonOnly | AtRow | Aside
+
+
+class Message(str):
+    """A sentence in the words of Python that knows its parts."""
+
+    parts: tuple[Part, ...]
+
+    def __new__(cls, *parts: Part) -> Self:
+        flat = tuple(
+            inner for part in parts for inner in (part.parts if isinstance(part, Message) else (part,)) if inner != ""
+        )
+        made = super().__new__(cls, "".join(map(str, flat)))
+        made.parts = flat
+        return made
+
+    def __add__(self, more: str) -> Message:
+        return Message(self, more)
+
+    def __radd__(self, before: str) -> Message:
+        return Message(before, self)
+
+
+def without_asides(text: str) -> Message:
+    """A sentence without what it may do without."""
+    return Message(*(part for part in parts_of(text) if not isinstance(part, Aside)))
+
+
+def without_row(text: str) -> Message:
+    """A sentence without the number of a row, where that would mean nothing to the reader."""
+    return Message(*(part.otherwise if isinstance(part, AtRow) else part for part in parts_of(text)))
+
+
+def parts_of(text: str) -> tuple[Part, ...]:
+    """The parts of a sentence, which is one if it is plain text."""
+    return text.parts if isinstance(text, Message) else (text,)
+
+
+def in_column(row: int, column: object) -> tuple[Part, ...]:
+    """A cell, as the beginning of a sentence."""
+    return AtRow(row, f"Row {row} of column", "Column"), f" {column!r}"
+
+
+def say_kind(column: str, kind: str) -> Setting:
+    """How a user says what a column is to be taken for."""
+    return Setting("schema", {column: kind})
+
+
+def say_type(column: str, kind: str) -> Setting:
+    """How a user says as what a column of a file is to be read."""
+    return Setting("types", {column: kind})
 
 
 def listed(names: Sequence[object]) -> str:

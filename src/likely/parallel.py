@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from likely.errors import SettingsError
 
@@ -19,8 +21,16 @@ BLOCK_CELLS = 1 << 21
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Sum = TypeVar("Sum", bound="Adds")
 
 _HERE = threading.local()
+
+
+class Adds(Protocol):
+    """What can be added to its like."""
+
+    def __add__(self, other: Self) -> Self: ...
+
 
 MOST_ROWS = 1 << 16
 FEWEST_ROWS = 1 << 10
@@ -42,14 +52,46 @@ def n_threads(n_jobs: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def side_by_side(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> Iterator[Result]:
+def run(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
     """Results of `task` for every item, in the order of the items."""
     workers = min(n_threads(n_jobs), len(items))
     if workers <= 1:
-        yield from map(task, items)
-        return
+        return [task(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(task, items)
+        return list(pool.map(task, items))
+
+
+def pipeline(
+    task: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, most: int | None = None
+) -> Iterator[tuple[Item, Result]]:
+    """Each item with what `task` makes of it, in order, where all results at once would fill the memory.
+
+    No more results wait than there are threads (`most` of them) and two; items are taken while others are worked on.
+    """
+    workers = n_threads(n_jobs) if most is None else min(n_threads(n_jobs), most)
+    if workers == 1 or (isinstance(items, Sized) and len(items) < 2):
+        for item in items:
+            yield item, task(item)
+        return
+    pool = ThreadPoolExecutor(workers)
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    try:
+        for item in items:
+            waiting.append((item, pool.submit(task, item)))
+            if len(waiting) > workers + 1:
+                first, result = waiting.popleft()
+                yield first, result.result()
+        while waiting:
+            first, result = waiting.popleft()
+            yield first, result.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def total(task: Callable[[Item], Sum], items: Sequence[Item], n_jobs: int | None, start: Sum | None = None) -> Sum:
+    """The sum of what `task` makes of every item, added in their order, without all of them at once."""
+    parts = (part for _, part in pipeline(task, items, n_jobs))
+    return reduce(add, parts) if start is None else reduce(add, parts, start)
 
 
 class WorkerPool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -12,20 +13,18 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, listed
-from likely.families import Family, Settings, family_named
+from likely.families import Family, FittedFamily, Settings, family_named
 from likely.families.gap import GapFactor
+from likely.families.protocol import Costly
 from likely.families.tempered import Tempered
 from likely.numerics import log_of, most_probable, normalise
-from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, side_by_side
-from likely.stats import ClassWeights, Moments, Statistic, Summary, moments_of
+from likely.parallel import FEWEST_ROWS, one_thread_each, row_blocks, run
+from likely.stats import STATISTICS, ClassWeights, Moments, Statistic, Summary, moments_of
 from likely.stats.protocol import NOISE
-from likely.stats.summary import BY_COLUMN
 from likely.table import Table
 
-FittedFamily = Family | GapFactor | Tempered
 
-
-class Scorer:
+class Scorer(ABC):
     """What can be said of the rows of a table by whoever has their log joint, block by block."""
 
     __slots__ = ()
@@ -33,9 +32,9 @@ class Scorer:
     classes: NDArray[Any]
     prior: Array
 
+    @abstractmethod
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""
-        raise NotImplementedError("Who judges rows has their log joint.")
 
     def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
         """log P(class) and what the columns add, of every row and class."""
@@ -107,7 +106,7 @@ class Model(Scorer):
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""
         few = table.n_rows < FEWEST_ROWS
-        scorers = list(side_by_side(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs))
+        scorers = run(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs)
         log_prior = log_of(self.prior)
 
         def score(block: slice) -> None:
@@ -116,11 +115,11 @@ class Model(Scorer):
                 add_evidence(block, joint)
             use(block, joint)
 
-        width = len(self.classes) + sum(getattr(belief, "work", len(belief.columns)) for belief in self.beliefs)
+        work = [belief.work if isinstance(belief, Costly) else len(belief.columns) for belief in self.beliefs]
+        width = len(self.classes) + sum(work)
         blocks = row_blocks(table.n_rows, width)
         with one_thread_each() if len(blocks) > 1 else nullcontext():
-            for _ in side_by_side(score, blocks, n_jobs):
-                pass
+            run(score, blocks, n_jobs)
 
 
 def _weighed(belief: FittedFamily, weights: Mapping[str, float]) -> list[FittedFamily]:
@@ -140,7 +139,8 @@ def evidence_for(
         columns_of.setdefault(family, []).append(name)
     for name, columns in columns_of.items():
         family_type = family_named(name)
-        groups = [(column,) for column in columns] if family_type.statistic in BY_COLUMN else [tuple(columns)]
+        alone = STATISTICS[family_type.statistic].by_column
+        groups = [(column,) for column in columns] if alone else [tuple(columns)]
         for group in groups:
             yield family_type, group, _seen(summary, family_type, group)
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import likely as package
-from likely.streaming import read_all
+from likely.engines import pieces
 from tests.cli.conftest import Likely
 
 
@@ -55,7 +55,7 @@ def test_a_table_beyond_the_budget_is_counted(
     likely: Likely, trips: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for budget in (1000, 10_000):  # the file is larger than that; what its rows would need is
-        monkeypatch.setattr(read_all, "BUDGET", budget)
+        monkeypatch.setattr(pieces, "BUDGET", budget)
         said = likely("train", "trips.csv", "-t", "y")
         assert said.code == 0
         assert said.err.startswith("model: naive Bayes with learned weights, since")
@@ -78,7 +78,7 @@ def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
     assert "model:" not in said.err
     small = package.load("trips.likely")
     for budget in (1000, 10_000):
-        monkeypatch.setattr(read_all, "BUDGET", budget)
+        monkeypatch.setattr(pieces, "BUDGET", budget)
         before = sorted(tmp_path.iterdir())
         said = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
         assert said.code == 0, said.err
@@ -94,7 +94,7 @@ def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
     refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence", "--checkpoint", "half.likely")
     assert refused.code == 2
     assert "evidence reads the files twice" in refused.err
-    monkeypatch.setattr(read_all, "BUDGET", 1000)
+    monkeypatch.setattr(pieces, "BUDGET", 1000)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
     assert refused.code == 2

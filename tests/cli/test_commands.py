@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely as package
-from likely import BayesClassifier, Loss
+from likely import BayesClassifier
 from likely.cli.models import shares_learned
 from likely.streaming.evaluate import evaluate_file
 from tests.cli.conftest import Likely
@@ -29,7 +29,7 @@ def test_train_writes_what_python_learns(likely: Likely, tmp_path: Path) -> None
     assert said.out == ""
     assert "model:" not in said.err, "who names a model knows why"
     assert "8 rows, 3 columns, 2 classes" in said.err
-    ours, theirs = package.load("m.likely"), package.train("mails.csv", "kind")
+    ours, theirs = package.load("m.likely"), package.train("mails.csv", "kind", model="naive")
     new = pd.read_csv("new.csv")
     np.testing.assert_array_equal(ours.predict_proba(new), theirs.predict_proba(new))  # type: ignore[attr-defined]
 
@@ -109,8 +109,7 @@ def _model_bytes(likely: Likely) -> bytes:
 
 def test_predict_writes_beside_the_rows(likely: Likely, model: str) -> None:
     found = rows(likely("predict", model, "new.csv").out)
-    clf = package.train("mails.csv", "kind")
-    shares = clf.predict_proba(pd.read_csv("new.csv"))
+    shares = package.train("mails.csv", "kind", model="naive").predict_proba(pd.read_csv("new.csv"))
     assert [line["sender"] for line in found] == ["bank", "friend"]
     assert [line["prediction"] for line in found] == ["skip", "read"]
     np.testing.assert_allclose([[float(line["P(read)"]), float(line["P(skip)"])] for line in found], shares, rtol=1e-12)
@@ -129,72 +128,9 @@ def test_predict_writes_by_suffix(likely: Likely, model: str, suffix: str) -> No
     assert package.open_table(f"out.{suffix}").read().column("prediction").to_pylist() == ["skip", "read"]
 
 
-def test_predict_decides_by_cost(likely: Likely, model: str) -> None:
-    Path("costs.csv").write_text("decision,read,skip\nshow,0,1\nhide,9,0\n")
-    found = rows(likely("predict", model, "new.csv", "--loss", "costs.csv", "--refuse", "0.05").out)
-    clf = package.train("mails.csv", "kind")
-    loss = Loss({"show": {"read": 0, "skip": 1}, "hide": {"read": 9, "skip": 0}}, refuse=0.05)
-    expected = clf.decisions(pd.read_csv("new.csv"), loss)
-    assert [line["decision"] for line in found] == [str(decision) for decision in expected["decision"]]
-    np.testing.assert_allclose([float(line["risk"]) for line in found], expected["risk"])
-
-
-def test_costs_with_truths_in_rows(likely: Likely, model: str) -> None:
-    Path("costs.csv").write_text("truth,show,hide\nread,0,9\nskip,1,0\n")
-    found = rows(likely("predict", model, "new.csv", "--loss", "costs.csv", "--truth", "rows").out)
-    clf, loss = (
-        package.train("mails.csv", "kind"),
-        Loss({"show": {"read": 0, "skip": 1}, "hide": {"read": 9, "skip": 0}}),
-    )
-    assert [line["decision"] for line in found] == clf.decide(pd.read_csv("new.csv"), loss).tolist()
-    told = likely("predict", model, "new.csv", "--loss", "costs.csv")
-    assert rows(told.out) == found, "its first cell says so, too"
-    lines = [
-        "Costs by costs.csv:",
-        "truth \\ decision  show  hide",
-        "read                 0     9",
-        "skip                 1     0",
-    ]
-    assert told.err.splitlines() == lines
-    assert likely("predict", model, "new.csv", "--loss", "costs.csv", "--quiet").err == ""
-    Path("costs.csv").write_text(",show,hide\nread,0,9\nskip,1,0\n")
-    refused = likely("predict", model, "new.csv", "--loss", "costs.csv")
-    assert refused.code == 2, "its columns are no classes"
-    assert "costs.csv gives no cost for the class 'read', 'skip'" in refused.err
-    assert "say --truth rows" in refused.err
-
-
-def test_costs_that_could_be_read_both_ways(likely: Likely, model: str) -> None:
-    Path("costs.csv").write_text(",read,skip\nread,0,1\nskip,9,0\n")
-    for command in (
-        ["predict", model, "new.csv"],
-        ["evaluate", model, "mails.csv"],
-        ["compare", "mails.csv", "-t", "kind"],
-    ):
-        said = likely(*command, "--loss", "costs.csv")
-        assert said.code == 2
-        assert "costs.csv does not tell" in said.err
-        assert "or give --truth rows or --truth columns." in said.err
-    said = likely("evaluate", model, "mails.csv", "--loss", "costs.csv", "--truth", "rows", "--json")
-    assert (
-        said.err.count("truth \\ decision  read  skip\nread                 0     1\nskip                 9     0\n")
-        == 1
-    )
-    assert said.json["confusion"]["decisions"] == said.json["confusion"]["truths"]
-    Path("costs.csv").write_text("truth/decision,skip,read\nread,1,0\nskip,0,9\n")
-    again = likely("evaluate", model, "mails.csv", "--loss", "costs.csv", "--json")
-    assert again.json["measures"] == said.json["measures"]
-    assert again.json["confusion"] == said.json["confusion"], "what is right stands on the diagonal"
-
-
-def test_refusing_alone_prices_every_mistake_at_one(likely: Likely, model: str) -> None:
-    found = rows(likely("predict", model, "new.csv", "--refuse", "0").out)
-    assert [line["decision"] for line in found] == ["REFUSED", "REFUSED"]
-
-
 def test_predict_gives_the_strongest_reasons(likely: Likely, model: str) -> None:
     found = rows(likely("predict", model, "new.csv", "--explain", "2").out)
-    why = package.train("mails.csv", "kind").explain(pd.read_csv("new.csv"))
+    why = package.train("mails.csv", "kind", model="naive").explain(pd.read_csv("new.csv"))
     gap = why.contributions[0, :, 1] - why.contributions[0, :, 0]
     first = why.columns[int(np.abs(gap).argmax())]
     assert found[0]["because_1"].startswith(f"{first} = ")
@@ -254,7 +190,7 @@ def test_evaluate_can_fail_a_script(likely: Likely, model: str) -> None:
 
 
 def test_explain_is_the_blackboard(likely: Likely, model: str) -> None:
-    why = package.train("mails.csv", "kind").explain(pd.read_csv("new.csv"))
+    why = package.train("mails.csv", "kind", model="naive").explain(pd.read_csv("new.csv"))
     said = likely("explain", model, "new.csv")
     assert why.blackboard(0, logs=False) in said.out
     assert "Row 1: skip" in said.out
@@ -312,7 +248,7 @@ def test_rank(likely: Likely, model: str) -> None:
     by_model = likely("rank", model, "--json").json
     by_table = likely("rank", "mails.csv", "-t", "kind", "--model", "naive", "--json").json
     assert by_model == by_table
-    frame = package.train("mails.csv", "kind").rank()
+    frame = package.train("mails.csv", "kind", model="naive").rank()
     assert [line["column"] for line in by_model] == frame["column"].tolist()
     gains = [line["gini"] for line in likely("rank", model, "--by", "gini", "--json").json]
     assert gains == sorted(gains, reverse=True)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import likely as package
-from likely.streaming import read_all
+from likely.engines import pieces
 from tests.cli.conftest import Likely
 
 STALE = "note: corrections are stale, so it predicts as weighted naive Bayes; renew them by the rows: likely refresh "
@@ -92,7 +92,7 @@ def test_refreshing_by_some_rows_and_elsewhere(
     assert said.json == {"model": "fresh.likely", "rows": 150, "counted": 240, "stale": False}
     assert "note: 150 rows of 240 that were counted" in said.err
     assert package.load("more.likely").stale_
-    monkeypatch.setattr(read_all, "BUDGET", 20_000)
+    monkeypatch.setattr(pieces, "BUDGET", 20_000)
     few = likely("refresh", "more.likely", "all.csv", "--json")
     assert 10 < few.json["rows"] < 200
     assert not package.load("more.likely").stale_

@@ -11,14 +11,14 @@ from typing import Any, get_args
 import pytest
 
 from likely.cli.app import PANELS, expanded
-from likely.cli.outputs import Reads, Writes
+from likely.cli.options import Reads, Writes
 from likely.io import outputs
 from tests.cli.conftest import MAILS, Likely
 
 COMMANDS = {name: expanded(command) for panel in PANELS.values() for name, command in panel.items()}
 NO_FILES = {
     "COLUMN", "NAMES", "NAME", "MARK", "HOW", "MEASURE", "N", "NUMBER", "FORMAT", "SHARES", "ACCURACY", "CELL", "PRICE",
-    "COLUMN=TYPE", "COLUMN=KIND", "[COLUMN=]NUMBER", "[COLUMN=]FAMILY", "CLASS[,CLASS]", "columns|rows",
+    "COLUMN=TYPE", "COLUMN=KIND", "[COLUMN=]NUMBER", "[COLUMN=]FAMILY", "CLASS[,CLASS]", "rows|columns",
     "ignore|value", "ignore|smooth", "unbiased|ml", "counts|tf-idf", "full|pooled|diagonal|shrunk",
     "evidence|naive|full|aode|tree|svm",
 }  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 import likely as package
 from likely.cli.output import in_options
+from likely.errors import DataError, Parameter, Part, PythonOnly, Setting, say_kind, say_type
 from tests.cli.conftest import Likely
 
 
@@ -83,21 +84,31 @@ def test_what_is_wrong_with_an_option(likely: Likely, options: list[str], told: 
 
 
 @pytest.mark.parametrize(
-    ("message", "words"),
+    ("parts", "python", "words"),
     [
-        ("pass rejects= to leave such lines out", "pass --rejects to leave such lines out"),
-        ("call it nominal (schema={'zip': 'nominal'}) or", "call it nominal (--kind zip=nominal) or"),
-        ("types={'a b': 'text'} keeps it", "--type 'a b=text' keeps it"),
         (
-            "say header=False or names=[…], or header=True if so.",
-            "say --no-header or --names a,b,c, or --header if so.",
+            ["pass ", Setting("rejects"), " to leave such lines out"],
+            "rejects=",
+            "pass --rejects to leave such lines out",
         ),
-        ("say delimiter=';' if it is that.", "say --delimiter ';' if it is that."),
-        ("close it, or say quote=''", "close it, or say --quote none"),
-        ("say decimal='.' or decimal=','.", "say --decimal '.' or --decimal ','."),
-        ("name the cell in na= if it is a gap", "name the cell in --na if it is a gap"),
-        ("The cell holds 'a=b'.", "The cell holds 'a=b'."),
+        (
+            ["nominal (", say_kind("zip", "nominal"), ") or"],
+            "schema={'zip': 'nominal'}",
+            "nominal (--kind zip=nominal) or",
+        ),
+        ([say_type("a b", "text"), " keeps it"], "types={'a b': 'text'}", "--type 'a b=text' keeps it"),
+        (["say ", Setting("header", False), "."], "header=False", "say --no-header."),
+        (["say ", Setting("header", True), "."], "header=True", "say --header."),
+        (["say ", Setting("names", ...), "."], "names=[…]", "say --names a,b,c."),
+        (["say ", Setting("delimiter", ";"), "."], "delimiter=';'", "say --delimiter ';'."),
+        (["close it, or say ", Setting("quote", "")], "quote=''", "close it, or say --quote none"),
+        ([Setting("encoding", "latin-1"), "."], "encoding='latin-1'", "--encoding latin-1."),
+        ([Parameter("variance_floor"), " is 1."], "variance_floor is 1.", "--variance-floor is 1."),
+        (["name it", PythonOnly(" in Python"), "."], "name it in Python.", "name it."),
+        (["The cell holds 'na='."], "The cell holds 'na='.", "The cell holds 'na='."),
     ],
 )
-def test_errors_speak_of_options(message: str, words: str) -> None:
-    assert in_options(message) == words
+def test_errors_speak_of_options(parts: list[Part], python: str, words: str) -> None:
+    error = DataError(*parts)
+    assert python in str(error)
+    assert in_options(error.message) == words

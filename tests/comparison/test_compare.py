@@ -20,9 +20,10 @@ from sklearn.svm import LinearSVC
 
 import likely
 from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, compare
-from likely.comparison.entrants import KNOWN, Known, contestants
-from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, widening
+from likely.comparison.candidates import candidates, known
+from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, variance_inflation
 from likely.errors import DataError, SchemaError, SettingsError
+from likely.models.registry import Entry
 from likely.table import as_table
 from likely.teaching import datasets
 
@@ -72,7 +73,7 @@ class TestFigures:
         assert "expected_cost" not in frame.columns
 
     def test_all_have_the_same_folds(self, board: likely.Comparison) -> None:
-        folds = [report.outcomes.fold for report in board.reports.values()]
+        folds = [report.predictions.fold for report in board.reports.values()]
         assert all((fold == folds[0]).all() for fold in folds)
 
     def test_best_first(self, board: likely.Comparison) -> None:
@@ -108,9 +109,9 @@ class TestNoise:
         ("cv", "wanted"),
         [(5, 1.0 + 5.0 / 4.0), (10, 1.0 + 10.0 / 9.0), (0.25, 4.0 / 3.0), ("loo", 1.0 + 40.0 / 39.0), ((1, 2), 1.0)],
     )
-    def test_widening(self, cv: Any, wanted: float) -> None:
+    def test_variance_inflation(self, cv: Any, wanted: float) -> None:
         """1/J + tested/learned in place of 1/J, so J · tested/learned is added to one."""
-        assert widening(cv, 40) == pytest.approx(wanted)
+        assert variance_inflation(cv, 40) == pytest.approx(wanted)
 
     def test_paired_rows_are_a_t_test(self) -> None:
         gap = np.random.default_rng(0).normal(0.1, 1.0, 50)
@@ -127,7 +128,7 @@ class TestNoise:
         gap, folds = rng.normal(size=200), 10
         per_fold = np.var(gap, ddof=1) / (200 / folds)
         half = stats.t.ppf(0.975, 199) * np.sqrt((1.0 / folds + 1.0 / (folds - 1.0)) * per_fold)
-        found = difference(gap, np.ones(200), np.arange(200), widening(folds, 200))
+        found = difference(gap, np.ones(200), np.arange(200), variance_inflation(folds, 200))
         assert found.high - found.mean == pytest.approx(half)
 
     def test_rows_of_one_unit_count_together(self) -> None:
@@ -148,7 +149,7 @@ class TestNoise:
         found = compare(*iris, ["SVM", "full Bayes", "naive Bayes"], cv=5)
         good = [name for name, gap in found.differences.items() if gap.is_noise]
         assert found.simplest in good
-        order = {known.name: known.simplicity for known in KNOWN}
+        order = {entry.title: entry.simplicity for entry in known()}
         assert order[found.simplest] == min(order[name] for name in good)
         assert found.to_frame()["simplest"].sum() == 1
 
@@ -157,11 +158,11 @@ class TestNoise:
         assert compare(X, y, ["SVM", "naive Bayes"], cv=4).best == "naive Bayes"
 
 
-class TestContestants:
+class TestCandidates:
     def test_all_take_raw_mixed_tables(self) -> None:
         X, y = mixed()
         found = compare(X, y, cv=2)
-        names = {known.name for known in KNOWN if not known.wants_images}
+        names = {entry.title for entry in known() if not entry.images}
         assert set(found.to_frame().index) == names
         assert {"naive Bayes", "full Bayes", "SVM", "logistic regression", "gradient boosting"} <= set(found.reports)
         assert found.to_frame().loc["logistic regression", "error"] < 0.25
@@ -196,9 +197,9 @@ class TestContestants:
         assert all(report.error_rate == pytest.approx(1 / 30) for report in found.reports.values())
 
     def test_a_classifier_that_is_broken_is_not_left_out_silently(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("likely.comparison.entrants.KNOWN", (Known("x", "likely.nosuch", "X", 1),))
+        monkeypatch.setattr("likely.comparison.candidates.BASELINES", (Entry("x", "likely.nosuch:X", "x", 1),))
         with pytest.raises(ImportError):
-            contestants("all", images=False, seed=0)
+            candidates("all", images=False, random_state=0)
 
     def test_without_probabilities_there_is_an_error_but_no_loss(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
         frame = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3).to_frame()
@@ -208,7 +209,7 @@ class TestContestants:
         assert "no probabilities" in by_loss.to_frame().loc["LinearSVC", "reason"]
 
     def test_names_and_kinds(self) -> None:
-        made = contestants(["svm", "Naive Bayes", "full_bayes", BayesClassifier()], images=False, seed=3)
+        made = candidates(["svm", "Naive Bayes", "full_bayes", BayesClassifier()], images=False, random_state=3)
         assert [each.name for each in made] == ["SVM", "naive Bayes", "full Bayes", "naive Bayes 2"]
         assert made[0].classifier.random_state == 3
         assert isinstance(made[0].classifier, SVMClassifier)
@@ -231,7 +232,7 @@ class TestContestants:
     )
     def test_strangers_are_refused(self, given: Any, told: str) -> None:
         with pytest.raises(SettingsError, match=told):
-            contestants(given, images=False, seed=0)
+            candidates(given, images=False, random_state=0)
 
 
 class TestTables:
@@ -331,13 +332,13 @@ def test_the_yardsticks_are_those_of_scikit_learn() -> None:
     from sklearn.preprocessing import StandardScaler
     from threadpoolctl import threadpool_limits
 
-    from likely.comparison.baselines import BoostingYardstick, LogisticYardstick
+    from likely.comparison.baselines import BoostingBaseline, LogisticBaseline
 
     X, y = load_breast_cancer(return_X_y=True)
     theirs = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(X, y)
-    np.testing.assert_allclose(LogisticYardstick().fit(X, y).predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(LogisticBaseline().fit(X, y).predict_proba(X), theirs.predict_proba(X), atol=1e-6)
     few = X[::5, :4], y[::5]
-    ours = BoostingYardstick().fit(*few)
+    ours = BoostingBaseline().fit(*few)
     with threadpool_limits(1, user_api="openmp"):
         boosted = HistGradientBoostingClassifier(random_state=0).fit(*few)
     np.testing.assert_array_equal(ours.predict_proba(X[:, :4]), boosted.predict_proba(X[:, :4]))

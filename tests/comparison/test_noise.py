@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from likely import compare
 from likely.comparison import Comparison
-from likely.comparison.noise import difference, widening
+from likely.comparison.noise import difference, variance_inflation
 
 FOLDS = 5
 
@@ -61,7 +61,7 @@ def test_the_simplest_that_is_not_worse_by_an_oracle(seed: int) -> None:
 
     judged = compare(X, y, {str(k): Reader(k) for k in range(4)}, cv=FOLDS)
     entries = [replace(entry, simplicity=int(order[int(entry.name)])) for entry in judged.entries]
-    board = Comparison(entries, [], "error", widening(FOLDS, len(y)))
+    board = Comparison(entries, [], "error", variance_inflation(FOLDS, len(y)))
     frame = board.to_frame()
     assert board.best == str(best)
     assert board.simplest == str(simplest)

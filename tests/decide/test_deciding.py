@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from likely import REFUSED, BayesClassifier, Loss, SettingsError
 from likely.decide import decide_posterior, risk_of_posterior
-from likely.models.decision import Decider
+from likely.models.classifier import Classifier
 from likely.parallel import row_blocks
 from likely.teaching import datasets
 
@@ -27,11 +27,14 @@ def two_classes(n: int = 400, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]
     return rng.normal(size=(n, 3)) + y[:, None], np.where(y, "good", "bad")
 
 
-class Plain(Decider):
+class Plain(Classifier):
     """A classifier of which nothing but its posteriors is known."""
 
     def __init__(self, posterior: Any, classes: Any) -> None:
         self.posterior, self.classes_ = np.asarray(posterior), np.asarray(classes)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return self
 
     def predict_proba(self, X: Any) -> Any:
         return self.posterior

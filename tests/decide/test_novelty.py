@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 from likely import REFUSED, BayesClassifier, DataError, Loss, SettingsError
 from likely.decide import Novelty
-from likely.models.decision import Decider
+from likely.models.classifier import Classifier
 
 NAN = float("nan")
 
@@ -138,8 +138,11 @@ def test_what_cannot_be_told_is_said() -> None:
     with pytest.raises(DataError, match="at least one"):
         Novelty.settle(np.empty(0), 0.1, {})
 
-    class Plain(Decider):
+    class Plain(Classifier):
         classes_ = np.array([0, 1])
+
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            return self
 
         def predict_proba(self, X: Any) -> Any:
             return np.full((3, 2), 0.5)
@@ -149,3 +152,6 @@ def test_what_cannot_be_told_is_said() -> None:
     counts = np.random.default_rng(0).poisson(1, size=(50, 3))
     with pytest.raises(SettingsError, match="'complement'"):
         BayesClassifier(families="complement").fit(counts, counts[:, 0] > 0).novelty(counts)
+    texts = {"t": ["red wine", "blue wine", "red sky", "blue sky"]}
+    with pytest.raises(SettingsError, match="'text complement' of 't' has no density"):
+        BayesClassifier(families={"t": "complement"}, schema={"t": "text"}).fit(texts, list("abab")).novelty(texts)

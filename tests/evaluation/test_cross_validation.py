@@ -43,7 +43,7 @@ def assert_equals_refitting(clf: Any, X: Any, weights: str = "none", cv: int = 4
     weight = WEIGHTS[weights]
     report = likely.evaluate(clf, X, LABELS, cv=cv, sample_weight=weight)
     expected = refitted(clf, X, LABELS, weight, stratified(LABELS_CODES, cv, 0))
-    np.testing.assert_allclose(report.outcomes.posterior, expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(report.predictions.posterior, expected, rtol=0, atol=atol)
 
 
 LABELS_CODES = np.unique(LABELS, return_inverse=True)[1].astype(np.int32)
@@ -104,7 +104,7 @@ def test_a_mixed_table_with_its_target_and_weight_in_columns() -> None:
     whole = pd.DataFrame({**table, "weight": weight, "label": LABELS})
     inside = likely.evaluate(BayesClassifier(schema={"weight": "weight"}), whole, "label", cv=5)
     apart = likely.evaluate(BayesClassifier(), table, LABELS, cv=5, sample_weight=weight)
-    np.testing.assert_allclose(inside.outcomes.posterior, apart.outcomes.posterior, atol=1e-12)
+    np.testing.assert_allclose(inside.predictions.posterior, apart.predictions.posterior, atol=1e-12)
     assert inside.accuracy == apart.accuracy
 
 
@@ -122,7 +122,7 @@ def test_threads_change_nothing(n_jobs: int | None) -> None:
     X, y = rng.normal(size=(5000, 4)), rng.integers(0, 3, 5000)
     one = likely.evaluate(BayesClassifier(n_jobs=1), X, y, cv=3)
     other = likely.evaluate(BayesClassifier(), X, y, cv=3, n_jobs=n_jobs)
-    np.testing.assert_array_equal(one.outcomes.posterior, other.outcomes.posterior)
+    np.testing.assert_array_equal(one.predictions.posterior, other.predictions.posterior)
     assert one.intervals == other.intervals
 
 
@@ -134,10 +134,10 @@ def test_other_classifiers_are_fitted_on_the_same_folds(clf: Any) -> None:
     fold = stratified(SPECIES.astype(np.int32), 5, 3)
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
     expected = cross_val_predict(clf, IRIS, SPECIES, cv=splits, method="predict_proba")
-    report = likely.evaluate(clf, IRIS, SPECIES, cv=5, seed=3)
-    np.testing.assert_allclose(report.outcomes.posterior, expected, atol=1e-12)
-    mine = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, seed=3)
-    np.testing.assert_array_equal(report.outcomes.fold, mine.outcomes.fold)
+    report = likely.evaluate(clf, IRIS, SPECIES, cv=5, random_state=3)
+    np.testing.assert_allclose(report.predictions.posterior, expected, atol=1e-12)
+    mine = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, random_state=3)
+    np.testing.assert_array_equal(report.predictions.fold, mine.predictions.fold)
 
 
 def test_a_classifier_without_probabilities_has_rates_only() -> None:
@@ -169,18 +169,18 @@ def test_other_classifiers_take_frames_and_weights() -> None:
 
 @pytest.mark.parametrize("clf", [BayesClassifier(), DecisionTreeClassifier(random_state=0)], ids=["counts", "tree"])
 def test_a_split_tests_its_share_of_every_class(clf: Any) -> None:
-    report = likely.evaluate(clf, IRIS, SPECIES, cv=0.2, seed=4)
+    report = likely.evaluate(clf, IRIS, SPECIES, cv=0.2, random_state=4)
     assert report.n_rows == 30
     assert report.confusion.to_numpy().sum(axis=1).tolist() == [10, 10, 10]
     assert report.accuracy > 0.8
 
 
 def test_a_split_equals_fitting_the_rest() -> None:
-    report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=0.3, seed=1)
-    test = np.sort(report.outcomes.unit)
+    report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=0.3, random_state=1)
+    test = np.sort(report.predictions.unit)
     train = np.setdiff1d(np.arange(150), test)
     clf = BayesClassifier().fit(IRIS[train], SPECIES[train])
-    np.testing.assert_allclose(report.outcomes.posterior, clf.predict_proba(IRIS[test]), atol=1e-12)
+    np.testing.assert_allclose(report.predictions.posterior, clf.predict_proba(IRIS[test]), atol=1e-12)
 
 
 @pytest.mark.parametrize("clf", [BayesClassifier(), DecisionTreeClassifier(random_state=0)], ids=["counts", "tree"])
@@ -221,7 +221,7 @@ def test_groups_are_held_out_together(clf: Any) -> None:
     groups = np.repeat([f"site {k}" for k in range(15)], 10)
     report = likely.evaluate(clf, IRIS, SPECIES, cv=5, groups=groups)
     for name in np.unique(groups):
-        assert len(np.unique(report.outcomes.fold[groups == name])) == 1
+        assert len(np.unique(report.predictions.fold[groups == name])) == 1
     assert "in whole groups" in report.how
 
 
@@ -230,7 +230,7 @@ def test_repetitions_are_averaged_so_that_every_row_counts_once() -> None:
     assert report.n_rows == 150
     assert report.confusion.to_numpy().sum() == pytest.approx(150)
     assert len(report.folds) == 20
-    once = [likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, seed=7919 * k) for k in range(4)]
+    once = [likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, random_state=7919 * k) for k in range(4)]
     assert report.accuracy == pytest.approx(np.mean([each.accuracy for each in once]))
     assert report.log_loss == pytest.approx(np.mean([each.log_loss for each in once]))
     width = report.intervals["accuracy"].high - report.intervals["accuracy"].low
@@ -238,7 +238,7 @@ def test_repetitions_are_averaged_so_that_every_row_counts_once() -> None:
 
 
 def test_a_seed_fixes_everything() -> None:
-    a, b, c = (likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, seed=seed) for seed in (1, 1, 2))
+    a, b, c = (likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, random_state=seed) for seed in (1, 1, 2))
     assert a.to_json() == b.to_json()
     assert a.to_json() != c.to_json()
 

@@ -39,7 +39,7 @@ def assert_equals_refitting(
     weight = WEIGHTS[weights]
     report = likely.evaluate(clf, X, y, cv="loo", sample_weight=weight)
     expected = refitted(clf, X, y, weight, np.arange(len(y)))
-    np.testing.assert_allclose(report.outcomes.posterior, expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(report.predictions.posterior, expected, rtol=0, atol=atol)
 
 
 @weighted
@@ -191,7 +191,7 @@ def test_families_registered_from_outside_are_settled_for_every_row() -> None:
     finally:
         del FAMILIES["plain"]
     fast = likely.evaluate(BayesClassifier(), NUMBERS[:, :3], LABELS, cv="loo")
-    np.testing.assert_allclose(slow.outcomes.posterior, fast.outcomes.posterior, atol=1e-9)
+    np.testing.assert_allclose(slow.predictions.posterior, fast.predictions.posterior, atol=1e-9)
 
 
 def test_two_rows_are_the_least() -> None:
@@ -205,8 +205,8 @@ def test_two_rows_are_the_least() -> None:
 def test_threads_change_nothing(n_jobs: int) -> None:
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(3000, 3)), rng.integers(0, 3, 3000)
-    posterior = likely.evaluate(BayesClassifier(), X, y, cv="loo", n_jobs=n_jobs).outcomes.posterior
-    other = likely.evaluate(BayesClassifier(n_jobs=1), X, y, cv="loo").outcomes.posterior
+    posterior = likely.evaluate(BayesClassifier(), X, y, cv="loo", n_jobs=n_jobs).predictions.posterior
+    other = likely.evaluate(BayesClassifier(n_jobs=1), X, y, cv="loo").predictions.posterior
     np.testing.assert_array_equal(posterior, other)
 
 
@@ -216,4 +216,4 @@ def test_sparse_rows_may_be_wider_than_the_classes_are_many() -> None:
     y = np.repeat([0, 1], 20)
     expected = refitted(BayesClassifier(), X, y, None, np.arange(40))
     report = likely.evaluate(BayesClassifier(), X, y, cv="loo")
-    np.testing.assert_allclose(report.outcomes.posterior, expected, atol=1e-9)
+    np.testing.assert_allclose(report.predictions.posterior, expected, atol=1e-9)

@@ -12,14 +12,14 @@ from sklearn.calibration import calibration_curve
 
 from likely.evaluation.intervals import rows_worth, wilson
 from likely.evaluation.metrics import Rates, areas, calibration, crossed, curve, figures
-from likely.evaluation.predictions import Outcomes, Predictions
+from likely.evaluation.predictions import PredictionBuffer, Predictions
 
 EXACT = 1e-12
 
 
-def outcomes(
+def predictions(
     n_classes: int, seed: int = 0, weighted: bool = False, truths: int | None = None, n: int = 300, ties: bool = False
-) -> tuple[Outcomes, np.ndarray]:
+) -> tuple[Predictions, np.ndarray]:
     """Random posteriors; `truths` classes occur, the others are never true."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, truths or n_classes, n).astype(np.int32)
@@ -29,9 +29,9 @@ def outcomes(
         posterior = posterior.round(1) + 0.05
     posterior /= posterior.sum(axis=1, keepdims=True)
     weight = rng.random(n) if weighted else np.ones(n)
-    ledger = Predictions(np.arange(n_classes), truth, weight, np.arange(n), None)
-    ledger.enter(slice(0, n), posterior)
-    return ledger.close(), weight
+    buffer = PredictionBuffer(np.arange(n_classes), truth, weight, np.arange(n), None)
+    buffer.write(slice(0, n), posterior)
+    return buffer.finish(), weight
 
 
 CASES = [
@@ -51,7 +51,7 @@ cases = pytest.mark.parametrize(("n_classes", "weighted", "truths"), CASES)
 @cases
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 def test_rates(n_classes: int, weighted: bool, truths: int | None, beta: float) -> None:
-    seen, weight = outcomes(n_classes, weighted=weighted, truths=truths)
+    seen, weight = predictions(n_classes, weighted=weighted, truths=truths)
     rates, given = Rates.of(seen, beta), {"sample_weight": weight}
     labels = np.arange(n_classes)
     expected = metrics.precision_recall_fscore_support(
@@ -73,7 +73,7 @@ def test_rates(n_classes: int, weighted: bool, truths: int | None, beta: float) 
 
 @cases
 def test_probabilities(n_classes: int, weighted: bool, truths: int | None) -> None:
-    seen, weight = outcomes(n_classes, weighted=weighted, truths=truths)
+    seen, weight = predictions(n_classes, weighted=weighted, truths=truths)
     found = figures(seen, 1.0)
     if n_classes == 1:
         assert found["log_loss"] == pytest.approx(0.0, abs=1e-15)
@@ -87,9 +87,9 @@ def test_probabilities(n_classes: int, weighted: bool, truths: int | None) -> No
 
 
 def test_a_share_of_zero_for_the_truth_costs_much_but_not_everything() -> None:
-    ledger = Predictions(np.arange(2), np.array([0, 1], dtype=np.int32), np.ones(2), np.arange(2), None)
-    ledger.enter(slice(0, 2), np.array([[0.0, 1.0], [0.0, 1.0]]))
-    seen = ledger.close()
+    buffer = PredictionBuffer(np.arange(2), np.array([0, 1], dtype=np.int32), np.ones(2), np.arange(2), None)
+    buffer.write(slice(0, 2), np.array([[0.0, 1.0], [0.0, 1.0]]))
+    seen = buffer.finish()
     expected = metrics.log_loss(seen.truth, seen.posterior, labels=[0, 1])
     assert figures(seen, 1.0)["log_loss"] == pytest.approx(expected, rel=EXACT)
 
@@ -97,7 +97,7 @@ def test_a_share_of_zero_for_the_truth_costs_much_but_not_everything() -> None:
 @cases
 @pytest.mark.parametrize("ties", [False, True])
 def test_curves(n_classes: int, weighted: bool, truths: int | None, ties: bool) -> None:
-    seen, weight = outcomes(n_classes, weighted=weighted, truths=truths, ties=ties)
+    seen, weight = predictions(n_classes, weighted=weighted, truths=truths, ties=ties)
     assert seen.posterior is not None
     drawn = []
     for label in range(n_classes):
@@ -123,7 +123,7 @@ def test_curves(n_classes: int, weighted: bool, truths: int | None, ties: bool) 
 
 
 def test_calibration_bins() -> None:
-    seen, _ = outcomes(2, n=2000)
+    seen, _ = predictions(2, n=2000)
     assert seen.posterior is not None
     observed, predicted = calibration_curve(seen.truth == 1, seen.posterior[:, 1], n_bins=10)
     mine = calibration(seen, 1)
@@ -136,9 +136,9 @@ def test_a_classifier_that_means_what_it_says_is_calibrated() -> None:
     rng = np.random.default_rng(0)
     share = rng.random(200_000)
     truth = (rng.random(200_000) < share).astype(np.int32)
-    ledger = Predictions(np.arange(2), truth, np.ones(200_000), np.arange(200_000), None)
-    ledger.enter(slice(0, 200_000), np.column_stack([1 - share, share]))
-    assert figures(ledger.close(), 1.0)["calibration_error"] < 0.005
+    buffer = PredictionBuffer(np.arange(2), truth, np.ones(200_000), np.arange(200_000), None)
+    buffer.write(slice(0, 200_000), np.column_stack([1 - share, share]))
+    assert figures(buffer.finish(), 1.0)["calibration_error"] < 0.005
 
 
 def test_worked_example_n() -> None:

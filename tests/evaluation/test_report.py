@@ -149,7 +149,7 @@ def test_decisions_are_those_of_decide(cv: object) -> None:
         assert report.expected_cost == pytest.approx(loss.paid(decided, SPECIES).mean())
         assert report.confusion[REFUSED].sum() == sum(label is REFUSED for label in decided)
     else:
-        seen = report.outcomes
+        seen = report.predictions
         assert seen.posterior is not None
         decided = decide_posterior(seen.posterior, seen.classes, loss)
         assert report.expected_cost == pytest.approx(loss.paid(decided, seen.truth).mean())
@@ -160,12 +160,12 @@ def test_costs_of_every_row_follow_their_rows_into_the_folds() -> None:
     loss = Loss(costs, decisions=[0, 1, 2], truths=[0, 1, 2], refuse=0.2)
     plain = Loss.zero_one([0, 1, 2])
     report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, loss=loss)
-    most_probable = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, loss=plain).outcomes
+    most_probable = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, loss=plain).predictions
     wrong = most_probable.decided != most_probable.truth
     assert report.expected_cost is not None
     assert report.expected_cost < (wrong * np.linspace(0.1, 5.0, 150)).mean()
     paid = loss.paid(
-        [REFUSED if k < 0 else k for k in report.outcomes.decided.tolist()], report.outcomes.truth.tolist()
+        [REFUSED if k < 0 else k for k in report.predictions.decided.tolist()], report.predictions.truth.tolist()
     )
     assert report.expected_cost == pytest.approx(paid.mean())
 
@@ -205,7 +205,7 @@ def test_without_posteriors_in_memory_all_but_curves_is_there(monkeypatch: pytes
     whole = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=3)
     monkeypatch.setattr(predictions, "MOST_CELLS", 10)
     report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=3)
-    assert report.outcomes.posterior is None
+    assert report.predictions.posterior is None
     assert report.log_loss == whole.log_loss
     assert report.brier_score == whole.brier_score
     assert report.roc_auc is None

@@ -91,7 +91,7 @@ def test_a_zero_stays_a_zero(patients: BayesClassifier) -> None:
 def test_no_row_and_other_rows_are_refused(patients: BayesClassifier) -> None:
     why = patients.explain({"sex": ["male"], "age": [61], "blood_pressure": ["low"]})
     with pytest.raises(SettingsError, match="no row 1"):
-        why.board(1)
+        why.row_factors(1)
     with pytest.raises(SettingsError, match="'bars' and 'odds'"):
         why.plot("pie")  # type: ignore[call-overload]
 
@@ -101,16 +101,16 @@ def test_many_columns_and_classes_are_condensed_and_still_add_up() -> None:
     X, y = rng.normal(size=(400, 50)), rng.integers(0, 25, 400)
     X[:, 0] += y
     why = BayesClassifier().fit(X, y).explain(X[:2])
-    board = why.board(0)
-    assert len(board.lines) == 1 + 30
-    assert len(board.classes) == 10
-    assert (board.columns_left_out, board.classes_left_out) == (21, 15)
-    np.testing.assert_allclose(sum(line.logs for line in board.lines), board.joint, atol=1e-9)
-    assert board.posterior.sum() + board.mass_left_out == pytest.approx(1.0)
+    found = why.row_factors(0)
+    assert len(found.lines) == 1 + 30
+    assert len(found.classes) == 10
+    assert (found.columns_left_out, found.classes_left_out) == (21, 15)
+    np.testing.assert_allclose(sum(line.logs for line in found.lines), found.joint, atol=1e-9)
+    assert found.posterior.sum() + found.mass_left_out == pytest.approx(1.0)
     assert "x0 = " in str(why)
     assert "21 weaker columns together" in str(why)
     assert "15 less probable classes" in str(why)
-    whole = why.board(0, columns=50, classes=25)
+    whole = why.row_factors(0, columns=50, classes=25)
     assert len(whole.lines) == 51
     assert len(whole.classes) == 25
 

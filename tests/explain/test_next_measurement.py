@@ -150,7 +150,7 @@ def test_weights_of_columns_count() -> None:
     X = pd.DataFrame({f"t{k}": np.where(health + 0.5 * rng.normal(size=400) > 0.0, "+", "-") for k in range(3)})
     y = np.where(health + 0.5 * rng.normal(size=400) > 0.0, "rain", "dry")
     clf = BayesClassifier(weights="learned").fit(X, y)
-    clf.restore(clf.summary_, clf.families_, {"of": [1.0, 0.5, 0.0], "offsets": [0.1, 0.0], "stale": False})
+    clf._restore(clf.summary_, clf.families_, {"of": [1.0, 0.5, 0.0], "offsets": [0.1, 0.0], "stale": False})
     row = X[:1].assign(t1=None, t2=None)
     told = clf.next_measurement(row, loss=LOSS).set_index("column")
     assert told.loc["t2", "information"] < 1e-12

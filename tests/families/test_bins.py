@@ -65,7 +65,7 @@ def test_leave_one_out_is_fitting_without_the_row(settings: dict[str, Any], weig
     def keep(block: slice, posterior: np.ndarray) -> None:
         told[block] = posterior
 
-    clf.leave_one_out(clf.task(X, y, weight), keep)
+    clf._leave_one_out(clf._task(X, y, weight), keep)
     for row in range(0, len(y), 11):
         rest = np.arange(len(y)) != row
         left = BayesClassifier(families="bins", **settings)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from likely import FullBayesClassifier
 from likely.families import MultivariateGaussian, Settings
 from likely.families import multivariate as module
 from likely.families.covariance import lower_factor, shrinkage_of
@@ -219,3 +220,17 @@ def test_the_size_of_columns_does_not_matter() -> None:
     np.testing.assert_allclose(
         evidence(settled(), holed) - sizes, evidence(settled(X * factors), holed * factors), rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled", "diagonal", "shrunk"])
+def test_bells_of_some_columns_are_those_of_all(covariance: Any) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 3))
+    X = np.column_stack([X, np.full(60, 7.0)])
+    clf = FullBayesClassifier(covariance=covariance).fit(X, np.arange(60) % 2)
+    (belief,) = clf.model_.beliefs
+    assert isinstance(belief, MultivariateGaussian)
+    for place, (mean, matrix) in enumerate(belief.bells(("x3", "x0"))):
+        np.testing.assert_allclose(mean, [7.0, belief.margins.mean[place, 0]])
+        np.testing.assert_allclose(matrix, clf.covariances_[place][np.ix_([3, 0], [3, 0])], atol=1e-12)
+        assert not matrix[0].any()

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 import likely
 from likely import BayesClassifier, TreeDiscretiser
 from likely.families.tree_bins import cut_by_class
+from likely.models.export import numbers_of
 from likely.stats import Histogram
 
 X, y = load_iris(return_X_y=True)
@@ -50,7 +51,7 @@ def test_leave_one_out_is_refitting(missing: str) -> None:
     labels, n = y[::5], len(y[::5])
     clf = BayesClassifier(families="tree-bins", missing=missing)  # type: ignore[arg-type]
     closed = np.empty((n, 3))
-    clf.leave_one_out(clf.task(some, labels), lambda block, shares: closed.__setitem__(block, shares))
+    clf._leave_one_out(clf._task(some, labels), lambda block, shares: closed.__setitem__(block, shares))
     for row in range(n):
         kept = np.arange(n) != row
         refitted = BayesClassifier(families="tree-bins", missing=missing).fit(some[kept], labels[kept])  # type: ignore[arg-type]
@@ -60,3 +61,16 @@ def test_leave_one_out_is_refitting(missing: str) -> None:
 def test_nothing_to_cut() -> None:
     clf = BayesClassifier(families="tree-bins").fit([[1.0], [1.0], [1.0]], ["a", "b", "a"])
     assert clf.predict([[1.0], [7.0], [np.nan]]).tolist() == ["a", "a", "a"]
+
+
+def test_intervals_and_exports() -> None:
+    """Shares of bins are uncertain in the same way, wherever the bins are cut."""
+    rng = np.random.default_rng(3)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 1)) + 2.0 * y[:, None]
+    clf = BayesClassifier(families="tree-bins").fit(X, y)
+    low, high = clf.predict_interval(X)
+    believed = clf.predict_proba(X)
+    assert ((low <= believed) & (believed <= high) & (low < high)).all()
+    listed = [number for number in numbers_of(clf.model_) if number.family == "tree-bins" and number.label == 0]
+    assert sum(number.number for number in listed) == pytest.approx(1.0) and len(listed) > 1

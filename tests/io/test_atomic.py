@@ -15,13 +15,13 @@ import pytest
 
 from likely import BayesClassifier
 from likely.errors import FileError, NoSuchFile
-from likely.io import atomic
+from likely.io import outputs as atomic
 
 KILLER = """
 import json, os, signal, sys
 import likely
-from likely import atomic
-from likely.estimators import saving
+from likely.io import outputs as atomic
+from likely.models import saving
 
 path, seen = sys.argv[1], []
 old = likely.BayesClassifier().fit([[0.0], [9.0]], [0, 1])
@@ -194,7 +194,7 @@ def test_folders_sockets_and_missing_folders_are_refused(tmp_path: Path, monkeyp
 def test_what_is_open_already_is_gone_on_with(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("before\n")
-    code = "from likely.io.atomic import write_text; print('now', flush=True); write_text('/dev/stdout', 'then\\n')"
+    code = "from likely.io.outputs import write_text; print('now', flush=True); write_text('/dev/stdout', 'then\\n')"
     with log.open("ab") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert log.read_text() == "before\nnow\nthen\n"

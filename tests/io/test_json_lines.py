@@ -9,7 +9,7 @@ import pytest
 
 from likely.errors import FileError
 from likely.io import json_lines, open_table
-from likely.io.nesting import MOST_DEEP
+from likely.io.scan import MOST_DEEP
 from likely.streaming import train_file
 
 GOOD = [json.dumps({"x": number, "y": "ab"[number % 2]}) for number in range(50)]

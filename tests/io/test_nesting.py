@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.io.nesting import MOST_DEEP, _is_deep, is_deep
+from likely.io.scan import MOST_DEEP, _is_deep, is_deep
 
 cells = st.recursive(
     st.text() | st.sampled_from(['"', "[", "]\\", '\\"{', "\n"]) | st.integers(),

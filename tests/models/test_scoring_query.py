@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from likely import BayesClassifier, EvidenceClassifier, FullBayesClassifier
 from likely.errors import SettingsError
-from likely.models.listing import numbers_of, readable
-from likely.models.scoring_query import scoring_query
+from likely.models.export import numbers_of, readable, scoring_query
 
 
 def scored(clf: BayesClassifier | EvidenceClassifier | FullBayesClassifier, rows: pd.DataFrame) -> pd.DataFrame:

@@ -55,7 +55,7 @@ def test_missing_columns_are_named() -> None:
 def test_a_target_and_a_weight_column_by_name() -> None:
     table = datasets.golf()
     weights = [1.0, 2.0] * 7
-    by_name = train({**table, "w": weights}, target="play", weight="w")
+    by_name = train({**table, "w": weights}, target="play", weight="w", model="naive")
     X = {name: cells for name, cells in table.items() if name != "play"}
     by_hand = BayesClassifier().fit(X, table["play"], sample_weight=weights)
     np.testing.assert_allclose(by_name.predict_proba(X), by_hand.predict_proba(X), rtol=1e-12)

@@ -37,4 +37,16 @@ def taking_out_undoes(make: Make, same: Same, a: Rows, b: Rows, c: Rows) -> None
     same(make(a + b + c) - make(b), make(a + c))
 
 
-LAWS = [empty_changes_nothing, order_is_free, grouping_is_free, parts_make_the_whole, taking_out_undoes]
+def what_is_counted_is_sound(make: Make, same: Same, a: Rows, b: Rows, c: Rows) -> None:
+    for seen in (make(a), make(a) + make(b), make(a + b + c) - make(b)):
+        seen.validate()
+
+
+LAWS = [
+    empty_changes_nothing,
+    order_is_free,
+    grouping_is_free,
+    parts_make_the_whole,
+    taking_out_undoes,
+    what_is_counted_is_sound,
+]

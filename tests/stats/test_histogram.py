@@ -106,3 +106,15 @@ def test_shares_keep_to_their_bins_whatever_the_masses(mass: float, n_bins: int)
         assert bins[0] == 0
         assert bins[-1] == count - 1
         assert np.isin(np.diff(bins), (0, 1)).all()
+
+
+def test_numbers_of_every_size_and_both_signs_have_finite_cells() -> None:
+    """More powers of two than cells: a bit of the exponent is dropped, and the last cell reaches beyond all floats."""
+    powers = np.ldexp(1.0, np.arange(-1022, 1024))
+    column = np.concatenate([-powers, powers])
+    seen = Histogram.observe(column, np.zeros(len(column), dtype=np.int32))
+    assert seen.shift == 53
+    seen.validate()
+    places = seen.codes(column)
+    assert np.isfinite(seen.lows()).all() and np.isfinite(seen.highs()).all()
+    assert (seen.lows()[places] <= column).all() and (column <= seen.highs()[places]).all()

@@ -130,7 +130,8 @@ def test_a_label_that_could_not_be_read_back_is_refused_when_saving(path: Path) 
     class Odd:
         pass
 
-    clf = BayesClassifier().fit([[0.0], [9.0]], [Odd(), Odd()])
+    with pytest.warns(UserWarning, match="Odd"):
+        clf = BayesClassifier().fit([[0.0], [9.0]], [Odd(), Odd()])
     with pytest.raises(SettingsError, match="Odd"):
         clf.save(path)
     assert list(path.parent.iterdir()) == []
@@ -201,3 +202,18 @@ def test_a_new_file_gets_the_usual_mode(path: Path) -> None:
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_columns_that_say_the_same_come_back(path: Path) -> None:
+    """Rounding may take their correlation a little beyond 1."""
+    numbers = np.random.default_rng(3).integers(0, 4, 200) * 1.1
+    table, y = np.stack([numbers, 0.3 * numbers, 0.7 * numbers, numbers + 2.0], axis=1), np.arange(200) % 2
+    clf = likely.FullBayesClassifier().fit(table[:3], y[:3])
+    for start in range(3, 200, 3):
+        clf.partial_fit(table[start : start + 3], y[start : start + 3])
+        (seen,) = clf.summary_.parts.values()
+        if np.abs(seen.cross).max() > 1.0:
+            break
+    assert np.abs(seen.cross).max() > 1.0
+    clf.save(path)
+    np.testing.assert_array_equal(likely.load(path).predict_proba(table), clf.predict_proba(table))

@@ -37,10 +37,10 @@ def path(tmp_path: Path) -> Path:
 def test_same_figures_as_in_memory(path: Path, clf: BayesClassifier, cv: int) -> None:
     ours, theirs = evaluate_file(clf, path, "y", cv=cv), evaluate(clf, table(), "y", cv=cv)
     assert ours.how == theirs.how
-    np.testing.assert_array_equal(ours.outcomes.fold, theirs.outcomes.fold)
-    assert ours.outcomes.posterior is not None
-    assert theirs.outcomes.posterior is not None
-    np.testing.assert_allclose(ours.outcomes.posterior, theirs.outcomes.posterior, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(ours.predictions.fold, theirs.predictions.fold)
+    assert ours.predictions.posterior is not None
+    assert theirs.predictions.posterior is not None
+    np.testing.assert_allclose(ours.predictions.posterior, theirs.predictions.posterior, rtol=1e-9, atol=1e-12)
     assert ours.accuracy == theirs.accuracy
 
 
@@ -51,20 +51,20 @@ def test_a_table_in_many_pieces(path: Path, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(columnar, "GATHER", 64)
     report = evaluate_file(BayesClassifier(), tmp_path / "rows.parquet", "y", cv=4)
     assert report.how == "4-fold cross-validation, stratified in each block, seed 0"
-    fold, rows = report.outcomes.fold, table()
+    fold, rows = report.predictions.fold, table()
     assert np.ptp(np.bincount(fold)) <= 8
     for k in range(4):
         model = BayesClassifier().fit(rows[fold != k], "y")
         expected = model.predict_proba(rows[fold == k])
-        assert report.outcomes.posterior is not None
-        np.testing.assert_allclose(report.outcomes.posterior[fold == k], expected, rtol=1e-9, atol=1e-12)
+        assert report.predictions.posterior is not None
+        np.testing.assert_allclose(report.predictions.posterior[fold == k], expected, rtol=1e-9, atol=1e-12)
 
 
 def lines(report: Report) -> list[tuple[object, ...]]:
     """Truth, fold and posterior of each row that was judged."""
-    outcomes = report.outcomes
-    assert outcomes.posterior is not None
-    return list(zip(outcomes.truth, outcomes.fold, map(tuple, outcomes.posterior.tolist()), strict=True))
+    predictions = report.predictions
+    assert predictions.posterior is not None
+    return list(zip(predictions.truth, predictions.fold, map(tuple, predictions.posterior.tolist()), strict=True))
 
 
 @pytest.mark.parametrize("most", [60, 150])
@@ -107,7 +107,7 @@ def test_groups_and_repeats(path: Path) -> None:
 
 
 def test_a_model_on_a_test_set(path: Path, tmp_path: Path) -> None:
-    clf = train(path, "y")
+    clf = train(path, "y", model="naive")
     table(100).to_csv(tmp_path / "test.csv", index=False)
     ours, theirs = evaluate_file(clf, tmp_path / "test.csv", cv=None), evaluate(clf, table(100), "y", cv=None)
     np.testing.assert_array_equal(ours.confusion.to_numpy(), theirs.confusion.to_numpy())
@@ -126,11 +126,11 @@ def test_learning_on_and_forgetting_are_exact(path: Path, tmp_path: Path) -> Non
     rows = table()
     rows[:250].to_csv(tmp_path / "a.csv", index=False)
     rows[250:].to_csv(tmp_path / "b.csv", index=False)
-    whole, part = train(path, "y"), train(tmp_path / "a.csv", "y")
+    whole, part = train(path, "y", model="naive"), train(tmp_path / "a.csv", "y", model="naive")
     learn_file(part, tmp_path / "b.csv")
     assert differences(whole, part) == []
     forget_file(part, tmp_path / "b.csv")
-    assert differences(train(tmp_path / "a.csv", "y"), part) == []
+    assert differences(train(tmp_path / "a.csv", "y", model="naive"), part) == []
     (tmp_path / "strange.csv").write_text("x,town,group,y\n1,nowhere,1,a\n")
     with pytest.raises(NotMergeable):
         forget_file(part, tmp_path / "strange.csv")
@@ -141,5 +141,5 @@ def test_recipes_hold_for_files(tmp_path: Path) -> None:
 
     texts = ["one two three four", "two three four five", "one one two nine"] * 4
     pd.DataFrame({"body": texts, "y": ["p", "q", "p"] * 4}).to_csv(tmp_path / "t.csv", index=False)
-    clf = train(tmp_path / "t.csv", "y", schema={"body": "text"}, text=Tokenizer(ngram_range=(1, 2)))
+    clf = train(tmp_path / "t.csv", "y", model="naive", schema={"body": "text"}, text=Tokenizer(ngram_range=(1, 2)))
     assert "two three" in clf.summary_["body"].words.to_list()  # type: ignore[attr-defined]

@@ -49,17 +49,17 @@ TABLE = rows(2400)
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of many pieces; blocks are small, so that codes are read in many parts."""
     TABLE.to_csv(tmp_path / "rows.csv", index=False)
-    monkeypatch.setattr(in_memory, "READ_CODES", 2000)
-    monkeypatch.setattr(in_memory, "FEWEST_READ", 100)
+    monkeypatch.setattr(in_memory, "BLOCK_CODES", 2000)
+    monkeypatch.setattr(in_memory, "MIN_BLOCK_ROWS", 100)
     for module in (in_memory, spill):
-        monkeypatch.setattr(module, "MERGED_ROWS", 700)
+        monkeypatch.setattr(module, "DEDUPLICATED_ROWS", 700)
     return tmp_path / "rows.csv"
 
 
 def same(a: EvidenceClassifier, b: EvidenceClassifier) -> None:
     """Two models that are equal to the last bit."""
     assert a.pairs_ == b.pairs_
-    for name in ("tables", "base", "texts"):
+    for name in ("tables", "intercept", "text_weights"):
         np.testing.assert_array_equal(getattr(a.model_.evidence, name), getattr(b.model_.evidence, name))
     np.testing.assert_array_equal(a.predict_proba(TABLE), b.predict_proba(TABLE))
     np.testing.assert_array_equal(a.summary_.classes.weights, b.summary_.classes.weights)
@@ -84,7 +84,7 @@ def test_a_file_gives_the_model_of_its_rows(
     kinds: dict[str, str], bound: int, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (fit, prepare):
-        monkeypatch.setattr(module, "MOST_TRIED", bound)
+        monkeypatch.setattr(module, "MAX_SEARCH_ROWS", bound)
     settings: dict[str, Any] = {"schema": {"note": "ignored", "w": "ignored", "other": "ignored", **kinds}}
     expected = EvidenceClassifier(**settings).fit(TABLE, "label")
     monkeypatch.setattr(blocks, "BLOCK", 20_000)
@@ -103,8 +103,8 @@ def test_a_file_gives_the_model_of_its_rows(
     assert len(shares) > 20
     assert shares[-1] == 1.0
     assert sorted(shares[len(shares) // 2 :]) == shares[len(shares) // 2 :]
-    monkeypatch.setattr(fit, "MOST_TRIED", 100)
-    monkeypatch.setattr(prepare, "MOST_TRIED", 100)
+    monkeypatch.setattr(fit, "MAX_SEARCH_ROWS", 100)
+    monkeypatch.setattr(prepare, "MAX_SEARCH_ROWS", 100)
     few = EvidenceClassifier(**settings).fit(TABLE, "label")
     assert np.abs(few.predict_proba(TABLE) - expected.predict_proba(TABLE)).max() > 1e-6, "the bound says something"
 

@@ -17,9 +17,9 @@ import pytest
 
 from likely import BayesClassifier, FileError, SchemaError, SettingsError
 from likely.io import blocks, open_table
-from likely.io.formula_guard import guarded, guarded_column
+from likely.io.dialect import guarded, guarded_column
+from likely.progress import Progress
 from likely.streaming import predict_file
-from likely.streaming.train import Progress
 from tests.streaming.made import mixed
 
 
@@ -119,7 +119,8 @@ def test_a_kill_leaves_the_old_file(clf: BayesClassifier, rows: Path, tmp_path: 
     out = tmp_path / "out.csv"
     out.write_text("before")
     code = (
-        "import os, signal, sys, likely\nfrom likely.io import predict_file, blocks\nblocks.BLOCK = 1 << 12\n"
+        "import os, signal, sys, likely\nfrom likely.io import blocks\nfrom likely.streaming import predict_file\n"
+        "blocks.BLOCK = 1 << 12\n"
         "def kill(progress):\n    assert progress.share < 1.0\n    os.kill(os.getpid(), signal.SIGKILL)\n"
         "predict_file(likely.load(sys.argv[1]), sys.argv[2], sys.argv[3], progress=kill)\n"
     )

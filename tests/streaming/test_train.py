@@ -13,9 +13,10 @@ import pytest
 
 import likely
 from likely import BayesClassifier, DataError, FileError, SchemaError
+from likely.engines import pieces
 from likely.io import blocks, delimited, open_table
-from likely.streaming import count, train, train_file
-from likely.streaming.train import Progress
+from likely.progress import Progress, Shown
+from likely.streaming import fit_file, train, train_file
 from tests.streaming.made import mixed
 
 ROWS = 5_000
@@ -79,7 +80,7 @@ def test_every_format_gives_the_same_model(frame: pd.DataFrame, tmp_path: Path, 
             part.to_csv(tmp_path / f"part{number}.csv", index=False)
         paths = [tmp_path / f"part{number}.csv" for number in range(3)]
         source = {"parts": paths, "folder": tmp_path, "glob": str(tmp_path / "part*.csv")}[kind]
-    found = likely.train(source, target="label")
+    found = likely.train(source, target="label", model="naive")
     same_model(found, expected, frame)
 
 
@@ -96,8 +97,12 @@ def test_threads_and_blocks_do_not_matter(frame: pd.DataFrame, tmp_path: Path, m
 def test_weights(frame: pd.DataFrame, tmp_path: Path) -> None:
     weighted = frame.assign(w=np.arange(ROWS) % 3)
     weighted.to_csv(tmp_path / "rows.csv", index=False)
-    found = likely.train(tmp_path / "rows.csv", target="label", weight="w")
-    same_model(found, likely.train(weighted, target="label", weight="w"), frame)
+    found = likely.train(tmp_path / "rows.csv", target="label", weight="w", model="naive")
+    same_model(found, likely.train(weighted, target="label", weight="w", model="naive"), frame)
+    given = {"town": "nominal"}
+    clf = likely.BayesClassifier(schema=given)
+    same_model(fit_file(clf, tmp_path / "rows.csv", "label", weight="w"), found, frame)
+    assert (clf.schema, given, clf.schema_.weight) == ({"town": "nominal"}, {"town": "nominal"}, "w")
 
 
 def late(tmp_path: Path, rows: int, where: list[int], cell: str) -> Path:
@@ -109,7 +114,7 @@ def late(tmp_path: Path, rows: int, where: list[int], cell: str) -> Path:
 
 
 def test_one_word_late_among_numbers_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "SPOTS", 2)  # so that nobody looks there before the pass
+    monkeypatch.setattr(delimited, "PROBES", 2)  # so that nobody looks there before the pass
     path = late(tmp_path, 400_000, [311_111], "AB1")
     with pytest.raises(FileError, match=r"line 311113: column 'zip' holds 'AB1'.*schema=\{'zip': 'nominal'\}"):
         train_file(path, "y")
@@ -172,7 +177,7 @@ def test_what_a_statistic_refuses_is_told_with_the_line(tmp_path: Path) -> None:
 
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count, "MOST_VALUES", 500)
+    monkeypatch.setattr(pieces, "MOST_VALUES", 500)
     path = tmp_path / "rows.csv"
     path.write_text("user,y\n" + "".join(f"u{n // 2},{'pq'[n % 2]}\n" for n in range(2000)))
     with pytest.raises(DataError, match=r"'user' has more than .* distinct values .*'ignored'"):
@@ -195,7 +200,7 @@ class Stop(BaseException):
     """Stands for Ctrl-C or a kill."""
 
 
-def stop_after(share: float) -> train.Report:
+def stop_after(share: float) -> Shown:
     def stop(progress: Progress) -> None:
         if progress.share > share:
             raise Stop
@@ -241,6 +246,8 @@ def test_a_checkpoint_of_something_else_is_refused(
         train_file(path, "label", checkpoint=saved, progress=stop_after(0.5))
     with pytest.raises(FileError, match="other settings"):
         train_file(path, "label", checkpoint=saved, smoothing=2.0)
+    with pytest.raises(FileError, match="other settings"):
+        train_file(path, "label", checkpoint=saved, weight="visits")
     path.write_text(path.read_text() + "1,1,Ulm,true,x,low\n")
     with pytest.raises(FileError, match="have changed"):
         train_file(path, "label", checkpoint=saved)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from likely import SettingsError, TreeClassifier, open_table
-from likely.streaming.tree import train_tree_file
+from likely.streaming import train_tree_file
 
 rng = np.random.default_rng(7)
 
@@ -93,7 +93,7 @@ def test_what_needs_rows_is_refused(path: Path) -> None:
 
 
 def test_the_sample_of_a_long_file_does_not_depend_on_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    from likely.streaming import tree
+    from likely.models.tree import stream as tree
     from likely.table.schema import Schema
 
     monkeypatch.setattr(tree, "MOST_SAMPLED", 100)

@@ -27,7 +27,7 @@ from likely.cli.commands import (
     show,
     train,
 )
-from likely.cli.outputs import refuse_losses
+from likely.cli.options import refuse_losses
 from likely.cli.run import told_in_words
 from likely.version import __version__
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from likely.cli.output import StandardOutput
 from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
-from likely.io.atomic import is_stream
-from likely.io.outputs import MODEL_MARK
+from likely.io.outputs import MODEL_MARK, is_stream
 
 if TYPE_CHECKING:
     from likely.store import Provenance
@@ -40,26 +39,30 @@ def load_model(path: str) -> Any:
 
 def keeps_counts(classifier: Any) -> bool:
     """Whether all that a classifier knows follows from a summary."""
-    return hasattr(classifier, "summary_") and hasattr(classifier, "restore")
+    from likely.models.protocols import Counts
+
+    return isinstance(classifier, Counts)
 
 
 def adds_counts(classifier: Any) -> bool:
     """Whether a classifier learns on, forgets and merges by its counts, even if it has corrections beside them."""
-    return keeps_counts(classifier) or hasattr(classifier, "recount")
+    from likely.models.protocols import Updates
+
+    return isinstance(classifier, Updates)
 
 
 def is_stale(classifier: Any) -> bool:
     """Whether rows were counted since a classifier was corrected, or since its weights were learned."""
-    return bool(getattr(classifier, "stale_", False) or getattr(classifier, "weights_stale_", False))
+    from likely.models.protocols import Refreshes
+
+    return isinstance(classifier, Refreshes) and classifier._is_stale()
 
 
 def stale_note(classifier: Any, path: str) -> str:
     """What a stale classifier does now, and how it is renewed."""
     name = "MODEL" if path == PIPE else path
-    if hasattr(classifier, "stale_"):
-        what = "corrections are stale, so it predicts as weighted naive Bayes"
-    else:
-        what = "weights of columns are stale"
+    corrections = "corrections are stale, so it predicts as weighted naive Bayes"
+    what = "weights of columns are stale" if keeps_counts(classifier) else corrections
     return f"note: {what}; renew them by the rows: likely refresh {name} TABLE"
 
 
@@ -75,21 +78,22 @@ def load_counts(path: str, purpose: str, *, corrected: bool = False) -> Any:
 
 def rows_learned(classifier: Any) -> int:
     """How many rows a classifier has learned."""
-    return int(classifier.summary_.n_rows if hasattr(classifier, "summary_") else classifier._rows_learned())
+    return int(classifier._rows_learned())
 
 
 def shares_of(classifier: Any) -> dict[str, float | None]:
     """How common each class is to a classifier, as far as it believes anything about that."""
     labels = [str(label) for label in classifier.classes_.tolist()]
-    prior = getattr(getattr(classifier, "model_", None), "prior", None)
-    if prior is None and hasattr(classifier, "tree_"):
-        prior = classifier.tree_.counts[0] / classifier.tree_.counts[0].sum()
-    return dict(zip(labels, [None] * len(labels) if prior is None else prior.tolist(), strict=True))
+    try:
+        prior = classifier._prior_shares().tolist()
+    except SettingsError:
+        prior = [None] * len(labels)
+    return dict(zip(labels, prior, strict=True))
 
 
 def shares_learned(classifier: Any) -> dict[str, float | None]:
     """The share of each class in the rows that a classifier has learned, whatever its prior is."""
-    if not hasattr(classifier, "summary_"):
+    if not adds_counts(classifier):
         return shares_of(classifier)
     weights = classifier.summary_.classes.weights
     labels = [str(label) for label in classifier.classes_.tolist()]
@@ -114,9 +118,10 @@ def refuse_other_target(path: str, target: str | None, force: bool) -> None:
     if force or path == PIPE or is_stream(path) or not is_model(path) or not Path(path).exists():
         return
     from likely import store
+    from likely.models.saving import import_kind
 
     try:
-        found = store.read(path).saved.schema.target
+        found = store.read(path, import_kind).saved.schema.target
     except ModelFileError as error:
         raise SettingsError(f"{path!r} is a model that cannot be read ({error}); --force replaces it.") from None
     if found != target:
@@ -129,8 +134,9 @@ def refuse_other_target(path: str, target: str | None, force: bool) -> None:
 def provenance_of(path: str) -> Provenance | None:
     """Where a model comes from."""
     from likely import store
+    from likely.models.saving import import_kind
 
-    return None if path == PIPE else store.read(path).saved.provenance
+    return None if path == PIPE else store.read(path, import_kind).saved.provenance
 
 
 def _loaded(path: str, name: str) -> Any:

@@ -1,24 +1,92 @@
-"""Names of columns for the shell's completion, where a table has been named already."""
+"""Arguments and options that several commands share: which name files, values as they are written, tables, costs."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from glob import has_magic
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
 from likely.cli.output import OutputOptions
-from likely.cli.outputs import Reads, Writes
-from likely.errors import NoSuchFile, SettingsError, did_you_mean, listed
-from likely.io.outputs import LEFT_OUT, MODEL, PAGE
+from likely.errors import LikelyError, NoSuchFile, SettingsError, did_you_mean, listed
+from likely.io.outputs import LEFT_OUT, MODEL, PAGE, Output, refuse
 
 if TYPE_CHECKING:
     from likely.decide import Loss
     from likely.decide.loss_tables import Axis
     from likely.io.table import FileTable
+
+STANDARD = "-"
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Marks what names files to be read; with `after`, only what follows that in a value."""
+
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Marks what names a file to be written.
+
+    Its `kind` is one of `likely.io.outputs`, or shows in the suffix, or in the option named by `format`. `usual` gives
+    the file that is written if none is named, and `onto` names the input that may be written over.
+    """
+
+    kind: str | None = None
+    format: str | None = None
+    usual: Callable[[Mapping[str, Any]], str | None] | None = None
+    onto: str | None = None
+    words: tuple[str, ...] = ()
+
+
+def refuse_losses(annotations: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse a command that would write over what it reads, write a file twice, or replace one of another kind."""
+    marked = [(name, mark) for name, kind in annotations.items() for mark in get_args(kind)[1:]]
+    writing = {name: mark for name, mark in marked if isinstance(mark, Writes)}
+    reading = {name: mark for name, mark in marked if isinstance(mark, Reads)}
+    outputs = {name: output for name, mark in writing.items() if (output := _output(given[name], mark, given))}
+    if not outputs:
+        return
+    inputs = {name: list(_inputs(given[name], mark)) for name, mark in reading.items()}
+    for name, output in outputs.items():
+        spared = writing[name].onto
+        refuse([output], [path for other, paths in inputs.items() if other != spared for path in paths])
+    refuse(list(outputs.values()))
+
+
+def _output(value: str | None, mark: Writes, given: Mapping[str, Any]) -> Output | None:
+    path = value if value is not None or mark.usual is None else mark.usual(given)
+    if path is None or path == STANDARD or path in mark.words:
+        return None
+    named = given[mark.format] if mark.format is not None else None
+    return Output(path, mark.kind if named is None else Output(f"?.{named}").expected)
+
+
+def _inputs(value: Any, mark: Reads) -> Iterator[str]:
+    entries: Iterable[str] = [] if value is None else [value] if isinstance(value, str) else value
+    for entry in entries:
+        if entry.startswith(mark.after):
+            yield from _files(entry.removeprefix(mark.after))
+
+
+def _files(entry: str) -> Iterable[str]:
+    """The files that an input means; what is wrong with it the command will say."""
+    if entry == STANDARD:
+        return ["/dev/stdin"]
+    if not os.path.isdir(entry) and (os.path.exists(entry) or not has_magic(entry)):
+        return [entry]
+    from likely.io.sources import find_sources
+
+    with suppress(LikelyError):
+        return [os.fspath(source.path) for source in find_sources(entry)[0]]
+    return []
 
 
 def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -259,7 +327,7 @@ class Costs:
         ),
     ] = None  # fmt: skip
 
-    def read(self, classes: Sequence[Any], manner: OutputOptions) -> Loss | None:
+    def read(self, classes: Sequence[Any], output: OutputOptions) -> Loss | None:
         """The loss for these classes, told as it is understood; None if no option speaks of costs."""
         if self.loss is None and self.refuse is None:
             return None
@@ -278,7 +346,7 @@ class Costs:
         price = loss.refuse if self.refuse is None else self.refuse
         loss = Loss(loss.costs, decisions=named[0], truths=named[1], refuse=price)
         self._refuse_lacking(loss, classes)
-        manner.show(f"Costs by {self.loss}:\n{loss}")
+        output.show(f"Costs by {self.loss}:\n{loss}")
         return loss
 
     def _refuse_lacking(self, loss: Loss, classes: Sequence[Any]) -> None:

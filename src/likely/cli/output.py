@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import IO, TYPE_CHECKING, Annotated, Any, cast
+from typing import IO, Annotated, Any, cast
 
 import typer
 
-from likely.io.atomic import is_stream
-
-if TYPE_CHECKING:
-    from likely.streaming.train import Progress
+from likely.errors import Message, Parameter, Part, PythonOnly, Setting, parts_of
+from likely.io.outputs import is_stream
 
 PANEL = "Manner"
 GAP = 2
@@ -33,6 +29,11 @@ class OutputOptions:
     ] = False
     json: Annotated[bool, typer.Option("--json", help="Data as JSON, for programs.", rich_help_panel=PANEL)] = False
 
+    @property
+    def progress(self) -> bool | None:
+        """Whether bars are shown: on a terminal, unless nothing is to be said."""
+        return False if self.quiet else None
+
     def say(self, text: str) -> None:
         """A message for the person at the terminal."""
         if not self.quiet:
@@ -46,7 +47,7 @@ class OutputOptions:
     def tell_notes(self, notes: Sequence[str]) -> None:
         """What was supposed about a table."""
         for note in notes:
-            self.say(f"note: {note}")
+            self.say(Message("note: ", note))
 
 
 def write(text: str) -> None:
@@ -78,10 +79,10 @@ def destination(out: str | None) -> str | IO[bytes]:
     return cast("IO[bytes]", StandardOutput()) if out is None or is_pipe(out) else out
 
 
-def written_as(out: str | None, manner: OutputOptions) -> str | None:
+def written_as(out: str | None, output: OutputOptions) -> str | None:
     """How a table is written where no suffix says it: to standard output, or to a device."""
     if is_pipe(out) or (out is not None and is_stream(out) and not Path(out).suffix):
-        return ".jsonl" if manner.json else ".csv"
+        return ".jsonl" if output.json else ".csv"
     return None
 
 
@@ -92,18 +93,16 @@ def many(n: int, one: str, several: str | None = None) -> str:
 
 def write_json(content: Any) -> None:
     """Data as JSON; what JSON has no word for is written as text."""
-    write(json.dumps(content, ensure_ascii=False, indent=1, default=_plain))
+    from likely.render.table import json_value
+
+    write(json.dumps(content, ensure_ascii=False, indent=1, default=json_value))
 
 
 def records(frame: Any) -> list[dict[str, Any]]:
     """Lines of a frame for JSON; what is missing or infinite is null."""
-    from math import isfinite
+    from likely.render.table import records
 
-    def cell(value: Any) -> Any:
-        plain = value.item() if hasattr(value, "item") else value
-        return None if plain is None or (isinstance(plain, float) and not isfinite(plain)) or plain != plain else plain
-
-    return [{str(name): cell(value) for name, value in line.items()} for line in frame.to_dict("records")]
+    return records(frame)
 
 
 def write_table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> None:
@@ -111,15 +110,17 @@ def write_table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]],
 
     `left` are the columns of words; all others are numbers, and stand to the right.
     """
-    if sys.stdout.isatty():
-        _write_rich(title, head, lines, left)
+    from likely.render.table import Column, Grid
+
+    grid = Grid([Column(name, "left" if k in left else "right") for k, name in enumerate(head)], lines, title)
+    if not sys.stdout.isatty():
+        write(f"{grid.text()}\n\n")
         return
-    widths = [max(len(line[k]) for line in (head, *lines)) for k in range(len(head))]
-    text = [title] if title else []
-    for line in (head, *lines):
-        cells = [c.ljust(w) if k in left else c.rjust(w) for k, (c, w) in enumerate(zip(line, widths, strict=True))]
-        text.append("  ".join(cells).rstrip())
-    write("\n".join(text) + "\n\n")
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False)
+    console.print(grid.rich())
+    console.print()
 
 
 def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int:
@@ -134,90 +135,44 @@ def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int
     return len(head)
 
 
-def _write_rich(title: str, head: Sequence[str], lines: Sequence[Sequence[str]], left: Sequence[int]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+# Sentences of the package speak of parameters, as in Python; here they speak of options.
 
-    table = Table(
-        box=None, title=Text(title, style="bold") if title else None, title_justify="left", pad_edge=False,
-        padding=(0, GAP, 0, 0), header_style="bold cyan",
-    )  # fmt: skip
-    for k, name in enumerate(head):
-        # The last column of words may be long: it folds where all others would be cut.
-        folds = k in left and k == len(head) - 1
-        justify = "left" if k in left else "right"
-        table.add_column(Text(name), justify=justify, no_wrap=not folds, overflow="fold" if folds else "ellipsis")  # type: ignore[arg-type]
-    for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
-    console = Console(file=sys.stdout, highlight=False)
-    console.print(table)
-    console.print()
+OPTIONS = {"schema": "kind", "types": "type", "families": "family"}
+"""Options that are called otherwise than the parameters."""
+
+SWITCHES = {"header": ("--no-header", "--header"), "multiline": ("", "--multiline")}
+MARKS = ("escape", "decimal", "delimiter", "quote")
+"""Parameters that are single characters, which a shell needs in quotes."""
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else str(value)
+def in_options(text: str) -> str:
+    """A sentence with `rejects=` as `--rejects`, `schema={'zip': 'nominal'}` as `--kind zip=nominal`."""
+    return " ".join("".join(map(_in_options, parts_of(text))).split())
 
 
-# A bar with rate and time left, for whoever watches; nothing where nobody does.
-
-STEPS = 1000.0
-
-
-@contextmanager
-def progress_bar(what: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """What to tell about the progress, or None if standard error is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[rows]}"),
-        TimeRemainingColumn(compact=True),
-    )  # fmt: skip
-    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task(what, total=STEPS, rows="")
-
-        def tell(done: Progress) -> None:
-            elapsed = bar.tasks[0].elapsed or 0.0
-            rate = f", {done.rows / elapsed:,.0f}/s" if elapsed > 0.5 else ""
-            bar.update(task, completed=STEPS * done.share, rows=f"{done.rows:,} rows{rate}")
-
-        yield tell
+def _in_options(part: Part) -> str:
+    match part:
+        case Setting():
+            return _option(part.name, part.value)
+        case Parameter():
+            return _option(part.name, None)
+        case PythonOnly():
+            return ""
+        case _:
+            return str(part)
 
 
-# Errors speak of parameters, as in Python; here they speak of options.
-
-_PAIR = re.compile(r"\b(schema|types)=\{(['\"])(.*?)\2: '(\w+)'\}")
-_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\bheader=False\b"), "--no-header"),
-    (re.compile(r"\bheader=True\b"), "--header"),
-    (re.compile(r"\bmultiline=True\b"), "--multiline"),
-    (re.compile(r"\bquote=''"), "--quote none"),
-    (re.compile(r"\b(names|columns|keep)=\[…\]"), r"--\1 a,b,c"),
-    (re.compile(r"\b(encoding|truth)='([\w-]+)'"), r"--\1 \2"),
-    (re.compile(r"\b(escape|decimal|delimiter|quote)='(.*?)'"), r"--\1 '\2'"),
-    (
-        re.compile(r"\b(rejects|na|skip|encoding|delimiter|quote|decimal|columns|names|keep|target)=(?=[\s.,;:)]|$)"),
-        r"--\1",
-    ),
-    (re.compile(r" \(--type \S+ in open_table\)"), ""),
-    (re.compile(r"\bfolder=, or (?=the variable TMPDIR)"), ""),
-)
-
-
-def in_options(message: str) -> str:
-    """The message with `rejects=` as `--rejects`, `schema={'zip': 'nominal'}` as `--kind zip=nominal`."""
-
-    def pair(found: re.Match[str]) -> str:
-        option = "--kind" if found[1] == "schema" else "--type"
-        text = f"{found[3]}={found[4]}"
-        return f"{option} {text}" if re.fullmatch(r"[\w=.-]+", text) else f"{option} '{text}'"
-
-    message = _PAIR.sub(pair, message)
-    for pattern, words in _RULES:
-        message = pattern.sub(words, message)
-    return " ".join(message.split())
+def _option(name: str, value: Any) -> str:
+    option = f"--{OPTIONS.get(name, name).replace('_', '-')}"
+    if isinstance(value, bool):
+        return SWITCHES[name][value]
+    if value is None:
+        return option
+    if value is ...:
+        return f"{option} a,b,c"
+    if isinstance(value, Mapping):
+        text = ",".join(f"{key}={entry}" for key, entry in value.items())
+        return f"{option} {text}" if all(sign.isalnum() or sign in "_=.-" for sign in text) else f"{option} '{text}'"
+    if name in MARKS:
+        return f"{option} '{value}'" if value else f"{option} none"
+    return f"{option} {value}"

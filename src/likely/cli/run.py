@@ -72,7 +72,7 @@ def told_in_words() -> Iterator[None]:
     except BrokenPipeError:
         raise typer.Exit(PIPE_CLOSED) from None
     except LikelyError as error:
-        raise typer.Exit(_refused(in_options(str(error)))) from None
+        raise typer.Exit(_refused(in_options(error.message))) from None
     except MemoryError:
         raise typer.Exit(_refused("There is not enough memory for this; read fewer columns or classes.")) from None
     except UnicodeError as error:
@@ -133,7 +133,8 @@ def _notes() -> Iterator[None]:
 
     def show(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
         if category.__module__.startswith("likely"):
-            sys.stderr.write(f"note: {in_options(str(message))}\n")
+            said = message.args[0] if isinstance(message, Warning) and message.args else message
+            sys.stderr.write(f"note: {in_options(said if isinstance(said, str) else str(message))}\n")
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")

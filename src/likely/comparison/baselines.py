@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import nullcontext
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
+from likely.models.classifier import Classifier
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import with_int32_indices
-from likely.table import Codes, Table, as_table, index_levels, labels_of
-from likely.table.schema import Schema, schema_for
-from likely.table.weights import row_weights
+from likely.table import Codes, Table, index_levels
+from likely.table.schema import Schema
 
 MOST_CATEGORIES = 250
 """Values of a column that gradient boosting takes as categories; the rarer ones beyond are one value."""
@@ -31,59 +30,53 @@ PASSES = 1000
 MANY_CELLS = 1 << 20
 
 
-class Outsider(ClassifierMixin, BaseEstimator):
+class Baseline(Classifier):
     """A classifier of scikit-learn behind the door of this package: it reads raw tables."""
 
-    schema: Any
     random_state: int
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
-        table = as_table(X, allow_empty=False)
-        self.schema_ = schema_for(table, y if isinstance(y, str) and y in table else None, self.schema)
-        labels = labels_of(y, table)
-        weight = row_weights(sample_weight, table, self.schema_.weight)
-        self.classes_, self.n_features_in_ = labels.classes, len(self.schema_)
+        rows = self._training_rows(X, y, sample_weight)
+        self._remember_columns(rows.schema, named=rows.table.named)
+        classes = rows.labels.classes
         # Theirs want two classes at least; of one there is nothing to learn.
-        self.model_: Any = self._learned(table, labels.codes, weight) if len(labels.classes) > 1 else None
+        self.model_: Any = self._fitted(rows.table, rows.labels.codes, rows.weight) if len(classes) > 1 else None
+        self.classes_ = classes
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """P(class | row), one column per class in the order of `classes_`."""
-        check_is_fitted(self)
-        table = self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        table = self._read(X)
         if self.model_ is None:
             return np.ones((table.n_rows, 1))
         return np.asarray(self._shares(self._rows(table)), dtype=np.float64)
 
-    def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
-        raise NotImplementedError("An outsider fits a model of scikit-learn.")
+    @abstractmethod
+    def _fitted(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+        """A model of scikit-learn that has learned the rows."""
 
+    @abstractmethod
     def _rows(self, table: Table) -> Any:
-        raise NotImplementedError("An outsider makes rows ready.")
+        """The rows as that model reads them."""
 
     def _shares(self, rows: Any) -> Any:
         return self.model_.predict_proba(rows)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = tags.input_tags.string = True
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         return tags
 
 
-class LogisticYardstick(Outsider):
+class LogisticBaseline(Baseline):
     """scikit-learn's logistic regression on standardised numbers, one-hot categories, marked gaps and tf-idf."""
 
     def __init__(self, *, C: float = 1.0, schema: Any = None) -> None:
         self.C = C
         self.schema = schema
 
-    def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
         from sklearn.linear_model import LogisticRegression
 
         recipes = recipes_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
@@ -94,7 +87,7 @@ class LogisticYardstick(Outsider):
         return with_int32_indices(self.preparation_.rows(table))
 
 
-class BoostingYardstick(Outsider):
+class BoostingBaseline(Baseline):
     """scikit-learn's histogram gradient boosting: gaps and categories as they are, texts pressed into 50 directions."""
 
     texts_: Preparation | None
@@ -103,7 +96,7 @@ class BoostingYardstick(Outsider):
         self.schema = schema
         self.random_state = random_state
 
-    def _learned(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         schema = self.schema_

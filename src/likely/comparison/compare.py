@@ -13,14 +13,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.comparison.candidates import Candidate, candidates
 from likely.comparison.comparison import Comparison, Entry, Failure
-from likely.comparison.entrants import Contestant, contestants
-from likely.comparison.noise import widening
+from likely.comparison.noise import variance_inflation
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate
-from likely.evaluation.progress import Progress
+from likely.models.classifier import Classifier
+from likely.models.protocols import Calibrates, HasProbabilities
 from likely.models.settings import whole
 from likely.parallel import one_thread_each
+from likely.progress import Shown, StepBar
 from likely.table import Table, as_table, encode_column, encode_labels, labels_of
 from likely.table.images import as_images
 
@@ -43,7 +45,7 @@ def compare(
     random_state: int = 0,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Shown = None,
 ) -> Comparison:
     """How good several classifiers are on the same table, judged on the same folds.
 
@@ -51,19 +53,19 @@ def compare(
     ----------
     X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions, or a
         list of images of one size.
-    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM", see `likely.comparison.entrants.KNOWN`) and of
-        classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
+    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM"; `likely.comparison.known()` lists them)
+        and of classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
     loss : a `Loss`: then there is an expected cost, and it decides who is best.
     by : what decides: "error", "log_loss", "brier" or "expected_cost"; None for the cost if there is a loss, else the
         error.
     random_state : the same seed gives the same folds.
     n_jobs : number of threads; None for all cores.
-    progress : count the classifiers on the error stream; None: only on a terminal.
+    progress : True for a bar of the classifiers, None for one on a terminal only, or a function that is told of steps.
 
-    >>> from likely import datasets
-    >>> board = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
-    >>> sorted(board.to_frame().index)
+    >>> from likely.teaching import datasets
+    >>> comparison = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
+    >>> sorted(comparison.to_frame().index)
     ['naive Bayes', 'tree']
     """
     if by is not None and by not in MEASURES:
@@ -74,50 +76,50 @@ def compare(
         raise SettingsError("A comparison learns: give cv a number of folds, a share of the rows or a test set.")
     whole("random_state", random_state, 0)
     source = Source.of(X, y)
-    entrants = contestants(classifiers, images=source.are_images, seed=random_state)
-    ways = {
-        "cv": cv, "loss": loss, "groups": groups, "repeats": repeats, "seed": random_state,
+    wanted = candidates(classifiers, images=source.are_images, random_state=random_state)
+    options = {
+        "cv": cv, "loss": loss, "groups": groups, "repeats": repeats, "random_state": random_state,
         "sample_weight": sample_weight, "n_jobs": n_jobs, "progress": False,
     }  # fmt: skip
     entries: list[Entry] = []
     failures: list[Failure] = []
     first: Exception | None = None
-    bar = Progress(len(entrants), "classifier", progress)
-    for entrant in entrants:
+    bar = StepBar(len(wanted), "classifier", progress)
+    for candidate in wanted:
         try:
-            entries.append(_judged(entrant, source, ways))
+            entries.append(_entry(candidate, source, options))
         except FAULTS as error:
             first = first or error
-            failures.append(Failure(entrant.name, _sentence(error), entrant.simplicity))
+            failures.append(Failure(candidate.name, _sentence(error), candidate.simplicity))
         bar.step()
     if first is not None and not entries:
         raise _refusal(first, failures)
-    wanted = by or ("expected_cost" if loss is not None else "error")
-    return Comparison(entries, failures, wanted, widening(cv, len(source.y)))
+    measure = by or ("expected_cost" if loss is not None else "error")
+    return Comparison(entries, failures, measure, variance_inflation(cv, len(source.y)))
 
 
 def _refusal(first: Exception, failures: list[Failure]) -> Exception:
     """What to say if nobody could take part: the reason alone if it is the same for all."""
     if isinstance(first, LikelyError) and len({failure.reason for failure in failures}) == 1:
         return first
-    told = " ".join(f"{failure.name}: {failure.reason}" for failure in failures)
-    return DataError(f"No classifier could be compared. {told}")
+    reasons = " ".join(f"{failure.name}: {failure.reason}" for failure in failures)
+    return DataError(f"No classifier could be compared. {reasons}")
 
 
-def _judged(entrant: Contestant, source: Source, ways: dict[str, Any]) -> Entry:
+def _entry(candidate: Candidate, source: Source, options: dict[str, Any]) -> Entry:
     """Honest figures by folds; then one fit and one prediction of all rows for times and size."""
-    X = source.rows_for(entrant)
-    ways = {**ways, "cv": source.test_for(entrant, ways["cv"])}
+    X = source.rows_for(candidate)
+    options = {**options, "cv": source.test_for(candidate, options["cv"])}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what one of many has to say would drown the others
         with one_thread_each():  # folds go side by side
-            report = evaluate(entrant.classifier, X, source.y, **ways)
-        fitted, fit_seconds = _timed_fit(entrant.classifier, X, source.y)
+            report = evaluate(candidate.classifier, X, source.y, **options)
+        fitted, fit_seconds = _timed_fit(candidate.classifier, X, source.y)
         start = perf_counter()
-        (fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict)(X)
+        (fitted.predict_proba if isinstance(fitted, HasProbabilities) else fitted.predict)(X)
         predict_seconds = perf_counter() - start
         size = model_bytes(fitted)
-    return Entry(entrant.name, report, entrant.simplicity, fit_seconds, predict_seconds, size)
+    return Entry(candidate.name, report, candidate.simplicity, fit_seconds, predict_seconds, size)
 
 
 def _timed_fit(classifier: Any, X: Any, y: Any) -> tuple[Any, float]:
@@ -127,7 +129,7 @@ def _timed_fit(classifier: Any, X: Any, y: Any) -> tuple[Any, float]:
     copy = clone(classifier)
     start = perf_counter()
     copy.fit(X, y)
-    if hasattr(copy, "calibrate"):
+    if isinstance(copy, Calibrates):
         copy.calibrate()
     return copy, perf_counter() - start
 
@@ -135,10 +137,10 @@ def _timed_fit(classifier: Any, X: Any, y: Any) -> tuple[Any, float]:
 def _sentence(error: BaseException) -> str:
     """The first line of what an error says, in one sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = lines[0] if lines else type(error).__name__
+    sentence = lines[0] if lines else type(error).__name__
     for end in (". ", "; "):
-        told = told.split(end)[0]
-    return told if told.endswith((".", "!", "?")) else f"{told}."
+        sentence = sentence.split(end)[0]
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
 # How large a model is: the file that it is saved to, or the arrays that it holds.
@@ -148,7 +150,7 @@ DEEPEST = 12
 
 def model_bytes(classifier: Any) -> int:
     """Bytes of the file if the classifier can be saved without pickle, else of all arrays in it."""
-    if type(classifier).__module__.startswith("likely.") and hasattr(classifier, "save"):
+    if isinstance(classifier, Classifier):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.likely"
             try:
@@ -209,11 +211,11 @@ class Source:
         rows = X if target is None else without_column(X, table, target)
         return cls(rows, labels.classes[labels.codes], False, target)
 
-    def rows_for(self, entrant: Contestant) -> Any:
+    def rows_for(self, candidate: Candidate) -> Any:
         """The rows as the classifier reads them."""
-        return _readable(self.X, entrant)
+        return _readable(self.X, candidate)
 
-    def test_for(self, entrant: Contestant, cv: Any) -> Any:
+    def test_for(self, candidate: Candidate, cv: Any) -> Any:
         """A test set, if there is one, in the same form."""
         if not isinstance(cv, tuple) or len(cv) != 2:
             return cv
@@ -221,8 +223,8 @@ class Source:
         if isinstance(y, str):
             table = as_table(X, allow_empty=False)
             labels = encode_column(table.cells(y))
-            return _readable(without_column(X, table, y), entrant), labels.classes[labels.codes]
-        return _readable(X, entrant), y
+            return _readable(without_column(X, table, y), candidate), labels.classes[labels.codes]
+        return _readable(X, candidate), y
 
 
 def without_column(X: Any, table: Table, name: str) -> Any:
@@ -235,11 +237,11 @@ def without_column(X: Any, table: Table, name: str) -> Any:
     return Table(names, table.n_rows, lambda place: table.cells(names[place]), named=True)
 
 
-def _readable(X: Any, entrant: Contestant) -> Any:
+def _readable(X: Any, candidate: Candidate) -> Any:
     images = as_images(X)
     if images is not None:
-        return images if entrant.wants_images else images.reshape(len(images), -1)
-    foreign = not type(entrant.classifier).__module__.startswith("likely.")
+        return images if candidate.wants_images else images.reshape(len(images), -1)
+    foreign = not type(candidate.classifier).__module__.startswith("likely.")
     return _frame(X) if isinstance(X, Table) and foreign else X
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.arrays import Array
-from likely.comparison import pages
 from likely.comparison.noise import AS_IT_IS, CORRECTED, Difference, difference
 from likely.errors import DataError
 from likely.evaluation.metrics import brier_scores, log_losses, mean
-from likely.evaluation.pages import written
-from likely.evaluation.report import Report
+from likely.evaluation.report import Report, written
+from likely.markup import Markup, tag
+from likely.render.charts import leaderboard
+from likely.render.page import fragment, page
+from likely.render.table import Column, Grid, figure, records, seconds, size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from likely.render.picture import Picture
+
+SPOKEN = {"error": "error", "log_loss": "log loss", "brier": "Brier", "expected_cost": "cost"}
+MARK = "◀"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,22 +43,22 @@ class Entry:
 
     def rows(self, measure: str) -> Array | None:
         """The measure of every judged row; None where the classifier cannot be judged by it."""
-        outcomes = self.report.outcomes
+        predictions = self.report.predictions
         if measure == "error":
-            return np.asarray(outcomes.top != outcomes.truth, dtype=np.float64)
+            return np.asarray(predictions.top != predictions.truth, dtype=np.float64)
         if measure == "expected_cost":
-            return outcomes.cost
-        if outcomes.shares is None:
+            return predictions.cost
+        if predictions.shares is None:
             return None
-        likelihood, squares, _ = outcomes.shares
+        likelihood, squares, _ = predictions.shares
         if measure == "log_loss":
             return log_losses(likelihood)
-        return brier_scores(likelihood, squares, len(outcomes.classes))
+        return brier_scores(likelihood, squares, len(predictions.classes))
 
     def figure(self, measure: str) -> float | None:
         """The mean over all rows, by their weights."""
         rows = self.rows(measure)
-        return None if rows is None else mean(rows, self.report.outcomes.weight)
+        return None if rows is None else mean(rows, self.report.predictions.weight)
 
 
 @dataclass(frozen=True)
@@ -67,14 +73,14 @@ class Failure:
 class Comparison:
     """A leaderboard. `by` is the measure that decides; ties go to the simpler classifier."""
 
-    def __init__(self, entries: list[Entry], failures: list[Failure], by: str, widened: float) -> None:
-        judged = [entry for entry in entries if entry.figure(by) is not None]
+    def __init__(self, entries: list[Entry], failures: list[Failure], by: str, inflation: float) -> None:
+        ranked = [entry for entry in entries if entry.figure(by) is not None]
         left = [entry for entry in entries if entry.figure(by) is None]
         missing = [
             Failure(each.name, f"It gives no probabilities, so there is no {by}.", each.simplicity) for each in left
         ]
-        self.entries = sorted(judged, key=lambda entry: (entry.figure(by), entry.simplicity))
-        self.failures, self.by, self._widened = [*failures, *missing], by, widened
+        self.entries = sorted(ranked, key=lambda entry: (entry.figure(by), entry.simplicity))
+        self.failures, self.by, self._inflation = [*failures, *missing], by, inflation
         if not self.entries:
             raise DataError(f"No classifier gives probabilities, so none can be judged by {by}.")
 
@@ -100,16 +106,16 @@ class Comparison:
         best = self.entries[0].rows(self.by)
         found = {}
         for entry in self.entries:
-            rows, outcomes = entry.rows(self.by), entry.report.outcomes
+            rows, predictions = entry.rows(self.by), entry.report.predictions
             assert rows is not None
             assert best is not None
-            found[entry.name] = difference(rows - best, outcomes.weight, outcomes.unit, self._widened)
+            found[entry.name] = difference(rows - best, predictions.weight, predictions.unit, self._inflation)
         return found
 
     @property
     def interval(self) -> str:
         """How the intervals of differences were found."""
-        return CORRECTED if self._widened > 1.0 else AS_IT_IS
+        return CORRECTED if self._inflation > 1.0 else AS_IT_IS
 
     @property
     def how(self) -> str:
@@ -132,27 +138,104 @@ class Comparison:
         error, log_loss, brier, expected_cost (with a loss), difference to the best with low and high, within_noise,
         simplest, fit_seconds, predict_seconds, model_bytes, reason.
         """
-        return pages.as_frame(self)
+        import pandas as pd
+
+        lines: list[dict[str, object]] = []
+        for entry in self.entries:
+            gap = self.differences[entry.name]
+            figures = {name: entry.figure(name) for name in self._measures}
+            lines.append(
+                {
+                    "classifier": entry.name,
+                    **{name: np.nan if value is None else value for name, value in figures.items()},
+                    "difference": gap.mean,
+                    "low": gap.low,
+                    "high": gap.high,
+                    "within_noise": gap.is_noise,
+                    "simplest": entry.name == self.simplest,
+                    "fit_seconds": entry.fit_seconds,
+                    "predict_seconds": entry.predict_seconds,
+                    "model_bytes": entry.model_bytes,
+                    "reason": "",
+                }
+            )
+        nothing = {"within_noise": False, "simplest": False}
+        lines += [{"classifier": each.name, **nothing, "reason": each.reason} for each in self.failures]
+        frame = pd.DataFrame(lines).set_index("classifier")
+        return frame.astype({"model_bytes": "Int64", "within_noise": bool, "simplest": bool})
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON; written to a file if a path is given."""
-        return written(pages.as_json(self), path)
+        content = {
+            "how": self.how,
+            "rows": self.n_rows,
+            "by": self.by,
+            "best": self.best,
+            "simplest": self.simplest,
+            "interval": self.interval,
+            "classifiers": records(self.to_frame().reset_index()),
+        }
+        return written(json.dumps(content, ensure_ascii=False, indent=1), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """A page that needs nothing else; written to a file if a path is given."""
-        return written(pages.as_page(self), path)
+        return written(page("Comparison", self._repr_html_()), path)
 
     def plot(self) -> Picture:
         """Differences to the best with their intervals, and what fitting takes; needs the extra `plot`."""
-        from likely.render.charts import leaderboard
-
         return leaderboard(self.to_frame(), self.by, self.how)
 
+    def grid(self) -> Grid:
+        """The table that a person reads; the simplest that is as good as the best is marked."""
+        rows: list[list[object]] = []
+        for entry in self.entries:
+            gap = self.differences[entry.name]
+            gaps = ["", "", ""] if entry.name == self.best else [gap.mean, gap.low, gap.high]
+            rows.append(
+                [
+                    entry.name,
+                    *(entry.figure(name) for name in self._measures),
+                    *gaps,
+                    seconds(entry.fit_seconds),
+                    seconds(entry.predict_seconds),
+                    size(entry.model_bytes),
+                    MARK if entry.name == self.simplest else "",
+                ]
+            )
+        looks = {
+            place: "chosen" if entry.name == self.simplest else "close"
+            for place, entry in enumerate(self.entries)
+            if entry.name == self.simplest or self.differences[entry.name].is_noise
+        }
+        numbers = [*(SPOKEN[name] for name in self._measures), "worse by", "95 % from", "to"]
+        columns = [Column("classifier", "left"), *(Column(head, form=figure) for head in numbers)]
+        return Grid([*columns, *map(Column, ("fit", "predict", "size", ""))], rows, marks=looks)
+
     def __str__(self) -> str:
-        return pages.as_text(self)
+        return "\n".join([self._headline(), "", self.grid().text(), "", *self._notes()])
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.entries)} classifiers, best {self.best!r}, simplest as good {self.simplest!r})"
 
-    def _repr_html_(self) -> str:
-        return pages.as_html(self)
+    def _repr_html_(self) -> Markup:
+        headline = tag("p", tag("strong", self._headline()))
+        return fragment(headline, self.grid().html(), *(tag("p", note) for note in self._notes()))
+
+    @property
+    def _measures(self) -> list[str]:
+        """The measures of the table: the cost only where there is a loss."""
+        with_loss = self.entries[0].report.predictions.cost is not None
+        return ["error", "log_loss", "brier", *(["expected_cost"] if with_loss else [])]
+
+    def _headline(self) -> str:
+        return f"{self.how}: {self.n_rows:,} rows; best by {SPOKEN[self.by]}"
+
+    def _notes(self) -> list[str]:
+        """What the marks and intervals mean, and who failed."""
+        simple = self.simplest
+        note = f"{MARK} {simple}: the simplest classifier that is not worse than {self.best} within noise."
+        if simple == self.best:
+            none_simpler = "and no other is simpler", "and no simpler one is as good within noise"
+            note = f"{MARK} {simple} is the best, {none_simpler[not self.is_simplest(simple)]}."
+        failed = [f"{failure.name} could not take part: {failure.reason}" for failure in self.failures]
+        return [note, f"Differences to the best with 95 % intervals: {self.interval}.", *failed]

@@ -31,7 +31,7 @@ class Difference:
         return self.low <= 0.0
 
 
-def widening(cv: Any, n_rows: int) -> float:
+def variance_inflation(cv: Any, n_rows: int) -> float:
     """By how much the variance of a mean is larger than paired rows alone would say: 1 + folds · tested / learned.
 
     Models of different folds share most of their rows, so they err together. For a mean over J folds Nadeau and
@@ -45,7 +45,7 @@ def widening(cv: Any, n_rows: int) -> float:
     return 1.0 + folds / (folds - 1.0) if folds > 1.0 else 1.0
 
 
-def difference(gap: Array, weight: Array, unit: NDArray[np.intp], widened: float) -> Difference:
+def difference(gap: Array, weight: Array, unit: NDArray[np.intp], inflation: float) -> Difference:
     """From the gap of every judged row; entries of one unit (a row, or a group of rows) count together."""
     total = float(weight.sum())
     if not total > 0.0:
@@ -54,6 +54,6 @@ def difference(gap: Array, weight: Array, unit: NDArray[np.intp], widened: float
     there = np.bincount(unit) > 0
     sums, sizes = (np.bincount(unit, weights=cells)[there] for cells in (weight * gap, weight))
     rest, n = sums - mean * sizes, len(sums)
-    spread = np.sqrt(widened * float(rest @ rest) * n / max(n - 1, 1)) / total
+    spread = np.sqrt(inflation * float(rest @ rest) * n / max(n - 1, 1)) / total
     half = float(stdtrit(max(n - 1, 1), 0.5 + 0.5 * LEVEL)) * float(spread)
     return Difference(mean, mean - half, mean + half)

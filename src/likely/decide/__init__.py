@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from likely.decide.coverage import RiskCoverage, risk_coverage
 from likely.decide.loss import Loss, as_loss
-from likely.decide.loss_matrix import Chosen, LossMatrix, decide_posterior, risk_of_posterior
+from likely.decide.loss_matrix import (
+    Chosen,
+    LossMatrix,
+    RiskCoverage,
+    decide_posterior,
+    risk_coverage,
+    risk_of_posterior,
+)
 from likely.decide.priors import likelihood_ratio_threshold, shifted_prior
 from likely.decide.refusal import REFUSED, Novelty, Refusal
 from likely.decide.scores import Joint, Scores, Shares

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression, minimize_scalar
 
 from likely.arrays import Array, Int32
-from likely.numerics import log_of, sums_of_others
+from likely.numerics import log_normalise, log_of, sums_of_others
 from likely.stats import Histogram
 
 FARTHEST = 700.0
@@ -43,15 +43,12 @@ class Temperature:
     @classmethod
     def settle(cls, posterior: Array, truth: Int32, weight: Array) -> Temperature:
         logs = np.maximum(log_of(posterior), -FARTHEST)
-        own = logs[np.arange(len(truth)), truth]
+        rows = np.arange(len(truth))
         if posterior.shape[1] < 2 or not weight.sum() > 0.0:
             return cls(1.0)
 
         def loss(power: float) -> float:
-            raised = power * logs
-            peak = raised.max(axis=1)
-            total = peak + np.log(np.exp(raised - peak[:, None]).sum(axis=1))
-            return float(weight @ (total - power * own))
+            return -float(weight @ log_normalise(power * logs)[1][rows, truth])
 
         return cls(float(minimize_scalar(loss, bounds=(0.0, STRONGEST), method="bounded", options={"xatol": 1e-6}).x))
 
@@ -59,8 +56,7 @@ class Temperature:
         logs = log_of(posterior)
         with np.errstate(invalid="ignore"):
             raised = np.where(np.isneginf(logs), -np.inf, self.power * logs)
-        shares = np.exp(raised - raised.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return log_normalise(raised)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

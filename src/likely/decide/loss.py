@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +16,9 @@ from likely.arrays import Array
 from likely.decide.loss_tables import Axis, Costs, checked, from_csv, from_frame, from_lines, from_mapping
 from likely.decide.refusal import REFUSED
 from likely.errors import SettingsError, listed
+from likely.markup import Markup, tag
+from likely.render.page import fragment
+from likely.render.table import Column, Grid
 from likely.table import encode_labels, index_levels
 from likely.table.levels import plain
 
@@ -135,15 +137,15 @@ class Loss:
 
     def paid(self, decided: Any, truth: Any) -> Array:
         """What each decision has cost, now that the truth is known; a refusal costs its price."""
-        given, true = encode_labels(decided), encode_labels(truth)
+        chosen, true = encode_labels(decided), encode_labels(truth)
         loss = self.named(true.classes)
-        if len(given) != len(true) or (loss.n_rows or len(true)) != len(true):
-            raise SettingsError(f"{len(given)} decisions and {len(true)} truths do not belong to the same rows.")
-        chosen = _places("decision", given.classes.tolist(), loss.options)[given.codes]
+        if len(chosen) != len(true) or (loss.n_rows or len(true)) != len(true):
+            raise SettingsError(f"{len(chosen)} decisions and {len(true)} truths do not belong to the same rows.")
+        places = _places("decision", chosen.classes.tolist(), loss.options)[chosen.codes]
         actual = _places("truth", true.classes.tolist(), loss.truths)[true.codes]
-        refused = chosen == len(loss.decisions)
+        refused = places == len(loss.decisions)
         rows = (np.arange(len(true)),) if loss.costs.ndim == 3 else ()
-        costs = loss.costs[(*rows, np.where(refused, 0, chosen), actual)].astype(np.float64)
+        costs = loss.costs[(*rows, np.where(refused, 0, places), actual)].astype(np.float64)
         return costs if loss.refuse is None else np.where(refused, loss.refuse, costs)
 
     def to_frame(self) -> pd.DataFrame:
@@ -162,10 +164,10 @@ class Loss:
         return pd.DataFrame(lines.reshape(-1, len(named)), index=index, columns=columns)
 
     def __repr__(self) -> str:
-        return as_text(self.decisions, self.truths, self.costs, self.refuse)
+        return _summary(self) if self.n_rows is not None else _grid(self).text()
 
-    def _repr_html_(self) -> str:
-        return as_html(self.decisions, self.truths, self.costs, self.refuse)
+    def _repr_html_(self) -> Markup:
+        return tag("pre", _summary(self)) if self.n_rows is not None else fragment(_grid(self, "Loss").html())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loss):
@@ -195,9 +197,9 @@ class Loss:
         object.__setattr__(self, "refuse", refuse)
 
 
-def as_loss(given: Any) -> Loss:
+def as_loss(costs: Any) -> Loss:
     """A loss, or what one can be made of."""
-    return given if isinstance(given, Loss) else Loss(given)
+    return costs if isinstance(costs, Loss) else Loss(costs)
 
 
 def _without_refusal(costs: Costs, refuse: float | None) -> tuple[Costs, float | None]:
@@ -309,36 +311,11 @@ SHOWN = 8
 """Decisions and truths written out; a thousand classes have a million costs."""
 
 
-def as_text(
-    decisions: Sequence[Hashable], truths: Sequence[Hashable], costs: NDArray[Any], refuse: float | None
-) -> str:
-    """An aligned table, a line for each truth and a column for each decision, as in a confusion matrix."""
-    if costs.ndim == 3:
-        lines = [[f"Loss of {len(costs):,} rows, each with its own {len(decisions)} decisions × {len(truths)} truths"]]
-        if refuse is not None:
-            lines.append([f"REFUSED  {refuse:g}"])
-    else:
-        lines = _lines(CORNER, decisions, truths, costs, refuse)
-    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
-
-
-def as_html(
-    decisions: Sequence[Hashable], truths: Sequence[Hashable], costs: NDArray[Any], refuse: float | None
-) -> str:
-    """The same as a table for a notebook."""
-    if costs.ndim == 3:
-        return f"<pre>{escape(as_text(decisions, truths, costs, refuse))}</pre>"
-    head, *body = _lines(CORNER, decisions, truths, costs, refuse)
-    rows = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
-    for label, *cells in body:
-        rows.append(f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    return f"<table><caption>Loss</caption>{''.join(rows)}</table>"
+def _summary(loss: Loss) -> str:
+    """Costs of single rows are too many to be written out."""
+    n_decisions, n_truths = len(loss.decisions), len(loss.truths)
+    lines = [f"Loss of {loss.n_rows:,} rows, each with its own {n_decisions} decisions × {n_truths} truths"]
+    return "\n".join(lines if loss.refuse is None else [*lines, f"REFUSED  {loss.refuse:g}"])
 
 
 def shown_order(decisions: Sequence[Hashable], truths: Sequence[Hashable]) -> list[int]:
@@ -352,22 +329,20 @@ def shown_order(decisions: Sequence[Hashable], truths: Sequence[Hashable]) -> li
     return [*own, *sorted(others)]
 
 
-def _lines(
-    corner: str,
-    decisions: Sequence[Hashable],
-    truths: Sequence[Hashable],
-    costs: NDArray[Any],
-    refuse: float | None,
-) -> list[list[str]]:
-    order = shown_order(decisions, truths)[:SHOWN]
-    shown = np.asarray(costs[order, :SHOWN], dtype=np.float64).T
-    lines = [[corner, *(str(decisions[place]) for place in order)]]
-    lines += [[str(truth), *(f"{cost:g}" for cost in line)] for truth, line in zip(truths[:SHOWN], shown, strict=True)]
-    more = len(decisions) - SHOWN
+def _grid(loss: Loss, title: str = "") -> Grid:
+    """A line for each truth and a column for each decision, as in a confusion matrix."""
+    order = shown_order(loss.decisions, loss.truths)[:SHOWN]
+    shown = np.asarray(loss.costs[order, :SHOWN], dtype=np.float64).T
+    heads, more = [str(loss.decisions[place]) for place in order], len(loss.decisions) - SHOWN
+    rows: list[list[object]] = [[str(truth), *line] for truth, line in zip(loss.truths[:SHOWN], shown, strict=True)]
     if more > 0:
-        lines = [[*line, f"… {more} more" if k == 0 else ""] for k, line in enumerate(lines)]
-    if refuse is not None:
-        lines = [[*line, f"{refuse:g}" if k else "REFUSED"] for k, line in enumerate(lines)]
-    if len(truths) > SHOWN:
-        lines.append([f"… {len(truths) - SHOWN} more", *[""] * (len(lines[0]) - 1)])
-    return lines
+        heads, rows = [*heads, f"… {more} more"], [[*row, ""] for row in rows]
+    if loss.refuse is not None:
+        heads, rows = [*heads, "REFUSED"], [[*row, loss.refuse] for row in rows]
+    if len(loss.truths) > SHOWN:
+        rows.append([f"… {len(loss.truths) - SHOWN} more", *[""] * len(heads)])
+    return Grid([Column(CORNER, "left"), *(Column(head, form=_cost) for head in heads)], rows, title)
+
+
+def _cost(cost: float) -> str:
+    return f"{cost:g}"

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import SettingsError, listed
+from likely.errors import Setting, SettingsError, listed
 from likely.table import as_table
 from likely.table.levels import is_gap, plain
 
@@ -36,24 +36,24 @@ def truth_in(corner: object) -> Axis | None:
     ('rows', 'columns', 'rows', None)
     """
     text = str(corner).casefold().replace("_", " ")
-    sides = [side for side in _BETWEEN.split(text) if side.strip()]
-    if len(sides) == 1:
-        sides = _by_arrows(text) or sides
+    parts = [part for part in _BETWEEN.split(text) if part.strip()]
+    if len(parts) == 1:
+        parts = _by_arrows(text) or parts
     axes: list[Axis] = ["rows", "columns"]
     found: set[Axis] = set()
-    for side, usual in zip(sides, axes, strict=False):
-        axis = "rows" if _DOWN.search(side) else "columns" if _ACROSS.search(side) else usual
-        words = set(re.findall(r"\w+", side))
+    for part, usual in zip(parts, axes, strict=False):
+        axis = "rows" if _DOWN.search(part) else "columns" if _ACROSS.search(part) else usual
+        words = set(re.findall(r"\w+", part))
         if bool(words & _TRUTH) != bool(words & _DECISION):
             other: Axis = "columns" if axis == "rows" else "rows"
             found.add(axis if words & _TRUTH else other)
-    return found.pop() if len(found) == 1 and len(sides) <= 2 else None
+    return found.pop() if len(found) == 1 and len(parts) <= 2 else None
 
 
 def _by_arrows(text: str) -> list[str]:
-    """predicted → actual ↓ without anything between them: an arrow ends a side."""
-    sides = re.findall(r"[^→↓]+[→↓]", text)
-    return sides if len(sides) == 2 else []
+    """predicted → actual ↓ without anything between them: an arrow ends a part."""
+    parts = re.findall(r"[^→↓]+[→↓]", text)
+    return parts if len(parts) == 2 else []
 
 
 # Costs as people write them down: nested mappings, frames, files, arrays.
@@ -69,21 +69,21 @@ class Costs(NamedTuple):
     cells: NDArray[Any]
 
 
-def from_mapping(given: Mapping[Hashable, Any]) -> Costs:
+def from_mapping(costs: Mapping[Hashable, Any]) -> Costs:
     """{decision: {truth: cost}}; all decisions know the same truths."""
-    for decision, line in given.items():
+    for decision, line in costs.items():
         if not isinstance(line, Mapping):
             raise SettingsError(
                 f"The decision {decision!r} has {line!r} in place of its costs: "
                 "give a mapping of truths to costs, as in {'grant': {'good': 0, 'bad': 5}}."
             )
-    truths = tuple(dict.fromkeys(truth for line in given.values() for truth in line))
-    for decision, line in given.items():
+    truths = tuple(dict.fromkeys(truth for line in costs.values() for truth in line))
+    for decision, line in costs.items():
         lacking = [truth for truth in truths if truth not in line]
         if lacking:
             raise SettingsError(f"The decision {decision!r} has no cost for the truth {listed(lacking)}.")
-    cells = [[line[truth] for truth in truths] for line in given.values()]
-    return from_lines(tuple(given), truths, cells)
+    cells = [[line[truth] for truth in truths] for line in costs.values()]
+    return from_lines(tuple(costs), truths, cells)
 
 
 def from_frame(frame: Any, truth: Axis | None = None) -> Costs:
@@ -150,8 +150,8 @@ def checked(decisions: Sequence[Any], truths: Sequence[Any], cells: NDArray[Any]
     return costs if costs.cells.ndim == 3 else costs._replace(cells=costs.cells.astype(np.float64))
 
 
-def _labels(role: str, given: Sequence[Any]) -> tuple[Hashable, ...]:
-    labels = tuple(plain(label) for label in given)
+def _labels(role: str, names: Sequence[Any]) -> tuple[Hashable, ...]:
+    labels = tuple(plain(label) for label in names)
     if not labels:
         raise SettingsError(f"A loss needs at least one {role}.")
     if any(label is None for label in labels):
@@ -193,20 +193,24 @@ def _turned(
     """Decisions in lines, whichever way the table was written; what could be read both ways is refused."""
     if truth not in (None, "columns", "rows"):
         raise SettingsError(f"truth is {truth!r}, but it is 'columns' or 'rows': where the true classes stand.")
-    told = truth_in(corner)
-    if truth is not None and told not in (None, truth):
+    found_in = truth_in(corner)
+    if truth is not None and found_in not in (None, truth):
         raise SettingsError(
-            f"{source} has its truth in its {told}, by its first cell {corner!r}, but truth={truth!r}: "
-            "leave that out, or mend the cell."
+            f"{source} has its truth in its {found_in}, by its first cell {corner!r}, but ",
+            Setting("truth", truth),
+            ": leave that out, or mend the cell.",
         )
-    if (truth or told) == "rows":
+    if (truth or found_in) == "rows":
         return from_lines(columns, lines, list(zip(*cells, strict=True)))
     costs = from_lines(lines, columns, cells)
-    if truth is None and told is None and not _reads_one_way(costs):
+    if truth is None and found_in is None and not _reads_one_way(costs):
         raise SettingsError(
             f"{source} does not tell whether its rows or its columns are the truth: write truth\\decision or "
-            "decision\\truth into its first cell (what its rows are stands first), or give truth='rows' or "
-            "truth='columns'."
+            "decision\\truth into its first cell (what its rows are stands first), or give ",
+            Setting("truth", "rows"),
+            " or ",
+            Setting("truth", "columns"),
+            ".",
         )
     return costs
 

@@ -82,11 +82,11 @@ class Novelty:
         return f"Novelty: log P(row) < {self.threshold:.4g}, as in {self.quantile:g} of {self.n_rows:,} ordinary rows"
 
 
-def checked_novelty(given: object) -> Novelty | None:
+def checked_novelty(novelty: object) -> Novelty | None:
     """A novelty or None; a mere number lacks the rows that it would be a quantile of."""
-    if given is None or isinstance(given, Novelty):
-        return given
+    if novelty is None or isinstance(novelty, Novelty):
+        return novelty
     raise SettingsError(
-        f"novelty is {given!r}, but it is measured against ordinary rows: "
+        f"novelty is {novelty!r}, but it is measured against ordinary rows: "
         "pass what clf.novelty(rows, quantile=0.01) returns."
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.numerics import most_probable, normalise
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 
 
 class Block(Protocol):
@@ -83,8 +83,7 @@ class Scores:
 
         def each(use: Callable[[slice, Block], None]) -> None:
             blocks = row_blocks(len(shares), shares.shape[1])
-            for _ in side_by_side(lambda block: use(block, Shares(shares[block])), blocks, n_jobs):
-                pass
+            run(lambda block: use(block, Shares(shares[block])), blocks, n_jobs)
 
         return cls(len(shares), each)
 

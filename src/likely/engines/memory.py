@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import BadCell, TooLarge
-from likely.parallel import one_thread_each, row_blocks, side_by_side
+from likely.parallel import one_thread_each, row_blocks, run, total
 from likely.stats import (
     ClassWeights,
     Cuts,
@@ -63,7 +62,7 @@ class Rows:
         """Count every part of the plan."""
         alone = [part for part in plan if part.kind in COLUMN_BY_COLUMN]
         shared = [part for part in plan if part.kind not in COLUMN_BY_COLUMN]
-        counted = dict(zip(alone, side_by_side(self._observe, alone, self.n_jobs), strict=True))
+        counted = dict(zip(alone, run(self._observe, alone, self.n_jobs), strict=True))
         counted |= {part: self._observe(part) for part in shared}
         return Summary(ClassWeights.observe(self.classes, self.y, self.weight), {part: counted[part] for part in plan})
 
@@ -101,7 +100,7 @@ def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
 
     blocks = row_blocks(rows.table.n_rows, len(columns), fewest=8 * n_classes)
     try:
-        return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Moments.empty(n_classes, len(columns)))
+        return total(observe, blocks, rows.n_jobs, Moments.empty(n_classes, len(columns)))
     except TooLarge as large:
         raise large.named(columns) from None
 
@@ -120,7 +119,7 @@ def _scatter(rows: Rows, columns: tuple[str, ...]) -> Scatter:
     blocks = row_blocks(rows.table.n_rows, len(columns), fewest=n_classes * max(len(columns), 8))
     try:
         with one_thread_each():
-            return reduce(add, side_by_side(observe, blocks, rows.n_jobs), Scatter.empty(n_classes, len(columns)))
+            return total(observe, blocks, rows.n_jobs, Scatter.empty(n_classes, len(columns)))
     except TooLarge as large:
         raise large.named(columns) from None
 

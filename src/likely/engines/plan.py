@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from likely.engines.memory import USUAL_RECIPE, Rows
-from likely.errors import BadCell, SchemaError, SettingsError, did_you_mean, listed
+from likely.errors import AtRow, BadCell, SchemaError, SettingsError, did_you_mean, listed
 from likely.families import TEXT_FAMILIES, family_named
-from likely.stats import Cuts, PairCounts, Part, Summary, TokenCounts
-from likely.stats.summary import BY_COLUMN
+from likely.stats import STATISTICS, Cuts, PairCounts, Part, Summary, TokenCounts
 from likely.table import Table
 from likely.table.levels import read_number
 from likely.table.schema import Schema
@@ -82,9 +81,11 @@ def refuse_strings(table: Table, families: Families, assigned: Mapping[str, str]
         rows = np.flatnonzero(np.array([*words, False])[codes.codes])
         if len(rows):
             raise SchemaError(
-                f"Column {name!r}, row {rows[0]}: {codes.levels[codes.codes[rows[0]]]!r} is no number, but its family "
+                f"Column {name!r}",
+                AtRow(int(rows[0]), f", row {rows[0]}"),
+                f": {codes.levels[codes.codes[rows[0]]]!r} is no number, but its family "
                 f"{assigned[name]!r} is for numbers; let families be a mapping that names it for columns of numbers "
-                f"only and leaves {name!r} out, or mend the cell."
+                f"only and leaves {name!r} out, or mend the cell.",
             )
 
 
@@ -115,7 +116,7 @@ def plan(assigned: Mapping[str, str]) -> tuple[Part, ...]:
         groups.setdefault(family_named(family).statistic, []).append(name)
     parts = []
     for kind, columns in groups.items():
-        if kind in BY_COLUMN:
+        if STATISTICS[kind].by_column:
             parts += [Part(kind, (name,)) for name in columns]
         else:
             parts.append(Part(kind, tuple(columns)))
@@ -162,13 +163,11 @@ def recipes_for(table: Table, assigned: Mapping[str, str], given: Any) -> dict[s
 
 def recipes_in(summary: Summary) -> dict[str, Tokenizer | Cuts]:
     """The recipes by which the texts of a summary were counted, and the cuts of numbers that were counted in pairs."""
-    found: dict[str, Tokenizer | Cuts] = {}
-    for part, seen in summary.parts.items():
-        if isinstance(seen, TokenCounts):
-            found[part.columns[0]] = seen.recipe
-        elif isinstance(seen, PairCounts):
-            axes = zip(part.columns, seen.axes, strict=True)
-            found |= {name: axis for name, axis in axes if isinstance(axis, Cuts)}
+    found: dict[str, Tokenizer | Cuts] = {
+        part.columns[0]: seen.recipe for part, seen in summary.parts_of(TokenCounts).items()
+    }
+    for part, pairs in summary.parts_of(PairCounts).items():
+        found |= pairs.cuts(part.columns)
     return found
 
 
@@ -190,7 +189,7 @@ def _by_column(given: Any, columns: list[str]) -> dict[str, Tokenizer]:
     if given is None or isinstance(given, Tokenizer):
         return dict.fromkeys(columns, given or USUAL_RECIPE)
     if not isinstance(given, Mapping) or not all(isinstance(recipe, Tokenizer) for recipe in given.values()):
-        raise SettingsError(f"text is {given!r}, but it is a Recipe or a mapping of text columns to recipes.")
+        raise SettingsError(f"text is {given!r}, but it is a Tokenizer or a mapping of text columns to tokenizers.")
     strange = [name for name in given if name not in columns]
     if strange:
         hint = did_you_mean(str(strange[0]), columns)

@@ -1,12 +1,26 @@
-"""The door: from a classifier and a table to a report."""
+"""The door: from a classifier and a table to a report, by every way to hold rows out."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from likely.errors import SettingsError
-from likely.evaluation.hold_out import Given, hold_out
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.arrays import Array, Int32
+from likely.decide import as_loss
+from likely.engines.plan import Task
+from likely.errors import DataError, SchemaError, SettingsError, missing_columns
+from likely.evaluation.cross_validation import Counting, RefitCV, cross_validate, readable, write_predictions
+from likely.evaluation.folds import by_fold, grouped, split, stratified
+from likely.evaluation.predictions import PredictionBuffer, Predictions
 from likely.evaluation.report import Report
+from likely.parallel import n_threads, run
+from likely.progress import Shown, StepBar
+from likely.table import Labels, as_table, encode_column, encode_labels, merge_classes
+from likely.table.images import as_images
+from likely.table.labels import row_weights
 
 
 def evaluate(
@@ -19,10 +33,10 @@ def evaluate(
     beta: float = 1.0,
     groups: Any = None,
     repeats: int = 1,
-    seed: int = 0,
+    random_state: int = 0,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Shown = None,
 ) -> Report:
     """How good a classifier is on rows that it has not learned.
 
@@ -37,10 +51,10 @@ def evaluate(
     beta : weight of recall in the F measure; above 1 it counts more than precision, below 1 less.
     groups : one label per row; rows of a group are held out together.
     repeats : how often the folds are dealt anew; every row then counts once in all.
-    seed : the same seed gives the same folds and intervals, whatever `n_jobs` is.
+    random_state : the same number gives the same folds and intervals, whatever `n_jobs` is.
     sample_weight : what each row counts for, in learning and in measuring.
     n_jobs : number of threads; None for all cores.
-    progress : a counter on the error stream; None: only on a terminal.
+    progress : True for a bar on the error stream, None for one on a terminal only, or a function that is told of steps.
 
     >>> from likely import BayesClassifier
     >>> days = {"sky": ["grey", "grey", "blue", "blue"]}
@@ -52,6 +66,209 @@ def evaluate(
         raise SettingsError(f"beta is {beta!r}, but it is a number from 0 up; above 1 it favours recall.")
     if int(repeats) != repeats or repeats < 1:
         raise SettingsError(f"repeats is {repeats!r}, but folds are dealt at least once.")
-    given = Given.read(classifier, X, y, sample_weight, groups, n_jobs, progress, cv is not None)
-    outcomes, how = hold_out(given, cv, loss, int(repeats), seed)
-    return Report(outcomes, how, type(classifier).__name__, float(beta), seed, int(repeats))
+    experiment = Experiment.read(classifier, X, y, sample_weight, groups, n_jobs, progress, cv is not None)
+    predictions, how = hold_out(experiment, cv, loss, int(repeats), random_state)
+    return Report(predictions, how, type(classifier).__name__, float(beta), random_state, int(repeats))
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A classifier, and rows with their classes, weights and groups; `task` is there for a classifier that counts.
+
+    All folds share the kinds of the columns: they are guessed from all rows, but never from labels.
+    """
+
+    clf: Any
+    X: Any
+    task: Task | None
+    classes: NDArray[Any]
+    y: Int32
+    weight: Array | None
+    groups: Int32 | None
+    n_jobs: int | None
+    progress: Shown
+
+    @classmethod
+    def read(
+        cls,
+        clf: Any,
+        X: Any,
+        y: Any,
+        weight: Any,
+        groups: Any,
+        n_jobs: int | None,
+        progress: Shown,
+        learns: bool,
+    ) -> Experiment:
+        """Look at everything before any work is done; a classifier that is not to learn takes the rows as they are."""
+        n_threads(n_jobs)
+        if learns and isinstance(clf, Counting) and getattr(clf, "adds_up", True):
+            task = clf._task(X, y, weight)
+            rows = task.rows
+            rows.n_jobs = rows.n_jobs if n_jobs is None else n_jobs
+            weights = rows.weight if task.weighted else None
+            codes = _group_codes(groups, len(rows.y))
+            return cls(clf, X, task, rows.classes, rows.y, weights, codes, rows.n_jobs, progress)
+        X, labels = labelled(clf, X, y)
+        n_rows = len(labels)
+        weights = None if weight is None else row_weights(weight, as_table(np.zeros((n_rows, 1))))
+        codes = _group_codes(groups, n_rows)
+        return cls(clf, X, None, labels.classes, labels.codes, weights, codes, n_jobs, progress)
+
+    def buffer(self, loss: Any, repeats: int = 1) -> PredictionBuffer:
+        """Room for the predictions of all repetitions: each row counts once, so each of its entries for a part."""
+        n = len(self.y)
+        weight = np.ones(n) if self.weight is None else self.weight
+        unit = np.arange(n) if self.groups is None else self.groups.astype(np.intp)
+        entries = np.tile(self.y, repeats), np.tile(weight / repeats, repeats), np.tile(unit, repeats)
+        return PredictionBuffer(self.classes, *entries, loss)
+
+
+def _group_codes(groups: Any, n_rows: int) -> Int32 | None:
+    if groups is None:
+        return None
+    codes = encode_labels(groups).codes
+    if len(codes) != n_rows:
+        raise DataError(f"There are {len(codes)} groups for {n_rows} rows: give one label per row.")
+    return codes
+
+
+def labelled(clf: Any, X: Any, y: Any) -> tuple[Any, Labels]:
+    """A table and its labels, which may also be a column of it."""
+    if not isinstance(y, str):
+        images = as_images(X)  # whether they can be read, the classifier knows
+        rows, labels = X if images is None else images, encode_labels(y)
+        n_rows = as_table(X, allow_empty=False).n_rows if images is None or not len(images) else len(images)
+        if len(labels) != n_rows:
+            raise DataError(f"X has {n_rows} rows, but y has {len(labels)} labels: give one label per row.")
+        return rows, labels
+    table = as_table(X, allow_empty=False)
+    if y not in table:
+        raise missing_columns([y], table.names)
+    labels = encode_column(table.cells(y))
+    if isinstance(clf, Counting):
+        return table, labels
+    if isinstance(X, dict):
+        return {name: cells for name, cells in X.items() if name != y}, labels
+    if not hasattr(X, "drop"):
+        raise SchemaError(f"{type(clf).__name__} would learn from the column {y!r}, too: give X and y apart.")
+    return X.drop(columns=[y]) if hasattr(X, "iloc") else X.drop(y), labels
+
+
+# The ways to hold rows out: folds, one row at a time, a split, a test set, or none at all.
+
+STEP = 7919
+"""Seeds of repetitions lie this far apart, so that neighbouring seeds do not share their folds."""
+
+
+def hold_out(experiment: Experiment, cv: Any, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
+    """What the classifier says about rows that it has not learned, and how they were chosen."""
+    if loss is not None:
+        loss = as_loss(loss)
+    if cv is None or isinstance(cv, tuple):
+        if repeats > 1 or experiment.groups is not None:
+            raise SettingsError("Repeats and groups are for folds and splits: leave them out with a test set.")
+        return _as_it_is(experiment, loss) if cv is None else _test_set(experiment, cv, loss)
+    is_number = isinstance(cv, int | float | np.number) and not isinstance(cv, bool)
+    if not is_number and cv != "loo":
+        raise SettingsError(
+            f"cv is {cv!r}, but it is a number of folds, 'loo', a share of the rows, a test set (X_test, y_test), "
+            "or None for a classifier that is fitted already."
+        )
+    if cv == "loo" or (cv == len(experiment.y) and experiment.groups is None):
+        if repeats > 1 or experiment.groups is not None:
+            raise SettingsError("There is one way to leave out one row at a time: leave out repeats and groups.")
+        return _leave_one_out(experiment, loss)
+    if float(cv) < 1.0:
+        return _split(experiment, float(cv), loss, repeats, random_state)
+    if float(cv) != int(cv):
+        raise SettingsError(f"cv is {cv!r}, but a number of folds is whole, and a share of the rows is below 1.")
+    return _folds(experiment, int(cv), loss, repeats, random_state)
+
+
+def _folds(experiment: Experiment, n_folds: int, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
+    buffer, bar = experiment.buffer(loss, repeats), StepBar(n_folds * repeats, "fold", experiment.progress)
+    for turn in range(repeats):
+        own_state, first = random_state + STEP * turn, turn * len(experiment.y)
+        if experiment.groups is None:
+            fold = stratified(experiment.y, n_folds, own_state)
+        else:
+            fold = grouped(experiment.y, experiment.groups, n_folds, own_state)
+        _predict(experiment, fold, n_folds, buffer, first, bar)
+        buffer.fold[first : first + len(fold)] = fold + n_folds * turn
+    kind = "stratified" if experiment.groups is None else "in whole groups"
+    how = f"{n_folds}-fold cross-validation, {kind}{_times(repeats)}, seed {random_state}"
+    return buffer.finish(experiment.n_jobs), how
+
+
+def _split(experiment: Experiment, share: float, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
+    buffer, bar, tested = experiment.buffer(loss, repeats), StepBar(repeats, "split", experiment.progress), []
+    for turn in range(repeats):
+        first = turn * len(experiment.y)
+        test = split(experiment.y, experiment.groups, share, random_state + STEP * turn)
+        _predict(experiment, np.where(test, 0, -1).astype(np.int32), 1, buffer, first, bar)
+        buffer.fold[first : first + len(test)] = turn
+        tested.append(np.flatnonzero(test) + first)
+    kind = "stratified" if experiment.groups is None else "in whole groups"
+    how = f"a test on {share:.3g} of the rows, {kind}{_times(repeats)}, seed {random_state}"
+    return buffer.finish(experiment.n_jobs).take(np.concatenate(tested)), how
+
+
+def _leave_one_out(experiment: Experiment, loss: Any) -> tuple[Predictions, str]:
+    buffer = experiment.buffer(loss)
+    if experiment.task is not None:
+        experiment.clf._leave_one_out(experiment.task, buffer.write)
+    else:
+        fold = np.arange(len(experiment.y), dtype=np.int32)
+        _predict(experiment, fold, len(fold), buffer, 0, StepBar(len(fold), "row", experiment.progress))
+    return buffer.finish(experiment.n_jobs), "leave-one-out"
+
+
+def _predict(
+    experiment: Experiment, fold: Int32, n_folds: int, buffer: PredictionBuffer, first: int, bar: StepBar
+) -> None:
+    """Every row by a model of the other folds: by sums of summaries, or by fitting anew."""
+    if experiment.task is not None:
+        cross_validate(experiment.clf, experiment.task, fold, n_folds, buffer, first, experiment.n_jobs, bar)
+        return
+    refits = RefitCV(experiment.clf, experiment.X, experiment.classes, experiment.y, experiment.weight)
+    tests = by_fold(fold + 1, n_folds + 1)[1:]
+
+    def refit(k: int) -> None:
+        refits.predict(np.flatnonzero(fold != k), tests[k], buffer, first)
+        bar.step()
+
+    run(refit, range(n_folds), experiment.n_jobs)
+
+
+def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Any) -> tuple[Predictions, str]:
+    """Learn all rows and judge those of the test set."""
+    if len(test) != 2:
+        raise SettingsError(f"cv has {len(test)} entries, but a test set has two: (X_test, y_test).")
+    if experiment.task is not None:
+        model = experiment.clf._learned(experiment.task, experiment.task.count())
+    else:
+        model = RefitCV(experiment.clf, experiment.X, experiment.classes, experiment.y, experiment.weight).fitted()
+    X, labels = labelled(experiment.clf, *test)
+    return _tested(model, X, labels, None, loss), "a given test set"
+
+
+def _as_it_is(experiment: Experiment, loss: Any) -> tuple[Predictions, str]:
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(experiment.clf)
+    labels = Labels(experiment.classes, experiment.y)
+    return _tested(experiment.clf, experiment.X, labels, experiment.weight, loss), "the classifier as it is"
+
+
+def _tested(model: Any, X: Any, labels: Labels, weight: Array | None, loss: Any) -> Predictions:
+    """What a fitted classifier says about rows; classes that either side lacks are no matter."""
+    classes, places, _ = merge_classes(labels.classes, np.asarray(model.classes_))
+    truth, rows = places.astype(np.int32)[labels.codes], np.arange(len(labels))
+    buffer = PredictionBuffer(classes, truth, np.ones(len(rows)) if weight is None else weight, rows, loss)
+    write_predictions(model, readable(model, X), rows, buffer)
+    return buffer.finish()
+
+
+def _times(repeats: int) -> str:
+    return f", {repeats} times" if repeats > 1 else ""

@@ -1,6 +1,10 @@
-"""Which rows are held out together: dealt out class by class, group by group, or split once."""
+"""Which rows are held out together, or sampled: dealt out class by class, group by group, or split once."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -9,20 +13,22 @@ from numpy.typing import NDArray
 from likely.arrays import Int32
 from likely.errors import SettingsError
 
+Summed = TypeVar("Summed")
+
 FEW_FOLDS = 64
 """Up to so many it is faster to draw from the cards that are left than to shuffle all rows."""
 
 
-def stratified(y: Int32, n_folds: int, seed: int) -> Int32:
+def stratified(y: Int32, n_folds: int, random_state: int) -> Int32:
     """The fold of each row: every class is dealt out like cards, and the next class goes on where it stopped.
 
     So folds differ by one row at most, in all and in each class.
 
-    >>> stratified(np.array([0, 0, 0, 0, 1, 1], dtype=np.int32), 2, seed=0).tolist()
+    >>> stratified(np.array([0, 0, 0, 0, 1, 1], dtype=np.int32), 2, random_state=0).tolist()
     [1, 0, 0, 1, 1, 0]
     """
     _check(n_folds, len(y), "rows")
-    fold, rng, sizes = np.empty(len(y), dtype=np.int32), np.random.default_rng(seed), np.bincount(y)
+    fold, rng, sizes = np.empty(len(y), dtype=np.int32), np.random.default_rng(random_state), np.bincount(y)
     start = np.cumsum(sizes) - sizes
     if n_folds > FEW_FOLDS:
         _deal(rng.permutation(len(y)), y, start, n_folds, fold)
@@ -33,12 +39,12 @@ def stratified(y: Int32, n_folds: int, seed: int) -> Int32:
     return fold
 
 
-def grouped(y: Int32, groups: Int32, n_folds: int, seed: int) -> Int32:
+def grouped(y: Int32, groups: Int32, n_folds: int, random_state: int) -> Int32:
     """The same with whole groups: the largest first, each to the fold that has least of its classes so far."""
     n_groups, n_classes = int(groups.max(initial=-1)) + 1, int(y.max(initial=0)) + 1
     _check(n_folds, n_groups, "groups")
     sizes = np.bincount(groups, minlength=n_groups)
-    shuffled = np.random.default_rng(seed).permutation(n_groups)
+    shuffled = np.random.default_rng(random_state).permutation(n_groups)
     by_size = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     rows = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -54,13 +60,13 @@ def grouped(y: Int32, groups: Int32, n_folds: int, seed: int) -> Int32:
     return np.asarray(fold_of[groups], dtype=np.int32)
 
 
-def split(y: Int32, groups: Int32 | None, share: float, seed: int) -> NDArray[np.bool_]:
+def split(y: Int32, groups: Int32 | None, share: float, random_state: int) -> NDArray[np.bool_]:
     """Which rows are held out for the test: about `share` of each class, or of the rows in whole groups."""
     if not 0.0 < share < 1.0:
         raise SettingsError(f"cv is {share!r}, but the share of rows to test on lies between 0 and 1.")
     if groups is not None:
         sizes = np.bincount(groups)
-        order = np.random.default_rng(seed).permutation(len(sizes))
+        order = np.random.default_rng(random_state).permutation(len(sizes))
         _check(2, len(sizes), "groups")
         before = np.cumsum(sizes[order]) - sizes[order]
         chosen = order[(before + 0.5 * sizes[order]) < share * len(y)]
@@ -70,7 +76,7 @@ def split(y: Int32, groups: Int32 | None, share: float, seed: int) -> NDArray[np
     # A class of any size gives up its share of rows: place · share passes a whole number that often.
     place = np.empty(len(y), dtype=np.int32)
     sizes = np.bincount(y)
-    _deal(np.random.default_rng(seed).permutation(len(y)), y, np.cumsum(sizes) - sizes, len(y), place)
+    _deal(np.random.default_rng(random_state).permutation(len(y)), y, np.cumsum(sizes) - sizes, len(y), place)
     test = np.floor((place + 1) * share + 0.5) > np.floor(place * share + 0.5)
     if test.all() or not test.any():
         raise SettingsError(f"cv is {share!r}, which leaves no row of {len(y)} on one side of the split.")
@@ -112,3 +118,73 @@ def _check(n_folds: int, available: int, what: str) -> None:
         raise SettingsError(f"cv is {n_folds}, but at least two folds are needed: one to learn from, one to test on.")
     if n_folds > available:
         raise SettingsError(f"cv asks for {n_folds} folds, but there are only {available} {what}.")
+
+
+def shuffled_by_class(y: Int32, rng: np.random.Generator) -> NDArray[np.intp]:
+    """All rows, class after class, in random order within each class."""
+    shuffled = rng.permutation(len(y))
+    return np.asarray(shuffled[np.argsort(y[shuffled], kind="stable")])
+
+
+MIN_PER_CLASS = 50
+"""Rows of each class that are sampled at least, if there are as many."""
+
+
+def stratified_sample(classes: Callable[[], Iterable[Int32]], most: int, seed: int) -> NDArray[np.intp]:
+    """Numbers of about `most` of the rows, in ascending order, the same share of each class.
+
+    `classes` tells the classes of all rows, part by part, as often as it is asked; how they are cut into parts does
+    not matter. The rows of a class are divided into as many runs as rows are to be drawn, and one is drawn of each: so
+    the sample comes from everywhere, and no rhythm in the order of rows can spoil it.
+    """
+    counts = reduce(_padded_sum, (np.bincount(part) for part in classes()), np.zeros(0, dtype=np.intp))
+    wanted = np.round(most * counts / max(int(counts.sum()), 1)).astype(np.intp)
+    wanted = np.minimum(np.maximum(wanted, MIN_PER_CLASS), counts)
+    before = np.cumsum(counts) - counts
+    drawn = []
+    for k, (count, draws) in enumerate(zip(counts.tolist(), wanted.tolist(), strict=True)):
+        bounds = np.arange(draws + 1) * count // max(draws, 1)
+        within = np.random.default_rng([seed, k]).random(draws) * np.diff(bounds)
+        drawn.append(before[k] + bounds[:-1] + within.astype(np.intp))
+    return _rows_at(classes(), np.concatenate([*drawn, np.zeros(0, dtype=np.intp)]), before)
+
+
+def _rows_at(classes: Iterable[Int32], places: NDArray[np.intp], before: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Numbers of the rows that stand at some places if all rows are ordered by class."""
+    found, passed, first = [], before.copy(), 0
+    for part in classes:
+        order = np.argsort(part, kind="stable")
+        counts = np.bincount(part, minlength=len(passed))
+        within = np.arange(len(part)) - np.repeat(np.cumsum(counts) - counts, counts)
+        own = np.repeat(passed, counts) + within
+        near = np.minimum(np.searchsorted(places, own), len(places) - 1)
+        found.append(first + np.sort(order[places[near] == own]))
+        passed += counts
+        first += len(part)
+    return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
+
+
+def _padded_sum(a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:
+    out = np.zeros(max(len(a), len(b)), dtype=np.intp)
+    out[: len(a)] += a
+    out[: len(b)] += b
+    return out
+
+
+def sums_without_each(
+    parts: Sequence[Summed], add: Callable[[Summed, Summed], Summed], outside: Sequence[Summed] = ()
+) -> Iterator[Summed]:
+    """For each part the sum of `outside` and of all other parts, without a subtraction; few sums are held at a time.
+
+    Halves of the parts are added at a time: K·log₂K additions in all.
+
+    >>> list(sums_without_each([1, 2, 4, 8], lambda a, b: a + b))
+    [14, 13, 11, 7]
+    """
+    if len(parts) == 1:
+        yield reduce(add, outside)
+        return
+    half = len(parts) // 2
+    left, right = parts[:half], parts[half:]
+    yield from sums_without_each(left, add, [reduce(add, [*outside, *right])])
+    yield from sums_without_each(right, add, [reduce(add, [*outside, *left])])

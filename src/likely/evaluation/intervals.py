@@ -8,9 +8,9 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.evaluation.metrics import RATES, UNBOUNDED, figures
-from likely.evaluation.predictions import Outcomes
+from likely.evaluation.predictions import Predictions
 from likely.measures import wilson_interval
-from likely.parallel import side_by_side
+from likely.parallel import run
 
 LEVEL = 0.95
 RESAMPLES = 200
@@ -48,14 +48,16 @@ def rows_worth(weight: Array, repeats: int) -> float:
     return float(weight.sum()) ** 2 / max(float(weight @ weight), np.finfo(float).tiny) / repeats
 
 
-def intervals(outcomes: Outcomes, found: dict[str, float], beta: float, repeats: int, seed: int) -> dict[str, Interval]:
+def intervals(
+    predictions: Predictions, found: dict[str, float], beta: float, repeats: int, random_state: int
+) -> dict[str, Interval]:
     """An interval for every figure."""
-    total = float(outcomes.weight.sum())
-    n = rows_worth(outcomes.weight, repeats)
+    total = float(predictions.weight.sum())
+    n = rows_worth(predictions.weight, repeats)
     decided = n * found["coverage"]
     known = {"accuracy": decided, "error_rate": decided, "coverage": n if total > 0.0 else 0.0}
     result = {name: wilson(found[name], known[name]) for name in RATES}
-    spread, method = _spread(outcomes, beta, seed)
+    spread, method = _spread(predictions, beta, random_state)
     for name, value in found.items():
         if name in spread:
             low, high = (value + float(end) for end in spread[name])
@@ -65,25 +67,25 @@ def intervals(outcomes: Outcomes, found: dict[str, float], beta: float, repeats:
     return {name: result[name] for name in found if name in result}
 
 
-def _spread(outcomes: Outcomes, beta: float, seed: int) -> tuple[dict[str, Array], str]:
+def _spread(predictions: Predictions, beta: float, random_state: int) -> tuple[dict[str, Array], str]:
     """Quantiles of the deviations of resampled figures from their mean.
 
     Whole units (rows, or groups of rows) are drawn with replacement, so that all judgements of one row stay together.
     """
-    order = np.argsort(outcomes.unit, kind="stable")
-    units, starts = np.unique(outcomes.unit[order], return_index=True)
+    order = np.argsort(predictions.unit, kind="stable")
+    units, starts = np.unique(predictions.unit[order], return_index=True)
     ends = np.append(starts[1:], len(order))
     drawn = min(len(units), MOST_DRAWN)
-    curved = len(outcomes.classes) <= MOST_CURVED
+    curved = len(predictions.classes) <= MOST_CURVED
 
     def resample(child: np.random.SeedSequence) -> dict[str, float]:
         chosen = np.random.default_rng(child).integers(0, len(units), drawn)
         sizes = ends[chosen] - starts[chosen]
         steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         rows = order[np.repeat(starts[chosen], sizes) + steps]
-        return figures(outcomes.take(rows), beta, with_curves=curved)
+        return figures(predictions.take(rows), beta, with_curves=curved)
 
-    draws = list(side_by_side(resample, np.random.SeedSequence(seed).spawn(RESAMPLES), None))
+    draws = run(resample, np.random.SeedSequence(random_state).spawn(RESAMPLES), None)
     names = [name for name in draws[0] if name not in RATES and all(name in draw for draw in draws)]
     tails = [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL]
     scale = np.sqrt(drawn / len(units))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.evaluation.predictions import Outcomes
+from likely.evaluation.predictions import Predictions
 
 
 def crossed(truth: NDArray[np.int32], chosen: NDArray[np.int32], weight: Array, n_truths: int, n_chosen: int) -> Array:
@@ -37,15 +37,15 @@ class Rates:
     beta: float
 
     @classmethod
-    def of(cls, outcomes: Outcomes, beta: float) -> Rates:
+    def of(cls, predictions: Predictions, beta: float) -> Rates:
         """Rates of the decisions, if these are classes; else of the most probable classes. A refusal stays one."""
-        n_classes = len(outcomes.classes)
-        place = own_places(outcomes)
+        n_classes = len(predictions.classes)
+        place = own_places(predictions)
         if place is None:
-            chosen = np.where(outcomes.decided < 0, np.int32(-1), outcomes.top)
+            chosen = np.where(predictions.decided < 0, np.int32(-1), predictions.top)
         else:
-            chosen = np.append(place, -1).astype(np.int32)[outcomes.decided]
-        return cls(crossed(outcomes.truth, chosen, outcomes.weight, n_classes, n_classes), beta)
+            chosen = np.append(place, -1).astype(np.int32)[predictions.decided]
+        return cls(crossed(predictions.truth, chosen, predictions.weight, n_classes, n_classes), beta)
 
     @property
     def support(self) -> Array:
@@ -103,12 +103,12 @@ def f_measure(hits: Array, decided: Array, support: Array, beta: float) -> Array
     return ratio((1.0 + square) * hits, square * support + decided)
 
 
-def own_places(outcomes: Outcomes) -> NDArray[np.int32] | None:
+def own_places(predictions: Predictions) -> NDArray[np.int32] | None:
     """The class that each decision stands for; None if some are no classes."""
-    if outcomes.decisions is outcomes.classes:
-        return np.arange(len(outcomes.classes), dtype=np.int32)
-    place = {label: k for k, label in enumerate(outcomes.classes.tolist())}
-    places = [place.get(decision, -1) for decision in outcomes.decisions.tolist()]
+    if predictions.decisions is predictions.classes:
+        return np.arange(len(predictions.classes), dtype=np.int32)
+    place = {label: k for k, label in enumerate(predictions.classes.tolist())}
+    places = [place.get(decision, -1) for decision in predictions.decisions.tolist()]
     return None if -1 in places else np.array(places, dtype=np.int32)
 
 
@@ -149,10 +149,10 @@ class Calibration:
     observed: Array
 
     @classmethod
-    def of(cls, given: Array, came_true: NDArray[np.bool_], weight: Array, n_bins: int = N_BINS) -> Calibration:
+    def of(cls, predicted: Array, came_true: NDArray[np.bool_], weight: Array, n_bins: int = N_BINS) -> Calibration:
         edges = np.linspace(0.0, 1.0, n_bins + 1)
-        place = np.searchsorted(edges[1:-1], given)
-        cells = weight, weight * given, weight * came_true
+        place = np.searchsorted(edges[1:-1], predicted)
+        cells = weight, weight * predicted, weight * came_true
         total, shares, hits = (np.bincount(place, each, n_bins).astype(np.float64) for each in cells)
         return cls(total, ratio(shares, total), ratio(hits, total))
 
@@ -233,52 +233,52 @@ UNBOUNDED = ("log_loss", "expected_cost")
 """Figures that may be above one; all others are shares."""
 
 
-def figures(outcomes: Outcomes, beta: float, *, with_curves: bool = True) -> dict[str, float]:
-    """All figures that the outcomes allow, in the order in which a report shows them."""
-    rates = Rates.of(outcomes, beta)
+def figures(predictions: Predictions, beta: float, *, with_curves: bool = True) -> dict[str, float]:
+    """All figures that the predictions allow, in the order in which a report shows them."""
+    rates = Rates.of(predictions, beta)
     found = {"accuracy": rates.accuracy, "error_rate": 1.0 - rates.accuracy, "coverage": rates.coverage}
     for kind in AVERAGES:
         names = (f"precision_{kind}", f"recall_{kind}", f"f_{kind}")
         found |= zip(names, rates.average(kind), strict=True)
-    weight = outcomes.weight
-    if outcomes.shares is not None:
-        likelihood, squares, _ = outcomes.shares
+    weight = predictions.weight
+    if predictions.shares is not None:
+        likelihood, squares, _ = predictions.shares
         found["log_loss"] = mean(log_losses(likelihood), weight)
-        scores = brier_scores(likelihood, squares, len(outcomes.classes))
+        scores = brier_scores(likelihood, squares, len(predictions.classes))
         found["brier_score"] = mean(scores, weight)
-        found["calibration_error"] = calibration(outcomes).error
-    if with_curves and has_curves(outcomes):
-        found |= areas(outcomes)
-    if outcomes.cost is not None:
-        found["expected_cost"] = mean(outcomes.cost, weight)
+        found["calibration_error"] = calibration(predictions).error
+    if with_curves and has_curves(predictions):
+        found |= areas(predictions)
+    if predictions.cost is not None:
+        found["expected_cost"] = mean(predictions.cost, weight)
     return found
 
 
-def calibration(outcomes: Outcomes, label: int | None = None) -> Calibration:
+def calibration(predictions: Predictions, label: int | None = None) -> Calibration:
     """Shares of the most probable class, or of a given one, beside how often that was the truth."""
     if label is None:
-        assert outcomes.shares is not None
-        return Calibration.of(outcomes.shares.confidence, outcomes.top == outcomes.truth, outcomes.weight)
-    assert outcomes.posterior is not None
-    given = np.ascontiguousarray(outcomes.posterior[:, label])
-    return Calibration.of(given, outcomes.truth == label, outcomes.weight)
+        assert predictions.shares is not None
+        return Calibration.of(predictions.shares.confidence, predictions.top == predictions.truth, predictions.weight)
+    assert predictions.posterior is not None
+    share = np.ascontiguousarray(predictions.posterior[:, label])
+    return Calibration.of(share, predictions.truth == label, predictions.weight)
 
 
-def has_curves(outcomes: Outcomes) -> bool:
+def has_curves(predictions: Predictions) -> bool:
     """Whether there are posteriors of few enough classes."""
-    return outcomes.posterior is not None and len(outcomes.classes) <= MOST_CURVES
+    return predictions.posterior is not None and len(predictions.classes) <= MOST_CURVES
 
 
-def curve(outcomes: Outcomes, label: int) -> Curve:
+def curve(predictions: Predictions, label: int) -> Curve:
     """One class against the rest."""
-    assert outcomes.posterior is not None
-    score = np.ascontiguousarray(outcomes.posterior[:, label])
-    return Curve.of(outcomes.truth == label, score, outcomes.weight)
+    assert predictions.posterior is not None
+    score = np.ascontiguousarray(predictions.posterior[:, label])
+    return Curve.of(predictions.truth == label, score, predictions.weight)
 
 
-def areas(outcomes: Outcomes) -> dict[str, float]:
+def areas(predictions: Predictions) -> dict[str, float]:
     """Macro averages of the areas, over the classes that have both rows of their own and rows of others."""
-    curves = [curve(outcomes, label) for label in range(len(outcomes.classes))]
+    curves = [curve(predictions, label) for label in range(len(predictions.classes))]
     drawn = [each for each in curves if each.is_defined]
     if not drawn:
         return {}

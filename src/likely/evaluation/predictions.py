@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32
-from likely.parallel import row_blocks, side_by_side
-
-if TYPE_CHECKING:
-    from likely.decide import Loss
+from likely.decide import Loss, LossMatrix, Scores
+from likely.parallel import row_blocks, run
 
 MOST_CELLS = 1 << 27
 """Posteriors of up to so many cells (1 GiB) are kept; beyond, only what they say about each row's true class."""
@@ -32,7 +30,7 @@ class Shares(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class Predictions:
     """One entry per prediction: the true class, what was decided, and what was believed.
 
     `decided` holds places in `decisions` (−1: refused), `top` the most probable class. `unit` says which entries
@@ -66,11 +64,10 @@ class Outcomes:
         def look(block: slice) -> None:
             _look(posterior[block], self.truth[block], *(cells[block] for cells in found))
 
-        for _ in side_by_side(look, row_blocks(len(self), len(self.classes)), None):
-            pass
+        run(look, row_blocks(len(self), len(self.classes)), None)
         return found
 
-    def take(self, rows: NDArray[Any]) -> Outcomes:
+    def take(self, rows: NDArray[Any]) -> Predictions:
         """Some of the entries, perhaps several times."""
 
         def some(cells: Array | None) -> Array | None:
@@ -90,11 +87,11 @@ class Outcomes:
         )
 
 
-class Predictions:
+class PredictionBuffer:
     """Entries to be filled in, in any order and by several threads; each is made once.
 
-    Where posteriors are kept, entering one is nothing but keeping it: rows of a fold lie scattered, and all that
-    follows from their posteriors is worked out when the ledger is closed, in one walk through memory.
+    Where posteriors are kept, writing one is nothing but keeping it: rows of a fold lie scattered, and all that
+    follows from their posteriors is worked out at the end, in one walk through memory.
     """
 
     def __init__(self, classes: NDArray[Any], truth: Int32, weight: Array, unit: Index, loss: Loss | None) -> None:
@@ -107,7 +104,7 @@ class Predictions:
         self._kept = np.zeros((n if self._keeps else 0, len(classes)))
         self._has_shares, self._was_chosen, self._decisions = True, False, classes
 
-    def enter(self, rows: slice | Index, posterior: Array, chosen: Int32 | None = None, first: int = 0) -> None:
+    def write(self, rows: slice | Index, posterior: Array, chosen: Int32 | None = None, first: int = 0) -> None:
         """What was believed about some rows (their numbers count from entry `first` on), and what was chosen."""
         at: slice | Index = slice(rows.start + first, rows.stop + first) if isinstance(rows, slice) else rows + first
         if chosen is not None:
@@ -120,18 +117,17 @@ class Predictions:
         else:
             _scatter(posterior, at, self._kept)
 
-    def enter_labels(self, rows: Index, chosen: Int32, first: int = 0) -> None:
+    def write_labels(self, rows: Index, chosen: Int32, first: int = 0) -> None:
         """What was chosen by a classifier that gives no probabilities."""
         self._has_shares, self._was_chosen = False, True
         self._top[rows + first] = chosen
 
-    def close(self, n_jobs: int | None = None) -> Outcomes:
+    def finish(self, n_jobs: int | None = None) -> Predictions:
         """All entries, once each has been made."""
         if self._has_shares and self._keeps:
             blocks = row_blocks(len(self.truth), len(self.classes))
-            for _ in side_by_side(lambda block: self._note(block, self._kept[block]), blocks, n_jobs):
-                pass
-        return Outcomes(
+            run(lambda block: self._note(block, self._kept[block]), blocks, n_jobs)
+        return Predictions(
             self.classes,
             self._decisions,
             self.truth,
@@ -162,17 +158,15 @@ class Predictions:
 
     def _decide(self, loss: Loss, at: slice | Index, posterior: Array) -> tuple[Int32, Array]:
         """The cheapest decision by the loss, and what it has cost."""
-        from likely.decide import Loss, LossMatrix, Scores
-
         if loss.n_rows is not None:
             rows = np.arange(len(self.truth))[at] % loss.n_rows  # with repetitions a row has several entries
             loss = Loss(loss.costs[rows], decisions=loss.decisions, truths=loss.truths, refuse=loss.refuse)
-        bound = LossMatrix.of(loss, self.classes, len(posterior))
-        chosen, truth = bound.choose(Scores.of_posterior(posterior, 1)), self.truth[at]
-        self._decisions = bound.labels
-        own = (np.arange(len(truth)),) if bound.loss.n_rows is not None else ()
-        cost = np.asarray(bound.loss.costs[(*own, chosen.best, bound.places[truth])], dtype=np.float64)
-        price = bound.loss.refuse
+        matrix = LossMatrix.of(loss, self.classes, len(posterior))
+        chosen, truth = matrix.choose(Scores.of_posterior(posterior, 1)), self.truth[at]
+        self._decisions = matrix.labels
+        own = (np.arange(len(truth)),) if matrix.loss.n_rows is not None else ()
+        cost = np.asarray(matrix.loss.costs[(*own, chosen.best, matrix.places[truth])], dtype=np.float64)
+        price = matrix.loss.refuse
         if price is None:
             return chosen.best.astype(np.int32), cost
         refused = chosen.least > price

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.evaluation import pages, tables
+from likely.evaluation import tables
 from likely.evaluation.intervals import Interval, intervals
 from likely.evaluation.metrics import Rates, figures
-from likely.evaluation.predictions import Outcomes
+from likely.evaluation.predictions import Predictions
+from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
+from likely.markup import Markup, tag
+from likely.render.charts import POINTS, Curves, quality
+from likely.render.page import fragment, page
+from likely.render.style import named
+from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
     from likely.render.picture import Picture
+
+SHOWN_CLASSES = 20
+CURVE_POINTS = 200
 
 
 class Report:
@@ -26,34 +35,36 @@ class Report:
     Averages without a name are macro averages: every class counts the same.
     """
 
-    def __init__(self, outcomes: Outcomes, how: str, classifier: str, beta: float, seed: int, repeats: int = 1) -> None:
-        self.outcomes, self.how, self.classifier = outcomes, how, classifier
-        self.beta, self.seed, self.repeats = beta, seed, repeats
+    def __init__(
+        self, predictions: Predictions, how: str, classifier: str, beta: float, random_state: int, repeats: int = 1
+    ) -> None:
+        self.predictions, self.how, self.classifier = predictions, how, classifier
+        self.beta, self.random_state, self.repeats = beta, random_state, repeats
 
     @property
     def classes(self) -> list[Any]:
         """The labels, in order."""
-        return list(self.outcomes.classes.tolist())
+        return list(self.predictions.classes.tolist())
 
     @property
     def n_rows(self) -> int:
         """How many rows were judged, each counted once."""
-        return len(self.outcomes) // self.repeats
+        return len(self.predictions) // self.repeats
 
     @cached_property
     def rates(self) -> Rates:
         """Right and wrong decisions per class."""
-        return Rates.of(self.outcomes, self.beta)
+        return Rates.of(self.predictions, self.beta)
 
     @cached_property
     def figures(self) -> dict[str, float]:
         """All figures by name."""
-        return figures(self.outcomes, self.beta)
+        return figures(self.predictions, self.beta)
 
     @cached_property
     def intervals(self) -> dict[str, Interval]:
         """95 % intervals by name, each with its method; the bootstrap is seeded."""
-        return intervals(self.outcomes, self.figures, self.beta, self.repeats, self.seed)
+        return intervals(self.predictions, self.figures, self.beta, self.repeats, self.random_state)
 
     @property
     def accuracy(self) -> float:
@@ -118,12 +129,12 @@ class Report:
     @property
     def confusion(self) -> pd.DataFrame:
         """Truths in rows, decisions in columns; a last column for refusals if the loss allows them."""
-        return tables.confusion(self.outcomes)
+        return tables.confusion(self.predictions)
 
     @property
     def by_class(self) -> pd.DataFrame:
         """Precision, recall, F with their Wilson intervals, areas and weight of every class."""
-        return tables.by_class(self.outcomes, self.rates, self.repeats)
+        return tables.by_class(self.predictions, self.rates, self.repeats)
 
     @property
     def averages(self) -> pd.DataFrame:
@@ -133,19 +144,19 @@ class Report:
     @property
     def folds(self) -> pd.DataFrame:
         """Accuracy and log loss of every fold."""
-        return tables.folds(self.outcomes, self.beta)
+        return tables.folds(self.predictions, self.beta)
 
     def calibration(self, label: Any = None) -> pd.DataFrame:
         """Bins of the share given to the most probable class, or to one class: given, came true, weight."""
-        return tables.calibration_bins(self.outcomes, label)
+        return tables.calibration_bins(self.predictions, label)
 
     def roc(self, most: int | None = None) -> pd.DataFrame:
         """Points of the ROC curve of every class against the rest; at most so many per class."""
-        return tables.roc(self.outcomes, most)
+        return tables.roc(self.predictions, most)
 
     def precision_recall(self, most: int | None = None) -> pd.DataFrame:
         """Points of the precision–recall curve of every class against the rest; at most so many per class."""
-        return tables.precision_recall(self.outcomes, most)
+        return tables.precision_recall(self.predictions, most)
 
     def to_frame(self) -> pd.DataFrame:
         """One line per figure: its value, the ends of its interval, and how that was found."""
@@ -153,26 +164,93 @@ class Report:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
-        return pages.written(pages.as_json(self), path)
+        return written(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """A page that needs nothing else; written to a file if a path is given."""
-        return pages.written(pages.as_page(self), path)
+        return written(page(f"{self.classifier}: evaluation", self._repr_html_()), path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
-        from likely.render.charts import quality
+        title = f"{named(self.classifier, 40)}, {named(self.how, 60)}"
+        curves = None
+        if self.roc_auc is not None and self.average_precision is not None:
+            points = self.calibration(), self.roc(POINTS), self.precision_recall(POINTS)
+            curves = Curves(*points, self.roc_auc, self.average_precision)
+        return quality(title, f"Accuracy {self.accuracy:.4g} on {self.n_rows} rows.", self.confusion, curves)
 
-        return quality(self)
+    def grids(self) -> list[Grid]:
+        """The tables that a person reads: measures, classes, confusion."""
+        n_classes = len(self.classes)
+        note = f" (the first {SHOWN_CLASSES} of {n_classes})" if n_classes > SHOWN_CLASSES else ""
+        per_class = self.by_class[["precision", "recall", "f", "weight"]].head(SHOWN_CLASSES)
+        heads = [*(Column(name, form=figure) for name in ("precision", "recall", _spoken("f", self.beta)))]
+        rows = [[str(label), *row] for label, row in zip(per_class.index, per_class.to_numpy(), strict=True)]
+        classes = Grid([Column("class", "left"), *heads, Column("rows", form=count)], rows, f"Classes{note}")
+        return [self._measures(), classes, self._confusion(f"Confusion{note}")]
 
     def __str__(self) -> str:
-        return pages.as_text(self)
+        return "\n\n".join([self._headline(), *(grid.text() for grid in self.grids())])
 
     def __repr__(self) -> str:
         return f"Report({self.classifier}, {self.how}: accuracy {self.accuracy:.4g} on {self.n_rows:,} rows)"
 
-    def _repr_html_(self) -> str:
-        return pages.as_html(self)
+    def _repr_html_(self) -> Markup:
+        headline = tag("p", tag("strong", self._headline()))
+        return fragment(headline, *(grid.html() for grid in self.grids()))
+
+    def _headline(self) -> str:
+        return f"{self.classifier}, {self.how}: {self.n_rows:,} rows, {len(self.classes)} classes"
+
+    def _measures(self) -> Grid:
+        rows = []
+        for name, value in self.figures.items():
+            if name == "coverage" and not self.predictions.may_refuse:
+                continue
+            ends = self.intervals.get(name)
+            interval = (None, None, "") if ends is None else (ends.low, ends.high, ends.method)
+            rows.append([_spoken(name, self.beta), value, *interval])
+        numbers = [Column(head, form=figure) for head in ("value", "95 % from", "to")]
+        return Grid([Column("measure", "left"), *numbers, Column("interval")], rows, "Measures")
+
+    def _confusion(self, title: str) -> Grid:
+        """Shaded by shares of the truth."""
+        table = self.confusion.iloc[:SHOWN_CLASSES, :SHOWN_CLASSES]
+        counts = table.to_numpy(dtype=float)
+        shares = np.divide(counts, counts.sum(axis=1, keepdims=True), out=np.zeros_like(counts), where=counts > 0.0)
+        rows = [
+            [str(label), *(Cell(n, shade=share) for n, share in zip(*line, strict=True))]
+            for label, *line in zip(table.index, counts, shares, strict=True)
+        ]
+        heads = [Column(str(name), form=count) for name in table.columns]
+        return Grid([Column("truth \\ decision", "left"), *heads], rows, title)
+
+    def _content(self) -> dict[str, Any]:
+        """Figures with intervals, tables and thinned curves, as JSON has them."""
+        measures = {name: {"value": json_value(value)} for name, value in self.figures.items()}
+        for name, ends in self.intervals.items():
+            measures[name] |= {"low": ends.low, "high": ends.high, "interval": ends.method}
+        confusion = self.confusion
+        return {
+            "classifier": self.classifier,
+            "how": self.how,
+            "rows": self.n_rows,
+            "repeats": self.repeats,
+            "seed": self.random_state,
+            "beta": self.beta,
+            "classes": json_value(self.classes),
+            "measures": measures,
+            "by_class": records(self.by_class.reset_index()),
+            "confusion": {
+                "truths": json_value(list(confusion.index)),
+                "decisions": json_value(list(confusion.columns)),
+                "counts": confusion.to_numpy().tolist(),
+            },
+            "folds": records(self.folds.reset_index()),
+            "calibration": records(self.calibration()),
+            "roc": records(self.roc(CURVE_POINTS)),
+            "precision_recall": records(self.precision_recall(CURVE_POINTS)),
+        }
 
     def _figure(self, name: str) -> float | None:
         """One figure without the curves, which take longest."""
@@ -182,10 +260,24 @@ class Report:
 
     @cached_property
     def _quick(self) -> dict[str, float]:
-        return figures(self.outcomes, self.beta, with_curves=False)
+        return figures(self.predictions, self.beta, with_curves=False)
 
     @property
     def impossible(self) -> int:
         """Rows whose true class was given probability zero; the log loss counts each as 36 nats."""
-        shares = self.outcomes.shares
+        shares = self.predictions.shares
         return 0 if shares is None else int(np.count_nonzero(shares.likelihood <= 0.0))
+
+
+def written(text: str, path: str | Path | None) -> str:
+    """The text, which is also in the file if there is to be one."""
+    if path is not None:
+        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
+        write_text(path, text)
+    return text
+
+
+def _spoken(name: str, beta: float) -> str:
+    """A figure's name as a person says it."""
+    words = [f"F{beta:g}" if word == "f" else word for word in name.split("_")]
+    return " ".join(words).replace("roc auc", "ROC AUC").replace("brier", "Brier")

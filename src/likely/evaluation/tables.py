@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.arrays import Array
+from likely.decide import REFUSED
 from likely.errors import SettingsError, listed
 from likely.evaluation.intervals import Interval, rows_worth, wilson
 from likely.evaluation.metrics import (
@@ -22,7 +23,7 @@ from likely.evaluation.metrics import (
     mean,
     thinned,
 )
-from likely.evaluation.predictions import Outcomes
+from likely.evaluation.predictions import Predictions
 from likely.table import index_levels
 
 if TYPE_CHECKING:
@@ -49,35 +50,32 @@ def measures(found: dict[str, float], ends: dict[str, Interval]) -> pd.DataFrame
     return pd.DataFrame(cells, columns=["measure", "value", "low", "high", "interval"]).set_index("measure")
 
 
-def confusion(outcomes: Outcomes) -> pd.DataFrame:
+def confusion(predictions: Predictions) -> pd.DataFrame:
     """Truths × decisions, whole numbers where rows have no weights."""
     import pandas as pd
 
-    n_decisions = len(outcomes.decisions)
-    table = crossed(outcomes.truth, outcomes.decided, outcomes.weight, len(outcomes.classes), n_decisions)
-    names: list[Any] = list(outcomes.decisions.tolist())
+    n_decisions = len(predictions.decisions)
+    table = crossed(predictions.truth, predictions.decided, predictions.weight, len(predictions.classes), n_decisions)
+    names: list[Any] = list(predictions.decisions.tolist())
     # Decisions that are classes in their order, then others: what is right stands on the diagonal.
-    own = [int(place) for place in index_levels(outcomes.classes.tolist(), names) if place >= 0]
+    own = [int(place) for place in index_levels(predictions.classes.tolist(), names) if place >= 0]
     order = [*own, *(place for place in range(len(names)) if place not in set(own))]
-    if outcomes.may_refuse:
-        from likely.decide import REFUSED
-
+    if predictions.may_refuse:
         order.append(len(names))
-
         names.append(REFUSED)
     table, names = table[:, order], [names[place] for place in order]
     rounded = table.round()
     if np.abs(table - rounded).max(initial=0.0) < 1e-9:
         table = rounded.astype(np.int64)
-    rows = _labels(outcomes.classes.tolist(), "truth")
+    rows = _labels(predictions.classes.tolist(), "truth")
     return pd.DataFrame(table, index=rows, columns=_labels(names, "decision"))
 
 
-def by_class(outcomes: Outcomes, rates: Rates, repeats: int) -> pd.DataFrame:
+def by_class(predictions: Predictions, rates: Rates, repeats: int) -> pd.DataFrame:
     """One line per class."""
     import pandas as pd
 
-    worth = rows_worth(outcomes.weight, repeats) / max(float(outcomes.weight.sum()), np.finfo(float).tiny)
+    worth = rows_worth(predictions.weight, repeats) / max(float(predictions.weight.sum()), np.finfo(float).tiny)
     columns: dict[str, Any] = {}
     for name, shares, out_of in (
         ("precision", rates.precision, rates.decided),
@@ -86,12 +84,12 @@ def by_class(outcomes: Outcomes, rates: Rates, repeats: int) -> pd.DataFrame:
         ends = [wilson(float(share), float(n) * worth) for share, n in zip(shares, out_of, strict=True)]
         columns |= {name: shares, f"{name}_low": [e.low for e in ends], f"{name}_high": [e.high for e in ends]}
     columns["f"] = rates.f
-    if has_curves(outcomes):
-        curves = [curve(outcomes, label) for label in range(len(outcomes.classes))]
+    if has_curves(predictions):
+        curves = [curve(predictions, label) for label in range(len(predictions.classes))]
         columns["roc_auc"] = [each.roc_auc() if each.is_defined else None for each in curves]
         columns["average_precision"] = [each.average_precision() if each.is_defined else None for each in curves]
     columns["weight"] = rates.support
-    return pd.DataFrame(columns, index=_labels(outcomes.classes.tolist(), "class"))
+    return pd.DataFrame(columns, index=_labels(predictions.classes.tolist(), "class"))
 
 
 def averages(rates: Rates) -> pd.DataFrame:
@@ -102,13 +100,13 @@ def averages(rates: Rates) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["precision", "recall", "f"], index=pd.Index(AVERAGES, name="average"))
 
 
-def folds(outcomes: Outcomes, beta: float) -> pd.DataFrame:
+def folds(predictions: Predictions, beta: float) -> pd.DataFrame:
     """One line per fold."""
     import pandas as pd
 
     lines = []
-    for fold in np.unique(outcomes.fold):
-        part = outcomes.take(np.flatnonzero(outcomes.fold == fold))
+    for fold in np.unique(predictions.fold):
+        part = predictions.take(np.flatnonzero(predictions.fold == fold))
         line = {"fold": int(fold), "rows": len(part), "accuracy": Rates.of(part, beta).accuracy}
         if part.shares is not None:
             line["log_loss"] = mean(log_losses(part.shares.likelihood), part.weight)
@@ -118,43 +116,43 @@ def folds(outcomes: Outcomes, beta: float) -> pd.DataFrame:
     return pd.DataFrame(lines).set_index("fold")
 
 
-def calibration_bins(outcomes: Outcomes, label: Any) -> pd.DataFrame:
+def calibration_bins(predictions: Predictions, label: Any) -> pd.DataFrame:
     """low, high, predicted, observed, weight; bins without rows are left out."""
     import pandas as pd
 
-    if label is None and outcomes.shares is None:
+    if label is None and predictions.shares is None:
         return pd.DataFrame(columns=["low", "high", "predicted", "observed", "weight"], dtype=float)
     place = None
     if label is not None:
-        names = outcomes.classes.tolist()
+        names = predictions.classes.tolist()
         if label not in names:
             raise SettingsError(f"{label!r} is no class; the classes are {listed(names)}.")
-        if outcomes.posterior is None:
+        if predictions.posterior is None:
             raise SettingsError("The posteriors were not kept, so there is no calibration of single classes.")
         place = names.index(label)
-    bins = calibration(outcomes, place)
+    bins = calibration(predictions, place)
     edges = np.linspace(0.0, 1.0, len(bins.weight) + 1)
     columns = {"low": edges[:-1], "high": edges[1:], "predicted": bins.predicted, "observed": bins.observed}
     frame = pd.DataFrame({**columns, "weight": bins.weight})
     return frame[frame["weight"] > 0.0].reset_index(drop=True)
 
 
-def roc(outcomes: Outcomes, most: int | None) -> pd.DataFrame:
+def roc(predictions: Predictions, most: int | None) -> pd.DataFrame:
     """class, false_positive_rate, true_positive_rate, threshold."""
-    return _points(outcomes, Curve.roc, ("false_positive_rate", "true_positive_rate", "threshold"), most)
+    return _points(predictions, Curve.roc, ("false_positive_rate", "true_positive_rate", "threshold"), most)
 
 
-def precision_recall(outcomes: Outcomes, most: int | None) -> pd.DataFrame:
+def precision_recall(predictions: Predictions, most: int | None) -> pd.DataFrame:
     """class, precision, recall, threshold."""
-    return _points(outcomes, Curve.precision_recall, ("precision", "recall", "threshold"), most)
+    return _points(predictions, Curve.precision_recall, ("precision", "recall", "threshold"), most)
 
 
-def _points(outcomes: Outcomes, points: Points, names: tuple[str, str, str], most: int | None) -> pd.DataFrame:
+def _points(predictions: Predictions, points: Points, names: tuple[str, str, str], most: int | None) -> pd.DataFrame:
     import pandas as pd
 
     parts = []
-    for place, label in enumerate(outcomes.classes.tolist() if has_curves(outcomes) else []):
-        drawn = curve(outcomes, place)
+    for place, label in enumerate(predictions.classes.tolist() if has_curves(predictions) else []):
+        drawn = curve(predictions, place)
         if drawn.is_defined:
             cells = points(drawn)
             shown = thinned(len(cells[0]), most or len(cells[0]))

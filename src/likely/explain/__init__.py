@@ -6,7 +6,8 @@ from likely.explain.contrast import Contrast
 from likely.explain.explanation import Explanation
 from likely.explain.next_measurement import next_measurement
 from likely.explain.nomogram import Nomogram
-from likely.explain.outcomes import Outcomes, outcomes_of
+from likely.explain.outcomes import outcomes_of
 from likely.explain.rank import rank, rank_words
+from likely.families.outcomes import Outcomes
 
 __all__ = ["Contrast", "Explanation", "Nomogram", "Outcomes", "next_measurement", "outcomes_of", "rank", "rank_words"]

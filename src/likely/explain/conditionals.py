@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array
 from likely.errors import SettingsError, missing_columns
-from likely.explain.outcomes import COARSE, Outcomes, density, outcomes_of
-from likely.families.bins import FIRST, Bins
-from likely.families.tempered import bare
+from likely.explain.outcomes import COARSE, density, outcomes_of
+from likely.families.outcomes import Outcomes
 from likely.render.picture import Picture
 from likely.render.style import colour, dashes, drawing, in_legend, legend_columns, marker, named, new_figure
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from likely.scorer import FittedFamily, Model
+    from likely.families.protocol import FittedFamily
+    from likely.scorer import Model
 
 MOST_COLUMNS, MOST_CLASSES, MOST_VALUES = 12, 7, 10
 ACROSS = 3
@@ -58,7 +59,7 @@ def _told(model: Model, name: str) -> tuple[FittedFamily, Outcomes] | None:
     for belief in model.beliefs:
         outcomes = outcomes_of(belief, name, len(model.classes), COARSE)
         if outcomes is not None:
-            return bare(belief), outcomes
+            return belief, outcomes
     return None
 
 
@@ -77,8 +78,8 @@ def _panel(
     axes: Axes, model: Model, name: str, belief: FittedFamily, outcomes: Outcomes, classes: NDArray[np.intp]
 ) -> None:
     axes.set_title(named(name, 34))
-    if isinstance(belief, Bins):
-        _stairs(axes, belief, classes)
+    if outcomes.edges is not None and outcomes.density is not None:
+        _stairs(axes, outcomes.edges, outcomes.density[::2], classes)
     elif outcomes.density is not None:
         low, high = _range(outcomes, classes)
         values = np.linspace(low, high, CURVE)
@@ -102,11 +103,10 @@ def _panel(
         _table(axes, outcomes, classes, model.prior)
 
 
-def _stairs(axes: Axes, belief: Bins, classes: NDArray[np.intp]) -> None:
-    heights = np.exp(belief.table[FIRST:])
+def _stairs(axes: Axes, edges: Array, heights: Array, classes: NDArray[np.intp]) -> None:
     for place, k in enumerate(classes):
-        axes.stairs(heights[:, k], belief.edges, color=colour(place), linestyle=dashes(place), linewidth=1.6)
-        axes.stairs(heights[:, k], belief.edges, color=colour(place), alpha=0.08, fill=True)
+        axes.stairs(heights[:, k], edges, color=colour(place), linestyle=dashes(place), linewidth=1.6)
+        axes.stairs(heights[:, k], edges, color=colour(place), alpha=0.08, fill=True)
     axes.set_ylabel("density")
     axes.set_ylim(bottom=0.0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,50 @@ from scipy.special import logsumexp
 from likely.arrays import Array, Index
 from likely.errors import SettingsError, did_you_mean, listed
 from likely.numerics import log_of
-from likely.render.explanation_page import contrast_page
-from likely.render.text import MOST_COLUMNS, SHOWN_ROWS, aligned, strongest, written_cell
+from likely.render.factors import (
+    DRAWN_COLUMNS,
+    MOST_COLUMNS,
+    SHOWN_ROWS,
+    RowLogOdds,
+    Status,
+    as_html,
+    as_text,
+    odds,
+    strongest_lines,
+    written_cell,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from likely.explain.explanation import Explanation
     from likely.render.picture import Picture
+
+
+class Explained(Protocol):
+    """What a contrast needs of an explanation: the parts of a log joint, and the cells that they are of."""
+
+    @property
+    def classes(self) -> NDArray[Any]: ...
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def cells(self) -> tuple[tuple[object, ...], ...]: ...
+
+    @property
+    def prior(self) -> Array: ...
+
+    @property
+    def contributions(self) -> Array: ...
+
+    @property
+    def joint(self) -> Array: ...
+
+    @property
+    def posterior(self) -> Array: ...
+
+    def status(self, row: int, place: int) -> Status: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,14 +67,14 @@ class Contrast:
     logarithmic means (see `log_odds_by_column`); the order of the columns and their units play no part.
     """
 
-    explanation: Explanation
+    explanation: Explained
     target: Any
     rivals: tuple[Any, ...]
     prior: float
     contributions: Array
 
     @classmethod
-    def of(cls, explanation: Explanation, target: int, rivals: NDArray[np.intp]) -> Contrast:
+    def of(cls, explanation: Explained, target: int, rivals: NDArray[np.intp]) -> Contrast:
         labels = explanation.classes.tolist()
         prior, contributions = log_odds_by_column(log_of(explanation.prior), explanation.contributions, target, rivals)
         return cls(explanation, labels[target], tuple(labels[k] for k in rivals), prior, contributions)
@@ -95,17 +131,12 @@ class Contrast:
         """Label and log-odds of the prior and of the strongest columns; the others are taken together."""
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
-        values = self.contributions[row]
-        kept = strongest(np.abs(values).tolist(), most)
         why = self.explanation
-        lines = [("prior", self.prior)]
-        for place in kept:
-            label = written_cell(self.columns[place], why.cells[row][place], why.status(row, place))
-            lines.append((label, float(values[place])))
-        others = np.delete(values, kept)
-        if len(others):
-            lines.append((f"{len(others)} weaker columns together", float(others.sum())))
-        return lines
+
+        def label(place: int) -> str:
+            return written_cell(self.columns[place], why.cells[row][place], why.status(row, place))
+
+        return [("prior", self.prior), *strongest_lines(label, self.contributions[row], most)]
 
     def to_frame(self) -> pd.DataFrame:
         """One line per row and factor: the factor, its value and status, and its log-odds."""
@@ -121,39 +152,23 @@ class Contrast:
             lines.append((row, "log-odds", "", "", totals[row]))
         return pd.DataFrame(lines, columns=["row", "factor", "value", "status", self.title])
 
+    def row_log_odds(self, row: int = 0, columns: int = MOST_COLUMNS) -> RowLogOdds:
+        """One row, ready to be shown: the prior and the strongest columns, the others taken together."""
+        parts = self.lines(row, columns), float(self.total[row]), float(self.probability[row])
+        return RowLogOdds(str(self.target), self.against, self.chance, *parts)
+
     def plot(self, *, row: int = 0) -> Picture:
         """How the log-odds of one row grow from the prior to the posterior."""
-        from likely.render.factors import odds
-
-        return odds(self, row)
+        return odds(self.row_log_odds(row, DRAWN_COLUMNS), row)
 
     def __str__(self) -> str:
-        shown = [self.written(row) for row in range(min(len(self), SHOWN_ROWS))]
-        more = len(self) - len(shown)
-        return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
-
-    def written(self, row: int) -> str:
-        """One row as text: the log-odds of prior and columns, and their sum."""
-        lines = [*self.lines(row), ("together", float(self.total[row]))]
-        cells = [[label, _signed(value), _odds(value)] for label, value in lines]
-        chance = f"{self.chance} = {self.probability[row]:.4f}"
-        return "\n".join([*aligned([[self.title, "log-odds", "odds"], *cells]), chance])
+        shown = range(min(len(self), SHOWN_ROWS))
+        return as_text([self.row_log_odds(row).grid(self.title) for row in shown], len(self))
 
     def _repr_html_(self) -> str:
-        rows = range(min(len(self), SHOWN_ROWS))
-        boards = [(self.lines(row), float(self.total[row]), float(self.probability[row])) for row in rows]
-        return contrast_page(self.title, self.chance, boards, len(self))
-
-
-def _signed(log_odds: float) -> str:
-    return f"{log_odds:+.4f}" if np.isfinite(log_odds) else ("+∞" if log_odds > 0 else "−∞")
-
-
-def _odds(log_odds: float) -> str:
-    """Odds as they are spoken: 3 : 1 or 1 : 3."""
-    with np.errstate(over="ignore"):
-        ratio = f"{np.exp(abs(log_odds)):.3g}" if np.isfinite(log_odds) else "∞"
-    return f"{ratio} : 1" if log_odds >= 0 else f"1 : {ratio}"
+        shown = range(min(len(self), SHOWN_ROWS))
+        titles = [f"{self.title}, row {row}" if len(self) > 1 else self.title for row in shown]
+        return as_html([self.row_log_odds(row).grid("factor", titles[row]) for row in shown], len(self))
 
 
 # How the log-odds of one class against several are shared out among the columns, exactly.
@@ -230,10 +245,10 @@ def _log_mean(a: Array, b: Array) -> Array:
 # Reading what a user wants to see contrasted: one class, and those that it stands against.
 
 
-def sides_of(wanted: Any, classes: NDArray[Any]) -> tuple[int, Index]:
+def target_and_rivals(wanted: Any, classes: NDArray[Any]) -> tuple[int, Index]:
     """Position of the one class and those of its rivals; a class alone stands against all the others.
 
-    >>> target, rivals = sides_of(("B", "C"), np.array(["A", "B", "C"]))
+    >>> target, rivals = target_and_rivals(("B", "C"), np.array(["A", "B", "C"]))
     >>> target, rivals.tolist()
     (1, [2])
     """

@@ -11,18 +11,23 @@ from scipy.special import expit, ndtri
 from likely.arrays import Array
 from likely.decide.calibration import log_odds
 from likely.errors import SettingsError, listed
-from likely.families import Settings
-from likely.families.tempered import Tempered
-from likely.families.uncertainty import SPREADS, Certainty, log_bias, trigamma
+from likely.families import Settings, family_named
+from likely.families.protocol import Uncertain
+from likely.families.tempered import weight_of
+from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.numerics import normalise, sums_of_others
 from likely.scorer import Model, evidence_for
 from likely.stats import Summary
 from likely.table import Table
 
 LEAST = 1e-150
+"""A probability whose square is still a float."""
+
 MOST = 1e100
 """Next to no rows leave a variance beyond the floats; beyond this one, an interval has every share in it anyway."""
-"""A probability whose square is still a float."""
+
+COUNTS_GAPS = ("values", "histogram")
+"""Statistics that tell families how many gaps there are, so that a gap may be a value among others."""
 
 
 def credible_interval(
@@ -35,16 +40,19 @@ def credible_interval(
     level: float,
 ) -> tuple[Array, Array]:
     """Bounds between which P(class | row) lies with probability `level`, given what was counted (rows × classes)."""
-    strange = [name for name, family in assigned.items() if family not in SPREADS]
+    strange = [name for name, family in assigned.items() if not issubclass(family_named(family), Uncertain)]
     if strange:
         families = listed(sorted({assigned[name] for name in strange}))
         raise SettingsError(f"How sure the family {families} of {listed(strange)} is, is not known: no interval.")
-    if settings.missing == "value" and any(assigned[name] not in ("bins", "categorical") for name in assigned):
+    if settings.missing == "value" and any(
+        family_named(family).statistic not in COUNTS_GAPS for family in assigned.values()
+    ):
         raise SettingsError("Intervals take a gap in numbers as saying nothing: use missing='ignore'.")
     spreads = [
-        _weighed(SPREADS[family.name](columns, seen, summary.classes.weights, settings, table), weight)
+        _weighed(family.uncertainty(columns, seen, summary.classes.weights, settings, table), weight)
         for some, weight in _by_weight(model, assigned)
         for family, columns, seen in evidence_for(some, summary)
+        if issubclass(family, Uncertain)
     ]
     counted = summary.classes.weights if is_counted(priors) else None
     return interval(model.log_joint(table), spreads, counted, model.prior, level)
@@ -52,10 +60,10 @@ def credible_interval(
 
 def _by_weight(model: Model, assigned: Mapping[str, str]) -> list[tuple[dict[str, str], float]]:
     """Columns that are believed with the same weight."""
-    weight_of = {name: b.weight for b in model.beliefs if isinstance(b, Tempered) for name in b.columns}
+    weights = {name: weight_of(belief) for belief in model.beliefs for name in belief.columns}
     groups: dict[float, dict[str, str]] = {}
     for name, family in assigned.items():
-        groups.setdefault(weight_of.get(name, 1.0), {})[name] = family
+        groups.setdefault(weights[name], {})[name] = family
     return [(columns, weight) for weight, columns in groups.items()]
 
 

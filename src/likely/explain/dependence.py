@@ -9,12 +9,17 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.measures import information_gains
+from likely.render.charts import heat_map
+from likely.render.page import fragment
+from likely.render.table import Column, Grid, figure
 from likely.stats import PairCounts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from likely.render.picture import Picture
+
+BITS = ("bits", "by_chance", "excess")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,12 +62,11 @@ class Dependence:
 
     def plot(self, most: int = 30) -> Picture:
         """A heat map of the excess over chance, for the columns that depend most on others."""
-        from likely.render.charts import heat_map
-
-        return heat_map(self, most)
+        return heat_map(self.columns, np.maximum(self.bits - self.by_chance, 0.0), most)
 
     def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False, escape=True))
+        columns = [Column("column", "left"), Column("other", "left"), *(Column(h, form=figure) for h in BITS)]
+        return fragment(Grid(columns, [list(row) for row in self.to_frame().itertuples(index=False)]).html())
 
 
 def _of_pair(tables: Array) -> tuple[float, float]:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import SettingsError
-from likely.explain.contrast import Contrast, sides_of
+from likely.explain.contrast import Contrast, target_and_rivals
 from likely.explain.factors import factors_of
-from likely.families.tempered import Tempered, bare
-from likely.families.texts import TextBernoulli, Token, WeighedWords
+from likely.families.protocol import HasTokens, Token
 from likely.numerics import log_of, normalise
-from likely.render.explanation_page import explanation_page
-from likely.render.text import SHOWN_ROWS, Board, Line, Status, blackboard, condense, written_cell
+from likely.render.factors import (
+    DRAWN_CLASSES,
+    DRAWN_COLUMNS,
+    SHOWN_ROWS,
+    Line,
+    RowFactors,
+    Status,
+    as_html,
+    as_text,
+    bars,
+    odds,
+    written_cell,
+)
 from likely.scorer import Model
 from likely.table import Table
 
@@ -56,9 +66,9 @@ class Explanation:
         statuses = tuple(zip(*(factor.status for factor in factors), strict=True)) or ((),) * table.n_rows
         columns = tuple(factor.label for factor in factors)
         words = {
-            belief.columns[0]: _tokens(belief, table)
+            belief.columns[0]: tokens
             for belief in model.beliefs
-            if isinstance(bare(belief), WeighedWords | TextBernoulli)
+            if isinstance(belief, HasTokens) and (tokens := belief.tokens(table)) is not None
         }
         return cls(model.classes, columns, cells, model.prior, contributions, statuses, words)
 
@@ -98,9 +108,9 @@ class Explanation:
     def contrast(self, target: Any, against: Any = None) -> Contrast:
         """One class against another, against several, or (None) against all the rest, in log-odds that add up."""
         wanted = target if against is None else (target, against)
-        return Contrast.of(self, *sides_of(wanted, self.classes))
+        return Contrast.of(self, *target_and_rivals(wanted, self.classes))
 
-    def board(self, row: int = 0, columns: int | None = None, classes: int | None = None) -> Board:
+    def row_factors(self, row: int = 0, columns: int | None = None, classes: int | None = None) -> RowFactors:
         """One row, ready to be shown: the strongest columns and most probable classes, the others taken together."""
         self._refuse_row(row)
         lines = [Line("prior", "prior", "known", np.asarray(log_of(self.prior)))]
@@ -109,7 +119,7 @@ class Explanation:
             label = written_cell(name, self.cells[row][place], status)
             lines.append(Line(name, label, status, self.contributions[row, place]))
         labels = [str(label) for label in self.classes.tolist()]
-        return condense(Board(labels, lines, self.joint[row], self.posterior[row]), columns, classes)
+        return RowFactors(labels, lines, self.joint[row], self.posterior[row]).condensed(columns, classes)
 
     def to_frame(self) -> pd.DataFrame:
         """One line per row and factor: the factor, its value and status, and log P of it under each class."""
@@ -146,10 +156,10 @@ class Explanation:
 
     def blackboard(self, row: int | None = None, *, logs: bool = True) -> str:
         """Rows as worked examples: every factor as a probability (or density) and as its logarithm."""
-        rows = range(min(len(self), SHOWN_ROWS)) if row is None else [row]
-        shown = [blackboard(self.board(k), logs=logs) for k in rows]
-        more = len(self) - len(shown) if row is None else 0
-        return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
+        if row is not None:
+            return self.row_factors(row).grid(logs=logs).text()
+        shown = range(min(len(self), SHOWN_ROWS))
+        return as_text([self.row_factors(k).grid(logs=logs) for k in shown], len(self))
 
     @overload
     def plot(self, kind: Literal["bars"] = "bars", *, row: int = 0) -> Picture: ...
@@ -162,32 +172,24 @@ class Explanation:
 
         Without a `contrast` the most probable class of the row stands against the rest.
         """
-        from likely.render.factors import bars, odds
-
         if kind == "bars":
-            return bars(self, row)
+            return bars(self.row_factors(row, DRAWN_COLUMNS, DRAWN_CLASSES), row)
         if kind == "odds":
             best = self.classes[int(self.posterior[row].argmax())]
-            return odds(Contrast.of(self, *sides_of(best if contrast is None else contrast, self.classes)), row)
+            classes = target_and_rivals(best if contrast is None else contrast, self.classes)
+            return odds(Contrast.of(self, *classes).row_log_odds(row, DRAWN_COLUMNS), row)
         raise SettingsError(f"There is no plot {kind!r} of an explanation; there are 'bars' and 'odds'.")
 
     def __str__(self) -> str:
         return self.blackboard(logs=False)
 
     def _repr_html_(self) -> str:
-        return explanation_page([self.board(row) for row in range(min(len(self), SHOWN_ROWS))], len(self))
+        titles = [f"row {row}" if len(self) > 1 else "" for row in range(min(len(self), SHOWN_ROWS))]
+        return as_html([self.row_factors(k).grid(logs=False, title=title) for k, title in enumerate(titles)], len(self))
 
     def _refuse_row(self, row: int) -> None:
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
-
-
-def _tokens(belief: Any, table: Table) -> Sequence[Sequence[Token]]:
-    """The words of a text column, with the weight that the column has."""
-    if not isinstance(belief, Tempered):
-        return cast("Sequence[Sequence[Token]]", belief.tokens(table))
-    texts = belief.belief.tokens(table)
-    return [[Token(word, weight, belief.weight * told) for word, weight, told in text] for text in texts]
 
 
 # The strongest reasons for a prediction, in words: what spoke for it, or against it, and how loudly.
@@ -226,20 +228,18 @@ def _strongest(why: Explanation, most: int) -> Iterator[list[Reason]]:
     posterior, n_classes = why.posterior, len(why.classes)
     for row in range(len(why)):
         best, rival = [*np.argsort(-posterior[row], kind="stable"), 0][:2] if n_classes > 1 else (0, 0)
-        given = []
+        said = []
         for place, name in enumerate(why.columns):
             if name in why.words:
                 words = why.words[name][row]
-                given += [
-                    (f"{name} has {token.word!r}", token.evidence[best], token.evidence[rival]) for token in words
-                ]
+                said += [(f"{name} has {token.word!r}", token.evidence[best], token.evidence[rival]) for token in words]
                 continue
             line = why.contributions[row, place]
             label = written_cell(name, why.cells[row][place], why.status(row, place))
-            given.append((label, line[best], line[rival]))
+            said.append((label, line[best], line[rival]))
         with np.errstate(invalid="ignore"):  # two classes that a cell rules out are not told apart by it
             odds = [
                 Reason(label, float(np.nan_to_num(a - b, nan=0.0, posinf=np.inf, neginf=-np.inf)))
-                for label, a, b in given
+                for label, a, b in said
             ]
         yield sorted((reason for reason in odds if reason.log_odds), key=lambda reason: -abs(reason.log_odds))[:most]

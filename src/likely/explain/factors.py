@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.families.categorical import Categorical
-from likely.families.tempered import Tempered, bare
-from likely.render.text import Status
-from likely.scorer import FittedFamily, Model
-from likely.table import Table, as_table, index_levels
-
-"""What a cell is to a belief: known; empty; a category never learned; a number outside the family's range;
-or, where several columns make one factor, some of them empty."""
+from likely.families.protocol import Chained, Domain, FittedFamily, HasDomain, KnowsValues, Positional, Whole
+from likely.families.tempered import bare
+from likely.render.factors import Status
+from likely.scorer import Model
+from likely.table import Table, as_table
 
 WIDE = 1000
 """A sparse table with more columns than this is explained by those that its rows hold; the others make one factor."""
-
-_OUTSIDE: dict[str, Callable[[Array], NDArray[np.bool_]]] = {
-    "poisson": lambda cells: cells < 0.0,
-    "lognormal": lambda cells: cells <= 0.0,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,13 +66,15 @@ def beliefs_about(model: Model, column: str) -> list[FittedFamily]:
 
 
 def is_whole(belief: FittedFamily) -> bool:
-    """Whether no share of a belief's evidence belongs to one column: a family says so by an attribute `whole`."""
-    return bool(getattr(bare(belief), "whole", False)) and len(belief.columns) > 1
+    """Whether no share of a belief's evidence belongs to one column."""
+    about = bare(belief)
+    return isinstance(about, Whole) and about.whole and len(belief.columns) > 1
 
 
 def speaks_together(belief: FittedFamily) -> bool:
     """Whether what one column of a belief says depends on the row's other cells."""
-    return is_whole(belief) or bool(getattr(bare(belief), "chained", False))
+    about = bare(belief)
+    return is_whole(belief) or (isinstance(about, Chained) and about.chained)
 
 
 def _groups(belief: FittedFamily) -> list[tuple[str, ...]]:
@@ -113,12 +107,11 @@ def _cells(table: Table, name: str) -> list[object]:
 def _status(table: Table, name: str, cells: Sequence[object], beliefs: Sequence[FittedFamily]) -> list[Status]:
     found: list[Status] = ["gap" if cell is None else "known" for cell in cells]
     for belief in beliefs:
-        if isinstance(bare(belief), Categorical):
-            column = table.codes(name)
-            strange = np.append(index_levels(column.levels, bare(belief).values) < 0, False)[column.codes]
-            _mark(found, strange, "unseen")
-        elif (outside := _OUTSIDE.get(getattr(belief, "name", ""))) is not None:
-            _mark(found, outside(table.numbers(name)), "outside")
+        about = bare(belief)
+        if isinstance(about, KnowsValues):
+            _mark(found, about.unseen(table), "unseen")
+        elif isinstance(about, HasDomain) and about.domain in (Domain.POSITIVE, Domain.COUNTS):
+            _mark(found, about.domain.outside(table.numbers(name)), "outside")
     return found
 
 
@@ -130,9 +123,7 @@ def _mark(found: list[Status], where: NDArray[np.bool_], status: Status) -> None
 
 def _at(belief: FittedFamily, place: int) -> FittedFamily:
     """A belief cut down to one of its columns, without a search for its name where the family knows how."""
-    if isinstance(belief, Tempered):
-        return Tempered(_at(belief.belief, place), belief.weight)
-    return belief.at(place) if hasattr(belief, "at") else belief.only(belief.columns[place])
+    return belief.at(place) if isinstance(belief, Positional) else belief.only(belief.columns[place])
 
 
 def _wide_factors(model: Model, table: Table) -> list[Factor]:

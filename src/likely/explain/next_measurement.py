@@ -12,15 +12,15 @@ from likely.arrays import Array
 from likely.decide.loss import as_loss
 from likely.errors import SettingsError, listed
 from likely.explain.explanation import Explanation
-from likely.explain.outcomes import COARSE, Outcomes, outcomes_of
-from likely.families.gaussian import Gaussian
-from likely.families.multivariate import MultivariateGaussian
-from likely.families.tempered import Tempered
+from likely.explain.factors import speaks_together
+from likely.explain.outcomes import COARSE, outcomes_of
+from likely.families.outcomes import Outcomes
+from likely.families.protocol import GivenOthers
+from likely.families.tempered import weight_of
 from likely.measures import information_gains
 from likely.numerics import log_of, normalise
 from likely.scorer import Model
 from likely.table import Table, index_levels
-from likely.table.table import Numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,10 +51,10 @@ def next_measurement(model: Model, table: Table, loss: Any = None) -> pd.DataFra
             gains = _by_block(rows[some], now[some], outcomes, costs, weight)
             lines += [(int(row), place, name, *gain) for row, gain in zip(rows[some], gains, strict=True)]
     wanted = "information" if costs is None else "saving"
-    told = ["row", "place", "column", "information", *(["saving"] if costs is not None else [])]
+    names = ["row", "place", "column", "information", *(["saving"] if costs is not None else [])]
     order = ["row", wanted, "information", "place"] if costs is not None else ["row", wanted, "place"]
     ascending = [name in ("row", "place") for name in order]
-    frame = pd.DataFrame(lines, columns=told).sort_values(order, ascending=ascending, kind="stable")
+    frame = pd.DataFrame(lines, columns=names).sort_values(order, ascending=ascending, kind="stable")
     return frame.drop(columns="place").reset_index(drop=True)
 
 
@@ -68,17 +68,17 @@ def costs_of(loss: Any, classes: NDArray[Any], n_rows: int) -> Array:
                 f"for each of the {len(classes)} classes in it."
             )
         return costs
-    given = as_loss(loss).named(classes.tolist())
-    places = index_levels(classes.tolist(), given.truths)
+    named = as_loss(loss).named(classes.tolist())
+    places = index_levels(classes.tolist(), named.truths)
     lacking = [label for label, found in zip(classes.tolist(), places, strict=True) if found < 0]
     if lacking:
         raise SettingsError(f"The loss gives no cost for the class {listed(lacking)}.")
-    if given.n_rows not in (None, n_rows):
-        raise SettingsError(f"The loss has costs for {given.n_rows} rows, but the table has {n_rows}.")
-    costs = np.asarray(given.costs, dtype=np.float64)[..., places]
-    if given.refuse is None:
+    if named.n_rows not in (None, n_rows):
+        raise SettingsError(f"The loss has costs for {named.n_rows} rows, but the table has {n_rows}.")
+    costs = np.asarray(named.costs, dtype=np.float64)[..., places]
+    if named.refuse is None:
         return costs
-    return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), given.refuse)], axis=-2)
+    return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), named.refuse)], axis=-2)
 
 
 def _expected(
@@ -89,15 +89,15 @@ def _expected(
     for belief in model.beliefs:
         if not len(rows) or column not in belief.columns:
             continue
-        if isinstance(belief, MultivariateGaussian) and belief.chained:
-            for place, bell in zip(everywhere, bells_given(belief, table, column, rows), strict=True):
-                told = outcomes_of(bell, column, n_classes, COARSE)
-                if told is not None:
-                    yield everywhere[place : place + 1], told, 1.0
+        if isinstance(belief, GivenOthers) and speaks_together(belief):
+            for place, alone in zip(everywhere, belief.given_others(table, column, rows), strict=True):
+                outcomes = outcomes_of(alone, column, n_classes, COARSE)
+                if outcomes is not None:
+                    yield everywhere[place : place + 1], outcomes, 1.0
             return
-        told = outcomes_of(belief, column, n_classes, COARSE)
-        if told is not None:
-            yield everywhere, told, belief.weight if isinstance(belief, Tempered) else 1.0
+        outcomes = outcomes_of(belief, column, n_classes, COARSE)
+        if outcomes is not None:
+            yield everywhere, outcomes, weight_of(belief)
             return
 
 
@@ -140,28 +140,3 @@ def _classes_and_values(now: Array, shares: Array, weight: float) -> Array:
     total = after.sum(axis=1, keepdims=True)
     seen = tables.sum(axis=1, keepdims=True)
     return np.asarray(seen * np.divide(after, total, out=np.zeros_like(after), where=total > 0.0))
-
-
-# What a numeric column may turn out to be, given the row's other cells: for columns that depend on each other.
-
-LEAST_SHARE = 1e-9
-"""Of its variance, what stays of a column that the others determine."""
-
-
-def bells_given(belief: MultivariateGaussian, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[Gaussian]:
-    """For each row a bell curve per class: the column's own, narrowed and moved by what is known of the others."""
-    cells = Numbers.of(table, belief.columns).rows(slice(0, table.n_rows))[rows]
-    margins, place = belief.margins, belief.columns.index(column)
-    varying = np.asarray(np.isfinite(margins.deviation).all(axis=0))
-    correlation = np.broadcast_to(belief.correlation, (len(margins.mean), *belief.correlation.shape[1:]))
-    for row in cells:
-        known = np.flatnonzero(~np.isnan(row) & varying & (np.arange(len(row)) != place))
-        mean, deviation = margins.mean[:, place].copy(), margins.deviation[:, place].copy()
-        if len(known) and varying[place]:
-            for k, matrix in enumerate(correlation):
-                gap = (row[known] - margins.mean[k, known]) / margins.deviation[k, known]
-                pull = np.linalg.lstsq(matrix[np.ix_(known, known)], matrix[known, place], rcond=None)[0]
-                left = max(1.0 - float(pull @ matrix[known, place]), LEAST_SHARE)
-                mean[k] += deviation[k] * float(pull @ gap)
-                deviation[k] *= np.sqrt(left)
-        yield Gaussian((column,), mean[:, None], deviation[:, None])

@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import SettingsError, listed, missing_columns
-from likely.explain.contrast import sides_of
+from likely.explain.contrast import target_and_rivals
 from likely.explain.factors import beliefs_about, evidence, speaks_together
 from likely.explain.outcomes import COARSE, outcomes_of
+from likely.families.protocol import HasTokens
 from likely.families.tempered import bare
 from likely.numerics import log_of
+from likely.render.nomogram import RowPoints, Scale, Sheet, nomogram
+from likely.render.page import fragment
+from likely.render.table import Column, Grid, number, signed
 from likely.scorer import Model
 from likely.table import as_table
 
@@ -32,31 +36,6 @@ CURVE = 61
 
 OCCURRENCES = (0.0, 1.0, 2.0, 3.0)
 """What a scale shows of a column that counts words."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scale:
-    """Points of some values of a column, as values × rivals; the values of a numeric scale are ascending floats."""
-
-    column: str
-    values: Sequence[Hashable] | Array
-    points: Array
-
-    @property
-    def is_numeric(self) -> bool:
-        return isinstance(self.values, np.ndarray)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the values are counts: there is nothing between two of them."""
-        return self.is_numeric and bool((np.asarray(self.values) % 1.0 == 0.0).all())
-
-    def spread(self, rivals: NDArray[np.intp] | None = None) -> float:
-        """How much the column can change the log-odds against some rivals; infinitely if it can rule one out."""
-        points = self.points if rivals is None else self.points[:, rivals]
-        if np.isinf(points).any():
-            return np.inf
-        return float((points.max(axis=0) - points.min(axis=0)).max()) if points.size else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,13 +63,15 @@ class Nomogram:
                 f"A nomogram adds points column by column, but {listed(tied[0].columns)} speak together: "
                 "use the naive classifier for one."
             )
-        texts = [belief.columns[0] for belief in model.beliefs if belief.columns and hasattr(bare(belief), "tokens")]
+        texts = [
+            belief.columns[0] for belief in model.beliefs if belief.columns and isinstance(bare(belief), HasTokens)
+        ]
         if texts:
             raise SettingsError(f"A text has no scale of values, so a nomogram cannot show {listed(texts)}.")
         labels = model.classes.tolist()
         if target is None and len(labels) != 2:
             raise SettingsError(f"Say which class the nomogram is for: target is one of {listed(labels)}.")
-        place, rivals = sides_of(labels[1] if target is None else target, model.classes)
+        place, rivals = target_and_rivals(labels[1] if target is None else target, model.classes)
         log_prior = log_of(model.prior)
         start = _less(log_prior[place], log_prior[rivals])
         scales = tuple(_scale(model, name, place, rivals) for name in model.columns)
@@ -125,12 +106,20 @@ class Nomogram:
 
     def plot(self, row: Mapping[str, object] | None = None) -> Picture:
         """The sheet as a picture, with the points of one row marked if one is given."""
-        from likely.render.nomogram import nomogram
+        sheet = Sheet(self.target, self.rivals, self.start, self.scales)
+        return nomogram(sheet, None if row is None else self._read(row))
 
-        return nomogram(self, row)
+    def _read(self, row: Mapping[str, object]) -> RowPoints:
+        known = {name: value for name, value in row.items() if value is not None}
+        points = {name: self.points(name, value) for name, value in known.items()}
+        total = self.total(row)
+        return RowPoints(known, points, total, self.probability(total))
 
     def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False, escape=True))
+        columns = [Column("column", "left"), Column("value", "left", number)]
+        columns += [Column(f"against {rival}", form=signed) for rival in self.rivals]
+        rows = self.to_frame().itertuples(index=False)
+        return fragment(Grid(columns, [list(row) for row in rows]).html())
 
 
 def _scale(model: Model, column: str, target: int, rivals: NDArray[np.intp]) -> Scale:

@@ -9,31 +9,19 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, listed
-from likely.explain.contrast import Contrast, sides_of
+from likely.explain.contrast import Contrast, target_and_rivals
 from likely.explain.explanation import Explanation
 from likely.explain.outcomes import outcomes_of
-from likely.measures import MEASURES, entropy, information_gain, information_gains, measure_named
+from likely.measures import MEASURES, entropy, information_gain, measure_named
 from likely.scorer import Model
-from likely.stats import (
-    FeatureCounts,
-    Histogram,
-    Moments,
-    PairCounts,
-    Part,
-    Presence,
-    Scatter,
-    Statistic,
-    Summary,
-    TokenCounts,
-    ValueCounts,
-)
-from likely.stats.token_counts import blocks_of_words, information_by_word
+from likely.stats import HasInformation, HasTables, HasValues, Part, Statistic, Summary, TokenCounts, moments_of
+from likely.stats.histogram import equal_intervals
+from likely.stats.protocol import share_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ORDERS = ("information", "contribution")
-CELLS_AT_ONCE = 1 << 22
 
 
 def rank(model: Model, summary: Summary, why: Explanation | None = None, by: str | None = None) -> pd.DataFrame:
@@ -84,68 +72,24 @@ def contribution_by_column(why: Explanation) -> dict[str, float]:
     for place in np.unique(best):
         rows = np.flatnonzero(best == place)
         some = Explanation(why.classes, why.columns, (), why.prior, why.contributions[rows])
-        sizes += np.abs(Contrast.of(some, *sides_of(why.classes[place], why.classes)).contributions).sum(axis=0)
+        contrast = Contrast.of(some, *target_and_rivals(why.classes[place], why.classes))
+        sizes += np.abs(contrast.contributions).sum(axis=0)
     return dict(zip(why.columns, (sizes / len(why)).tolist(), strict=True))
 
 
 def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mapping[str, float]:
-    if isinstance(seen, ValueCounts):
-        return {part.columns[0]: information_gain(seen.counts) * _known(seen.counts.sum(), weights)}
-    if isinstance(seen, PairCounts):
-        tables = [(name, seen.single(place)) for place, name in enumerate(part.columns)]
-        return {name: information_gain(table) * _known(table.sum(), weights) for name, table in tables}
-    if isinstance(seen, TokenCounts):
-        best = float(information_by_word(seen).max(initial=0.0))
-        return {part.columns[0]: best * _known(seen.texts.sum(), weights)}
-    if isinstance(seen, Presence):
-        return _named(part, _of_presence(seen, weights))
-    if isinstance(seen, FeatureCounts):
-        return _named(part, _of_occurrences(seen))
+    if isinstance(seen, HasInformation):
+        return dict(zip(part.columns, seen.information(weights).tolist(), strict=True))
     found = {}
     for belief in model.beliefs:
         for name in set(belief.columns) & set(part.columns):
             outcomes = outcomes_of(belief, name, len(model.classes))
             if outcomes is not None:
-                known = _known_weights(seen, part.columns.index(name), weights)
+                all_known = seen.known_weights
+                known = weights if all_known is None else all_known[:, part.columns.index(name)]
                 table = _shares(known)[:, None] * outcomes.shares.T
-                found[name] = information_gain(table) * _known(known.sum(), weights)
+                found[name] = information_gain(table) * share_of(known.sum(), weights)
     return found
-
-
-def _known_weights(seen: Statistic, place: int, weights: Array) -> Array:
-    """Weight of each class's rows in which a numeric column is known."""
-    if isinstance(seen, Histogram):
-        return seen.known
-    moments = seen.moments if isinstance(seen, Scatter) else seen
-    return moments.n[:, place] if isinstance(moments, Moments) else weights
-
-
-def _of_presence(seen: Presence, weights: Array) -> Array:
-    present = seen.present.dense()
-    known = np.maximum(weights[:, None] - seen.gaps.dense(), 0.0)
-    tables = np.stack([present, np.maximum(known - present, 0.0)], axis=-1).swapaxes(0, 1)
-    return np.asarray(information_gains(tables) * known.sum(axis=0) / max(weights.sum(), np.finfo(float).tiny))
-
-
-def _of_occurrences(seen: FeatureCounts) -> Array:
-    """Bits per occurrence, block by block of columns: the table of counts may be sparse and wide."""
-    totals, n_columns = seen.class_sums(), seen.shape[1]
-    step = max(CELLS_AT_ONCE // max(2 * len(totals), 1), 1)
-    parts = []
-    for start in range(0, n_columns, step):
-        counts = seen.select(np.arange(start, min(start + step, n_columns))).dense()
-        tables = np.stack([counts, np.maximum(totals[:, None] - counts, 0.0)], axis=-1).swapaxes(0, 1)
-        parts.append(information_gains(tables))
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _named(part: Part, values: Array) -> dict[str, float]:
-    return dict(zip(part.columns, values.tolist(), strict=True))
-
-
-def _known(known: float, weights: Array) -> float:
-    total = float(weights.sum())
-    return min(float(known) / total, 1.0) if total > 0.0 else 0.0
 
 
 def _shares(weights: Array) -> Array:
@@ -166,10 +110,10 @@ def rank_words(summary: Summary, column: str | None = None) -> pd.DataFrame:
 
     seen = _texts_of(summary, column)
     per_text = np.divide(1.0, seen.texts, out=np.zeros_like(seen.texts), where=seen.texts > 0.0)
-    common = [(held * per_text[:, None]).argmax(axis=0) for held in blocks_of_words(seen)]
+    common = [(held * per_text[:, None]).argmax(axis=0) for held in seen.documents.dense_blocks()]
     lines = {
         "word": seen.words.to_list(),
-        "information": information_by_word(seen),
+        "information": seen.information_by_word(),
         "texts": seen.documents.column_sums(),
         "speaks_for": [summary.classes.labels[place] for places in common for place in places],
     }
@@ -177,7 +121,7 @@ def rank_words(summary: Summary, column: str | None = None) -> pd.DataFrame:
 
 
 def _texts_of(summary: Summary, column: str | None) -> TokenCounts:
-    there = {part.columns[0]: seen for part, seen in summary.parts.items() if isinstance(seen, TokenCounts)}
+    there = {part.columns[0]: seen for part, seen in summary.parts_of(TokenCounts).items()}
     if not there:
         raise SettingsError("No text column was learned, so there are no words to rank.")
     if column is None and len(there) == 1:
@@ -188,9 +132,6 @@ def _texts_of(summary: Summary, column: str | None) -> TokenCounts:
 
 
 # Columns by any measure of a class × value table, not by mutual information alone.
-
-N_BINS = 10
-"""A column of numbers is cut into so many intervals of equal weight."""
 
 
 def rank_by(model: Model, summary: Summary, by: str | None = None) -> pd.DataFrame:
@@ -216,41 +157,22 @@ def class_value_tables(model: Model, summary: Summary) -> dict[str, Array]:
     """Classes × values of every column that has such a table."""
     found: dict[str, Array] = {}
     for part, seen in summary.parts.items():
-        if isinstance(seen, ValueCounts):
-            found[part.columns[0]] = seen.counts
+        if isinstance(seen, HasTables):
+            found |= {name: seen.class_value_table(place) for place, name in enumerate(part.columns)}
             continue
-        if isinstance(seen, Histogram):
-            found[part.columns[0]] = _binned(seen.counts)
-            continue
-        if isinstance(seen, PairCounts):
-            found |= {name: seen.single(place) for place, name in enumerate(part.columns)}
-            continue
-        moments = seen.moments if isinstance(seen, Scatter) else seen
-        if not isinstance(moments, Moments):
+        moments = moments_of(seen)
+        if moments is None:
             continue
         for belief in model.beliefs:
             for name in [name for name in part.columns if name in belief.columns]:
                 outcomes = outcomes_of(belief, name, len(model.classes))
                 if outcomes is not None:
                     weights = moments.n[:, part.columns.index(name)]
-                    found[name] = _binned(weights[:, None] * outcomes.shares.T)
+                    found[name] = equal_intervals(weights[:, None] * outcomes.shares.T)
     return {name: found[name] for name in model.columns if name in found}
 
 
-def _binned(fine: Array) -> Array:
-    """Neighbouring values taken together, so that each group has about the same weight in all."""
-    weight = fine.sum(axis=0)
-    total = float(weight.sum())
-    if fine.shape[1] <= N_BINS or total <= 0.0:
-        return fine
-    place = np.minimum(((np.cumsum(weight) - 0.5 * weight) / total * N_BINS).astype(np.intp), N_BINS - 1)
-    return np.stack([np.bincount(place, line, N_BINS) for line in fine])
-
-
 # The most telling values: which categories and words speak most for each class.
-
-MOST_CELLS = 1 << 22
-"""Classes × words that are looked at at once."""
 
 
 def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
@@ -278,14 +200,9 @@ def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
 def _tables(summary: Summary) -> Iterator[tuple[str, Sequence[Any], Array, Array]]:
     """Column, values, classes × values, and the weight of each class in which the column is known."""
     for part, seen in summary.parts.items():
-        if isinstance(seen, ValueCounts) and len(seen.values):
-            yield part.columns[0], seen.values, seen.counts, seen.counts.sum(axis=1)
-        elif isinstance(seen, TokenCounts) and len(seen.words):
-            step = max(MOST_CELLS // max(len(summary.classes), 1), 1)
-            for start in range(0, len(seen.words), step):
-                places = np.arange(start, min(start + step, len(seen.words)))
-                words = seen.words.take(places).to_list()
-                yield part.columns[0], words, seen.documents.select(places).dense(), seen.texts
+        if isinstance(seen, HasValues):
+            for values, counts, totals in seen.value_blocks():
+                yield part.columns[0], values, counts, totals
 
 
 def _weighed(counts: Array, totals: Array, rows: float) -> tuple[Array, Array, Array]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags, Int32, Int64
 from likely.families.categorical import log_shares
-from likely.families.leave_one_out import less_one
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.families.leave_one_out import LeftOut, less_one
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import Domain, Reads, Settings
 from likely.stats.pair_counts import Axis, Cuts, Layout, PairCounts, size_of
 from likely.table import Table
 from likely.table.levels import index_levels
@@ -212,9 +213,6 @@ def add_aode_without(
         joint[i] += mean
 
 
-# Averaged one-dependence estimators: every column depends on the class and on one other column, in turn on each.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Aode:
     """log of the mean over parents j of P(x_j | class) · Π P(x_k | x_j, class).
@@ -226,6 +224,8 @@ class Aode:
     name: ClassVar[str] = "aode"
     statistic: ClassVar[str] = "pairs"
     reads: ClassVar[Reads] = "any"
+    domain: ClassVar[Domain] = Domain.ANY
+    has_density: ClassVar[bool] = True
     chained: ClassVar[bool] = True
 
     columns: tuple[str, ...]

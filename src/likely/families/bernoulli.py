@@ -1,22 +1,24 @@
-"""Present or absent, column by column; absence speaks, too."""
+"""Present or absent, column by column or word by word of a text; absence speaks, too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numba
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array, Index
-from likely.families.kernels import add_presence, add_sparse_lines
-from likely.families.leave_one_out import less, own_presence, own_presence_sparsely
-from likely.families.linear import SparseWeights, lines_where_seen, own_counts
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.arrays import Array, Index, Int32, Int64
+from likely.families.counts import SparseWeights, add_sparse_lines, lines_where_seen, own_counts
+from likely.families.leave_one_out import LeftOut, less, less_one
+from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode, Token
+from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.words import Reader, tokens_of
 from likely.numerics import log_of
-from likely.stats import Presence
+from likely.stats import FeatureCounts, Presence, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of
 from likely.stats.protocol import Matrix
 from likely.table import Table
@@ -87,6 +89,8 @@ class Bernoulli:
     name: ClassVar[str] = "bernoulli"
     statistic: ClassVar[str] = "presence"
     reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+    has_density: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     shares: PresenceTable | PresenceWeights
@@ -129,6 +133,47 @@ class Bernoulli:
         """The same of one column by its place."""
         return Bernoulli((self.columns[place],), self.shares.only(place), self.threshold)
 
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: Presence, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        present = seen.present.dense()
+        absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
+        tables = np.stack([present, absent], axis=2)
+        return [((name,), tables[:, place]) for place, name in enumerate(columns)]
+
+    @classmethod
+    def uncertainty(
+        cls, columns: tuple[str, ...], seen: Presence, weights: Array, settings: Settings, table: Table
+    ) -> Certainty:
+        pseudo, present = _pseudo_counts(columns, settings), seen.present.dense()
+        yes, no = present + pseudo[:, 0], weights[:, None] - seen.gaps.dense() - present + pseudo[:, 1]
+        source = counts_of(table, columns)
+
+        def spread(block: slice, shift: Array, variance: Array) -> None:
+            cells = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block).toarray()
+            known = (~np.isnan(cells)) * 1.0
+            add_presence_uncertainty(yes, np.maximum(no, 0.0), (cells > 0.0) * 1.0, known, shift, variance)
+
+        return spread
+
+    def parameters(self) -> Iterator[Parameter]:
+        for place, name in enumerate(self.columns):
+            yield Parameter(name, "probability of presence", None, np.exp(self.shares.only(place).present[0]))
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        for column, name in enumerate(self.columns):
+            shares = self.shares.only(column)
+            present, absent = sql.number(shares.present[0, place]), sql.number(shares.absent[0, place])
+            is_absent = sql.at_most(sql.real(name), sql.number(self.threshold))
+            yield sql.case([(sql.missing(name), sql.number(0.0)), (is_absent, absent)], present)
+
+    def outcomes(self, column: str, points: int) -> Outcomes:
+        alone = self.only(column)
+        values = np.array([0.0, 1.0]) + (0.0 if 0.0 <= self.threshold < 1.0 else self.threshold)
+        n_classes = self.shares.only(0).present.shape[1]
+        return Outcomes.of_values(values, np.exp(log_likelihood(alone.bind, column, values, n_classes)))
+
 
 def _pseudo_counts(columns: tuple[str, ...], settings: Settings) -> Array:
     """Of presence and of absence, column by column; most columns share one smoothing."""
@@ -163,7 +208,9 @@ def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Arra
         for start in range(0, len(out), DENSE_ROWS):
             few = slice(start, start + DENSE_ROWS)
             cells = held[few].toarray() if sparse.issparse(held) else held[few]
-            own_presence(cells, threshold, y[few], weight[few], present, known, pseudo[:, 0], pseudo[:, 1], out[few])
+            _fill_own_presence(
+                cells, threshold, y[few], weight[few], present, known, pseudo[:, 0], pseudo[:, 1], out[few]
+            )
         return out
 
     def sparsely(block: slice, held: Matrix) -> Array:
@@ -172,7 +219,7 @@ def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Arra
         starts, _, cells = csr_arrays(sparse.csr_array(counts))
         own, classes, n = own_counts(counts, held, y), rows.classes, len(pseudo)
         held_starts = held.indptr.astype(np.int64)
-        own_presence_sparsely(
+        _fill_own_presence_sparsely(
             held_starts, is_present, y, weight, own, starts, cells, classes, n, pseudo[0, 0], pseudo[0, 1], out
         )
         return out
@@ -189,7 +236,7 @@ def _sparse_shares(counts: sparse.csr_array, weights: Array, yes: float, no: flo
     present_unseen = np.log(yes) - np.log(weights + yes + no)
     bias = n_columns * absent_unseen
 
-    def correct(label: NDArray[np.int32], _: Index, count: Array) -> Array:
+    def correct(label: Int32, _: Index, count: Array) -> Array:
         less_absent = np.log(np.maximum(weights[label] - count, 0.0) + no) - np.log(weights[label] + no)
         np.add(bias, np.bincount(label, less_absent, len(weights)), out=bias)
         return np.asarray(np.log1p(count / yes) - less_absent)
@@ -198,3 +245,152 @@ def _sparse_shares(counts: sparse.csr_array, weights: Array, yes: float, no: flo
     flat = np.zeros(len(weights)), np.zeros(n_columns)
     odds = SparseWeights(lines, bias, present_unseen - absent_unseen, *flat)
     return PresenceWeights(odds, counts, weights, yes, no)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextBernoulli:
+    """Each known word is in the text or not; absence speaks, too. A text without a known word says nothing."""
+
+    name: ClassVar[str] = "text bernoulli"
+    statistic: ClassVar[str] = "tokens"
+    reads: ClassVar[Reads] = "text"
+    domain: ClassVar[Domain] = Domain.ANY
+    has_density: ClassVar[bool] = True
+
+    columns: tuple[str, ...]
+    reader: Reader
+    shares: PresenceTable | PresenceWeights
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextBernoulli:
+        yes, no = settings.smoothing_of(columns[0]).pseudo_counts((True, False))
+        size = len(seen.words)
+        presence = Presence(seen.documents, FeatureCounts.empty(*seen.documents.shape))
+        shares = presence_shares(presence, seen.texts, np.full(size, yes), np.full(size, no))
+        return cls(columns, Reader(seen.recipe, seen.words, None), shares)
+
+    def bind(self, table: Table) -> BlockScorer:
+        rows = self.reader.rows(table, self.columns[0])
+        speaks = np.diff(rows.indptr) > 0
+
+        def score(block: slice, joint: Array) -> None:
+            evidence = np.zeros_like(joint)
+            self.shares.add(rows_of(rows, block), 0.0, evidence)
+            joint += np.where(speaks[block, None], evidence, 0.0)
+
+        return score
+
+    def tokens(self, table: Table) -> list[list[Token]]:
+        """For each text its known words and what the presence of each adds; absences are left out."""
+        rows = self.reader.rows(table, self.columns[0])
+        return tokens_of(rows, self.reader.words, lambda place: self.shares.only(place).present[0])
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.counts.dense())]
+
+    def only(self, column: str) -> TextBernoulli:
+        return self
+
+    def parameters(self) -> Iterator[Parameter]:
+        for place, word in enumerate(self.reader.words.to_list()):
+            shares = self.shares.only(place)
+            yield Parameter(self.columns[0], "probability of presence", word, np.exp(shares.present[0]))
+
+
+def add_presence_uncertainty(
+    yes: Array, no: Array, present: Matrix, known: Array | None, shift: Array, variance: Array
+) -> None:
+    """Shares of presence, column by column (classes × columns); `known` marks cells that are no gaps, None: all."""
+    for table, out in ((log_bias, shift), (trigamma, variance)):
+        absent = table(no) - table(yes + no)
+        more = table(yes) - table(no)
+        out += present @ more.T
+        out += absent.sum(axis=1) if known is None else known @ absent.T
+
+
+# Compiled loops.
+
+
+@numba.njit(nogil=True, cache=True)
+def add_presence(rows: Array, threshold: float, present: Array, absent: Array, joint: Array) -> None:
+    """Add the line of presence or of absence of every column; a gap adds neither."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            if not np.isnan(rows[i, j]):
+                line = present[j] if rows[i, j] > threshold else absent[j]
+                for c in range(joint.shape[1]):
+                    joint[i, c] += line[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def _fill_own_presence(
+    rows: Array,
+    threshold: float,
+    y: Int32,
+    weight: Array,
+    present: Array,
+    known: Array,
+    yes: Array,
+    no: Array,
+    out: Array,
+) -> None:
+    """Σ log share of presence or absence of each row in its own class; `present`, `known` are classes × columns.
+
+    The shares of a class are kept for the next row of the same weight.
+    """
+    log_yes, log_no = np.empty(present.shape), np.empty(present.shape)
+    weight_of = np.full(present.shape[0], np.nan)
+    for i in range(rows.shape[0]):
+        c, w, row = y[i], weight[i], rows[i]
+        if weight_of[c] != w:
+            weight_of[c] = w
+            for j in range(row.shape[0]):
+                left = less_one(known[c, j], w) + yes[j] + no[j]
+                met, not_met = less_one(present[c, j], w) + yes[j], less_one(known[c, j] - present[c, j], w) + no[j]
+                log_yes[c, j] = np.log(met / left if left > 0.0 else 0.5)
+                log_no[c, j] = np.log(not_met / left if left > 0.0 else 0.5)
+        evidence = 0.0
+        for j in range(row.shape[0]):
+            if not np.isnan(row[j]):
+                evidence += log_yes[c, j] if row[j] > threshold else log_no[c, j]
+        out[i] = evidence
+
+
+@numba.njit(nogil=True, cache=True)
+def _fill_own_presence_sparsely(
+    starts: Int64,
+    present: Array,
+    y: Int32,
+    weight: Array,
+    counts: Array,
+    table_starts: Int64,
+    table_cells: Array,
+    classes: Array,
+    n_columns: int,
+    yes: float,
+    no: float,
+    out: Array,
+) -> None:
+    """The same for sparse rows and a sparse table without gaps: all columns absent, corrected for those present.
+
+    What absence of all columns amounts to is kept for the next row of the same class and weight.
+    """
+    base, base_weight = np.zeros(classes.shape[0]), np.full(classes.shape[0], np.nan)
+    for i in range(y.shape[0]):
+        c, w = y[i], weight[i]
+        left = less_one(classes[c], w)
+        if base_weight[c] != w:
+            base_weight[c] = w
+            met = table_starts[c + 1] - table_starts[c]
+            base[c] = (n_columns - met) * np.log(left + no) - n_columns * np.log(left + yes + no)
+            for entry in range(table_starts[c], table_starts[c + 1]):
+                base[c] += np.log(less_one(classes[c] - table_cells[entry], w) + no)
+        evidence = base[c]
+        for k in range(starts[i], starts[i + 1]):
+            if present[k] > 0.0:
+                absent = less_one(classes[c] - counts[k], w)
+                evidence += np.log(less_one(counts[k], w) + yes) - np.log(absent + no)
+        out[i] = evidence

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import pairwise
+from typing import ClassVar, Self
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags, Int64
-from likely.families.categorical import log_shares
-from likely.families.kernels import add_rows_of_table
-from likely.families.leave_one_out import less, less_one
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.families.categorical import add_lines, add_rows_of_table, log_shares
+from likely.families.leave_one_out import LeftOut, less, less_one
+from likely.families.outcomes import BlockScorer, Outcomes, normalised
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.uncertainty import Certainty
 from likely.numerics import log_of
 from likely.stats.binning import Binning, cells_between, cut, log_width, log_widths, outer_edges
 from likely.stats.histogram import Histogram, floats_at, share_out
 from likely.stats.protocol import leave
-from likely.table import Table
+from likely.table import Table, as_table
 from likely.table.table import Numbers
 
 GAP, FIRST = 0, 1
@@ -26,43 +30,111 @@ GAP, FIRST = 0, 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class BinnedDensity(ABC):
     """log density of each bin in each class: its share over its width. Line 0 is the log share of a gap.
 
     All classes have the same bins, so the widths cancel when classes are compared, and what remains are shares; with
     them, the log joint can be compared with that of other families. A number beyond the outermost edges
-    has the density of the outermost bin.
+    has the density of the outermost bin. Where the bins are cut is what families of them differ in.
     """
 
-    name: ClassVar[str] = "bins"
     statistic: ClassVar[str] = "histogram"
     reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+    has_density: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     edges: Array
     table: Array
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings) -> Bins:
-        return Bins.between(cut(seen, settings.bins), columns, seen, weights, settings)
+    @abstractmethod
+    def cut(cls, seen: Histogram, settings: Settings) -> Binning:
+        """Where the bins lie, from the histogram of all classes."""
 
-    @staticmethod
-    def between(
-        binning: Binning, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings
-    ) -> Bins:
-        """The shares of bins that were cut somehow."""
-        counts = np.zeros((len(weights), len(binning)))
-        for place in range(len(binning)):
-            counts[:, place] = seen.counts[:, binning.of_cell == place].sum(axis=1)
-        gaps = gaps_of(seen, weights, settings)
-        keys = range(len(binning) + (gaps is not None))
-        pseudo = settings.smoothing_of(columns[0]).pseudo_counts(keys)
-        log_share = log_shares(counts if gaps is None else np.column_stack([counts, gaps]), pseudo)
-        table = np.zeros((FIRST + len(binning), len(weights)))
-        table[FIRST:] = log_share[: len(binning)] - log_widths(binning.edges)[:, None]
-        if gaps is not None:
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings) -> Self:
+        binning = cls.cut(seen, settings)
+        counts, n_bins = _counts(binning, seen, weights, settings), len(binning)
+        log_share = log_shares(counts, settings.smoothing_of(columns[0]).pseudo_counts(range(counts.shape[1])))
+        table = np.zeros((FIRST + n_bins, len(weights)))
+        table[FIRST:] = log_share[:n_bins] - log_widths(binning.edges)[:, None]
+        if len(log_share) > n_bins:
             table[GAP] = log_share[-1]
-        return Bins(columns, binning.edges, table)
+        return cls(columns, binning.edges, table)
+
+    def bind(self, table: Table) -> BlockScorer:
+        numbers = Numbers.of(table, self.columns)
+        lines = np.arange(len(self.table))
+
+        def score(block: slice, joint: Array) -> None:
+            numbers.refuse_infinite(block)
+            codes = self.places(numbers.rows(block)[:, 0])
+            add_rows_of_table(codes, lines, self.table, joint)
+
+        return score
+
+    def places(self, cells: Array) -> NDArray[np.int32]:
+        """The bin of each number, −1 for a gap."""
+        found = np.searchsorted(self.edges[1:-1], cells, side="right").astype(np.int32)
+        return np.where(np.isnan(cells), np.int32(-1), found)
+
+    def shares(self) -> Array:
+        """P(bin | class) as bins × classes; with gaps as values, theirs is what lacks to one."""
+        return np.asarray(np.exp(self.table[FIRST:] + log_widths(self.edges)[:, None]))
+
+    def only(self, column: str) -> Self:
+        return self
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, bin_counts(cls.cut(seen, settings), seen))]
+
+    @classmethod
+    def uncertainty(
+        cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings, table: Table
+    ) -> Certainty:
+        belief, binning = cls.settle(columns, seen, weights, settings), cls.cut(seen, settings)
+        counts = _counts(binning, seen, weights, settings)
+        a = (counts + settings.smoothing_of(columns[0]).pseudo_counts(range(counts.shape[1]))).T
+        places = belief.places(table.numbers(columns[0])).astype(np.intp)
+        places = np.where(places < 0, len(binning) if len(a) > len(binning) else -1, places)
+        return lambda block, *out: add_lines(a, places[block], *out)
+
+    def parameters(self) -> Iterator[Parameter]:
+        (name,), shares = self.columns, self.shares()
+        for place, (low, high) in enumerate(pairwise(self.edges.tolist())):
+            yield Parameter(name, "probability", f"{low:.10g} to {high:.10g}", shares[place])
+        if self.table[GAP].any():
+            yield Parameter(name, "probability of a gap", None, np.exp(self.table[GAP]))
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        logs, (name,) = self.table[:, place], self.columns
+        whens = [(sql.missing(name), sql.number(logs[GAP]))]
+        for line, edge in enumerate(self.edges[1:-1], FIRST):
+            whens.append((sql.below(sql.real(name), sql.number(edge)), sql.number(logs[line])))
+        yield sql.case(whens, sql.number(logs[-1]))
+
+    def outcomes(self, column: str, points: int) -> Outcomes:
+        """Both ends of every bin, with half of its share each: so the values reach as far as the bins do."""
+        ends = np.column_stack([self.edges[:-1], np.nextafter(self.edges[1:], -np.inf)])
+        shares = np.repeat(0.5 * self.shares(), 2, axis=0)
+        density = np.repeat(np.exp(self.table[FIRST:]), 2, axis=0)
+        return Outcomes(ends.ravel(), normalised(shares), density, self.edges)
+
+
+class Bins(BinnedDensity):
+    """Bins of about equal weight, at most so many as the user says."""
+
+    __slots__ = ()
+
+    name: ClassVar[str] = "bins"
+
+    @classmethod
+    def cut(cls, seen: Histogram, settings: Settings) -> Binning:
+        return cut(seen, settings.bins)
 
     @classmethod
     def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
@@ -85,28 +157,28 @@ class Bins:
 
         return score
 
-    def bind(self, table: Table) -> BlockScorer:
-        numbers = Numbers.of(table, self.columns)
-        lines = np.arange(len(self.table))
+    @classmethod
+    def histogram_likelihood(cls, column: str, seen: Histogram, settings: Settings) -> float:
+        """The cells stand for their rows, one of weight 1 in each."""
+        n_cells = len(seen.cells)
+        cells = as_table({column: seen.lows()})
+        rows = LeftOut(cells, np.zeros(n_cells, dtype=np.int32), np.ones(n_cells), np.asarray(seen.known))
+        _, own, places = OwnBins(seen, rows, settings, column, None).lines(np.arange(n_cells, dtype=np.int32))
+        return float((seen.counts.T * np.maximum(own[places], -1e100)).sum())
 
-        def score(block: slice, joint: Array) -> None:
-            numbers.refuse_infinite(block)
-            codes = self.places(numbers.rows(block)[:, 0])
-            add_rows_of_table(codes, lines, self.table, joint)
 
-        return score
+def bin_counts(binning: Binning, seen: Histogram) -> Array:
+    """Classes × bins."""
+    counts = np.zeros((len(seen.counts), len(binning)))
+    for place in range(len(binning)):
+        counts[:, place] = seen.counts[:, binning.of_cell == place].sum(axis=1)
+    return counts
 
-    def places(self, cells: Array) -> NDArray[np.int32]:
-        """The bin of each number, −1 for a gap."""
-        found = np.searchsorted(self.edges[1:-1], cells, side="right").astype(np.int32)
-        return np.where(np.isnan(cells), np.int32(-1), found)
 
-    def shares(self) -> Array:
-        """P(bin | class) as bins × classes; with gaps as values, theirs is what lacks to one."""
-        return np.asarray(np.exp(self.table[FIRST:] + log_widths(self.edges)[:, None]))
-
-    def only(self, column: str) -> Bins:
-        return self
+def _counts(binning: Binning, seen: Histogram, weights: Array, settings: Settings) -> Array:
+    """The same, with the gaps behind the bins where they count as values."""
+    counts, gaps = bin_counts(binning, seen), gaps_of(seen, weights, settings)
+    return counts if gaps is None else np.column_stack([counts, gaps])
 
 
 def gaps_of(seen: Histogram, weights: Array, settings: Settings) -> Array | None:

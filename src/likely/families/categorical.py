@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.families.kernels import add_rows_of_table
-from likely.families.leave_one_out import add_lines_but_own, less
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.families.leave_one_out import LeftOut, less
+from likely.families.outcomes import BlockScorer, Outcomes
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.smoothing import totals_without_one
+from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.numerics import log_of
 from likely.stats import ValueCounts
 from likely.table import Table
@@ -35,6 +37,8 @@ class Categorical:
     name: ClassVar[str] = "categorical"
     statistic: ClassVar[str] = "values"
     reads: ClassVar[Reads] = "nominal"
+    domain: ClassVar[Domain] = Domain.ANY
+    has_density: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     values: tuple[Hashable, ...]
@@ -111,6 +115,49 @@ class Categorical:
     def only(self, column: str) -> Categorical:
         return self
 
+    def unseen(self, table: Table) -> Flags:
+        """Which cells hold a value that was never learned; a gap does not."""
+        column = table.codes(self.columns[0])
+        return np.asarray(np.append(index_levels(column.levels, self.values) < 0, False)[column.codes])
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.counts)]
+
+    @classmethod
+    def uncertainty(
+        cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings, table: Table
+    ) -> Certainty:
+        keys, counts = keys_of(seen, weights, settings)
+        a = (counts + settings.smoothing_of(columns[0]).pseudo_counts(keys)).T
+        column = table.codes(columns[0])
+        strange = len(keys) - 1 if settings.unseen == "smooth" else -1
+        known = index_levels(column.levels, seen.values)
+        gap = len(seen.values) if None in keys else -1
+        places = np.append(np.where(known < 0, strange, known), gap)[column.codes]
+        return lambda block, *out: add_lines(a, places[block], *out)
+
+    def parameters(self) -> Iterator[Parameter]:
+        (name,), shares = self.columns, np.exp(self.table)
+        for place, value in enumerate(self.values):
+            yield Parameter(name, "probability", value, shares[FIRST + place])
+        for line, what in ((GAP, "probability of a gap"), (UNSEEN, "probability of another value")):
+            if self.table[line].any():
+                yield Parameter(name, what, None, shares[line])
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        logs, (name,) = self.table[:, place], self.columns
+        column = sql.cast(name, self.values)
+        whens = [(sql.null(name), sql.number(logs[GAP]))]
+        for line, value in enumerate(self.values, FIRST):
+            whens.append((sql.equal(column.copy(), sql.value(value)), sql.number(logs[line])))
+        yield sql.case(whens, sql.number(logs[UNSEEN]))
+
+    def outcomes(self, column: str, points: int) -> Outcomes:
+        return Outcomes.of_values(self.values, np.exp(self.table[FIRST:]))
+
 
 def keys_of(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list[Hashable], Array]:
     """All that a cell can be (a value, perhaps a gap, perhaps something never seen) and the counts of each."""
@@ -129,3 +176,32 @@ def log_shares(counts: Array, pseudo: Array) -> Array:
     even = np.full_like(counts, 1.0 / max(counts.shape[1], 1))
     shares = np.divide(counts + pseudo, total[:, None], out=even, where=total[:, None] > 0.0)
     return log_of(shares.T)
+
+
+@numba.njit(nogil=True, cache=True)
+def add_rows_of_table(codes: Int32, row_of_code: Int64, table: Array, joint: Array) -> None:
+    """Add the line of each row's value; the code −1 is a gap and has the first entry of `row_of_code`."""
+    for i in range(codes.shape[0]):
+        line = table[row_of_code[codes[i] + 1]]
+        for c in range(joint.shape[1]):
+            joint[i, c] += line[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_lines_but_own(lines: Int64, table: Array, y: Int32, own: Array, joint: Array) -> None:
+    """Add the line of each row's value, but for the row's own class what stands in `own`; a line of −1 adds nothing."""
+    for i in range(lines.shape[0]):
+        if lines[i] >= 0:
+            line, total = table[lines[i]], joint[i]
+            before = total[y[i]]
+            for c in range(total.shape[0]):
+                total[c] += line[c]
+            total[y[i]] = before + own[i]
+
+
+def add_lines(a: Array, places: Index, shift: Array, variance: Array) -> None:
+    """Shares with the Dirichlet parameters `a` (values × classes); the row's value is `places`, −1 for none."""
+    total = a.sum(axis=0)
+    known = places >= 0
+    shift[known] += (log_bias(a) - log_bias(total))[places[known]]
+    variance[known] += (trigamma(a) - trigamma(total))[places[known]]

@@ -1,18 +1,35 @@
-"""Words of a document, weighed by how rare they are in all other classes: for classes of unequal size."""
+"""Words of a document, as columns of counts or as a text, weighed by how rare they are in all other classes.
+
+It is for classes of unequal size.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numba
 import numpy as np
 from scipy import sparse
 
-from likely.arrays import Array
-from likely.families.leave_one_out import add_complement, add_complement_sparsely
-from likely.families.linear import DenseWeights, SparseWeights, Weights, bind_weights, lines_where_seen, sparse_rows
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
-from likely.stats import FeatureCounts
+from likely.arrays import Array, Int32, Int64
+from likely.families.counts import (
+    DenseWeights,
+    SparseWeights,
+    Weights,
+    bind_weights,
+    lines_of,
+    lines_where_seen,
+    log_power,
+    sparse_rows,
+    sql_products,
+)
+from likely.families.leave_one_out import LeftOut, less_one
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.words import Reader, WeighedWords, pseudo_counts_of_words
+from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays
 from likely.table import Table
 from likely.table.table import counts_of
@@ -28,6 +45,8 @@ class Complement:
     name: ClassVar[str] = "complement"
     statistic: ClassVar[str] = "counts"
     reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+    has_density: ClassVar[bool] = False
 
     columns: tuple[str, ...]
     weights: Weights
@@ -53,9 +72,9 @@ class Complement:
         def score(block: slice, joint: Array) -> None:
             held = *csr_arrays(sparse_rows(source, block)), rows.y[block], rows.weight[block]
             if sparse.issparse(seen.table):
-                add_complement_sparsely(*held, *lines, sums + pseudo, total, joint)
+                _add_complement_sparsely(*held, *lines, sums + pseudo, total, joint)
             else:
-                add_complement(*held, elsewhere, total, pseudo, joint)
+                _add_complement(*held, elsewhere, total, pseudo, joint)
 
         return score
 
@@ -68,6 +87,19 @@ class Complement:
     def at(self, place: int) -> Complement:
         """The same of one column by its place."""
         return Complement((self.columns[place],), self.weights.only(place))
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.dense())]
+
+    def parameters(self) -> Iterator[Parameter]:
+        for place, line in lines_of(self.weights):
+            yield Parameter(self.columns[place], "weight", None, line)
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        return sql_products(self.weights, self.columns, sql, place)
 
 
 def complement_weights(seen: FeatureCounts, pseudo: Array, *, norm: bool = False) -> Weights:
@@ -101,3 +133,94 @@ def _corrections(counts: sparse.csr_array, everywhere: Array) -> Array:
 def _divide(parts: Array, sums: Array) -> Array:
     """Shares of a sum; a single column weighs nothing, and has no share of that."""
     return np.divide(parts, sums, out=np.zeros_like(parts), where=sums != 0.0)
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_complement(
+    starts: Int64,
+    columns: Int32,
+    cells: Array,
+    y: Int32,
+    weight: Array,
+    elsewhere: Array,
+    total: Array,
+    pseudo: Array,
+    joint: Array,
+) -> None:
+    """Add −Σ cell · log share outside each class; `elsewhere` (columns × classes) counts outside, all rows included."""
+    n_classes = joint.shape[1]
+    product, evidence = np.empty(n_classes), np.empty(n_classes)
+    for i in range(weight.shape[0]):
+        drawn = 0.0
+        product[:] = 1.0
+        evidence[:] = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            cell = cells[k]
+            if cell <= 0.0:
+                continue
+            drawn += cell
+            line, more = elsewhere[columns[k]], pseudo[columns[k]]
+            for c in range(n_classes):
+                out = weight[i] * cell if c != y[i] else 0.0
+                product[c], logged = log_power(less_one(line[c], out) + more, cell, product[c])
+                evidence[c] += logged
+        for c in range(n_classes):
+            out = weight[i] * drawn if c != y[i] else 0.0
+            joint[i, c] += drawn * np.log(total[c] - out) - evidence[c] - np.log(product[c])
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_complement_sparsely(
+    starts: Int64,
+    columns: Int32,
+    cells: Array,
+    y: Int32,
+    weight: Array,
+    line_starts: Int64,
+    line_classes: Int32,
+    line_cells: Array,
+    everywhere: Array,
+    total: Array,
+    joint: Array,
+) -> None:
+    """The same from a sparse table (its lines are columns): classes that never met a column share one logarithm."""
+    for i in range(weight.shape[0]):
+        drawn, shared, own, total_line = 0.0, 0.0, 0.0, joint[i]
+        for k in range(starts[i], starts[i + 1]):
+            cell = cells[k]
+            if cell <= 0.0:
+                continue
+            drawn += cell
+            left = everywhere[columns[k]] - weight[i] * cell
+            shared += cell * np.log(left)
+            for entry in range(line_starts[columns[k]], line_starts[columns[k] + 1]):
+                c = line_classes[entry]
+                if c == y[i]:
+                    own += cell * np.log((everywhere[columns[k]] - line_cells[entry]) / left)
+                else:
+                    total_line[c] -= cell * np.log1p(-line_cells[entry] / left)
+        for c in range(joint.shape[1]):
+            out = weight[i] * drawn if c != y[i] else 0.0
+            total_line[c] += drawn * np.log(total[c] - out) - shared
+        total_line[y[i]] -= own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextComplement(WeighedWords):
+    """−log P(word | any other class) for every word of a text."""
+
+    name: ClassVar[str] = "text complement"
+    has_density: ClassVar[bool] = False
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextComplement:
+        reader = Reader.of(seen, settings)
+        pseudo = np.maximum(pseudo_counts_of_words(columns, seen, settings), LEAST_PSEUDO)
+        return cls(columns, reader, complement_weights(reader.weighed(seen.counts), pseudo, norm=settings.normalise))
+
+    def only(self, column: str) -> TextComplement:
+        return self
+
+    def parameters(self) -> Iterator[Parameter]:
+        for word, line in self.numbers_by_word():
+            yield Parameter(self.columns[0], "weight", word, line)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from likely.arrays import Array
-from likely.families.leave_one_out import less
-from likely.families.protocol import BlockScorer, LeftOut, Settings
+from likely.families.leave_one_out import LeftOut, less
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import SQL, Parameter, Settings, SQLNode
 from likely.numerics import log_of
 from likely.stats import Moments
 from likely.stats.protocol import leave
@@ -19,6 +22,8 @@ from likely.table.table import Numbers
 @dataclass(frozen=True, slots=True, eq=False)
 class GapFactor:
     """log P(gap | class) and log P(known | class) of each column (classes × columns)."""
+
+    name: ClassVar[str] = "gap"
 
     columns: tuple[str, ...]
     gap: Array
@@ -72,3 +77,12 @@ class GapFactor:
     def only(self, column: str) -> GapFactor:
         place = [self.columns.index(column)]
         return GapFactor((column,), self.gap[:, place], self.known[:, place])
+
+    def parameters(self) -> Iterator[Parameter]:
+        for place, name in enumerate(self.columns):
+            yield Parameter(name, "probability of a gap", None, np.exp(self.gap[:, place]))
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        for column, name in enumerate(self.columns):
+            gap, known = sql.number(self.gap[place, column]), sql.number(self.known[place, column])
+            yield sql.case([(sql.missing(name), gap)], known)

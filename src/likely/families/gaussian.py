@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from likely.arrays import Array, Index
-from likely.families.gaussian_leave_one_out import add_gaussian_without, count_others, moments_without, own_gaussian
-from likely.families.kernels import INFINITE, add_gaussian
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
-from likely.stats import Moments
+from likely.families.gaussian_kernels import (
+    INFINITE,
+    add_gaussian,
+    add_gaussian_without,
+    count_others,
+    moments_without,
+    own_gaussian,
+)
+from likely.families.leave_one_out import LeftOut
+from likely.families.outcomes import REACH, BlockScorer, Outcomes, log_likelihood, normalised, trapezoid_widths
+from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.stats import Histogram, Moments
 from likely.stats.protocol import NOISE
 from likely.table import Table
 from likely.table.table import Numbers
@@ -20,6 +30,12 @@ from likely.table.table import Numbers
 LOG_ROOT_TAU = 0.5 * np.log(2.0 * np.pi)
 MANY_TIMES = 1e150
 """A ratio of deviations whose square is still a float."""
+
+LEAST = 1e-30
+"""A share of the whole variance below which no class is believed to lie, whatever the user says."""
+
+FEWEST_PER_CLASS = 16
+"""Values of a grid that every class brings, however many classes there are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +48,8 @@ class Gaussian:
     name: ClassVar[str] = "gaussian"
     statistic: ClassVar[str] = "moments"
     reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+    has_density: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     mean: Array
@@ -115,6 +133,57 @@ class Gaussian:
         place = [self.columns.index(column)]
         return Gaussian((column,), self.mean[:, place], self.deviation[:, place])
 
+    def bells(self, columns: Sequence[str]) -> list[tuple[Array, Array]]:
+        """Of each class the means, and the covariance matrix of independent columns; a constant one has no variance."""
+        places = [self.columns.index(name) for name in columns]
+        deviation = np.where(np.isinf(self.deviation), 0.0, self.deviation)[:, places]
+        return [(mean, np.diag(own**2)) for mean, own in zip(self.mean[:, places], deviation, strict=True)]
+
+    @classmethod
+    def uncertainty(
+        cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings, table: Table
+    ) -> Certainty:
+        belief, numbers = cls.settle(columns, seen, weights, settings), Numbers.of(table, columns)
+        return lambda block, *out: add_bells(seen.n, belief.mean, belief.deviation, numbers.rows(block), *out)
+
+    @classmethod
+    def histogram_likelihood(cls, column: str, seen: Histogram, settings: Settings) -> float:
+        return bell_likelihood(seen.middles(), seen.counts, settings)
+
+    def parameters(self, of: str = "") -> Iterator[Parameter]:
+        for place, name in enumerate(self.columns):
+            yield Parameter(name, f"mean{of}", None, self.mean[:, place])
+            yield Parameter(name, f"deviation{of}", None, self.deviation[:, place])
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        for column, name in enumerate(self.columns):
+            if not math.isinf(self.deviation[place, column]):
+                yield sql.unless(sql.missing(name), self.sql_density(sql, sql.real(name), place, column))
+
+    def sql_density(self, sql: SQL, cell: SQLNode, place: int, column: int) -> SQLNode:
+        """The log density of a cell of one column in one class: a parabola."""
+        mean, deviation = float(self.mean[place, column]), float(self.deviation[place, column])
+        z = sql.over(sql.minus(cell, sql.number(mean)), sql.number(deviation))
+        parabola = sql.times(sql.number(-0.5), sql.call("pow", z, sql.number(2.0)))
+        return sql.sum([parabola, sql.number(-math.log(deviation) - LOG_ROOT_TAU)])
+
+    def outcomes(self, column: str, points: int) -> Outcomes:
+        alone = self.only(column)
+        values = alone.grid(points)
+        density = np.exp(log_likelihood(alone.bind, column, values, len(self.mean)))
+        return Outcomes(values, normalised(density * trapezoid_widths(values)[:, None]), density)
+
+    def grid(self, points: int) -> Array:
+        """Values of the first column that are dense wherever some class is: each class brings its own, in steps of its
+        own deviation."""
+        mean, deviation = self.mean[:, 0], self.deviation[:, 0]
+        if np.isinf(deviation).all():
+            return np.array([mean[0]])
+        steps = np.linspace(-REACH, REACH, max(points // len(mean), FEWEST_PER_CLASS) | 1)
+        values = np.unique(mean[:, None] + deviation[:, None] * steps)
+        every = -(-len(values) // (2 * points))
+        return values[::every]
+
 
 def _typical_deviation(seen: Moments, whole: Array) -> Array:
     """What a class with a single row borrows: the deviation within classes, else that of the column."""
@@ -123,6 +192,35 @@ def _typical_deviation(seen: Moments, whole: Array) -> Array:
     squares = np.square(seen.root / scale).sum(axis=0)
     within = scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0))
     return np.asarray(np.where(within > 0.0, within, whole))
+
+
+def add_bells(n: Array, mean: Array, deviation: Array, cells: Array, shift: Array, variance: Array) -> None:
+    """Bell curves (classes × columns) whose mean and variance are known from `n` rows."""
+    rows, freedom = np.maximum(n, 1.0), np.maximum(n - 1.0, 1.0)
+    for column, values in enumerate(cells.T):
+        there = ~np.isnan(values)
+        m, s, count, nu = mean[:, column], deviation[:, column], rows[:, column], freedom[:, column]
+        z = np.minimum(((values[there, None] - m) / s) ** 2, 1e100)
+        shift[there] += np.where(np.isinf(s), 0.0, 0.5 * log_bias(nu / 2.0) - 0.5 / count)
+        own = 0.25 * trigamma(nu / 2.0) - z / nu + 0.5 * z**2 / nu + z / count + 0.5 / count**2
+        variance[there] += np.where(np.isinf(s), 0.0, np.maximum(own, 0.0))
+
+
+def bell_likelihood(values: Array, counts: Array, settings: Settings) -> float:
+    """Σ log density under bell curves, each row without itself."""
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -exponent)  # a power of two loses nothing, and no square leaves the floats
+    y, place = np.indices(counts.shape).reshape(2, -1)
+    seen = Moments.observe(values[place][:, None], y.astype(np.int32), counts.ravel(), len(counts))
+    n, mean, squares = seen.n, seen.mean, seen.root**2
+    rest = np.maximum(n - 1.0, 1.0)
+    gap = values - mean
+    spread = np.maximum(squares - gap**2 * n / rest, 0.0) / (np.maximum(n - 2.0, 1.0) if settings.unbiased else rest)
+    whole = seen.pooled().variance(unbiased=False)
+    spread = np.maximum(spread, max(settings.variance_floor, LEAST) * whole)
+    z = (gap * n / rest) ** 2 / spread
+    density = -LOG_ROOT_TAU - 0.5 * np.log(np.where(spread > 0.0, spread, 1.0)) - 0.5 * np.minimum(z, 1e100)
+    return float((counts * density).sum() - exponent * np.log(2.0) * counts.sum())
 
 
 # The moments of each row's class without that row: by subtraction, and counted anew where that loses digits.

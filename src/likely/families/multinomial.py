@@ -1,29 +1,40 @@
-"""Words of a document: each occurrence is drawn from the class's own urn."""
+"""Words of a document, as columns of counts or as a text: each occurrence is drawn from the class's own urn."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numba
 import numpy as np
 from scipy import sparse
 
-from likely.arrays import Array
-from likely.families.leave_one_out import own_multinomial
-from likely.families.linear import (
+from likely.arrays import Array, Int32, Int64
+from likely.families.counts import (
     DenseWeights,
     SparseWeights,
     Weights,
     bind_weights,
     leave_own_out,
+    lines_of,
     lines_where_seen,
+    log_power,
     own_counts,
+    sql_products,
 )
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.families.leave_one_out import LeftOut, less_one
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import SQL, CountTable, Domain, MostScored, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import Laplace
+from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.words import Reader, WeighedWords, pseudo_counts_of_words
 from likely.numerics import log_of
-from likely.stats import FeatureCounts
-from likely.stats.feature_counts import csr_arrays
+from likely.stats import FeatureCounts, TokenCounts
+from likely.stats.feature_counts import csr_arrays, rows_of
+from likely.stats.protocol import Matrix
 from likely.table import Table
+from likely.table.table import Numbers, counts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +44,8 @@ class Multinomial:
     name: ClassVar[str] = "multinomial"
     statistic: ClassVar[str] = "counts"
     reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+    has_density: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     weights: Weights
@@ -52,7 +65,7 @@ class Multinomial:
         def own(block: slice, held: sparse.csr_array) -> Array:
             y, out = rows.y[block], np.empty(held.shape[0])
             counts = own_counts(seen.table, held, y)
-            own_multinomial(*csr_arrays(held), rows.weight[block], counts, total[y], pseudo, out)
+            _own_multinomial(*csr_arrays(held), rows.weight[block], counts, total[y], pseudo, out)
             return out
 
         return leave_own_out(multinomial_weights(seen, pseudo), columns, rows, own)
@@ -67,6 +80,31 @@ class Multinomial:
         """The same of one column by its place: to find a name among a million takes its time."""
         return Multinomial((self.columns[place],), self.weights.only(place))
 
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.dense())]
+
+    @classmethod
+    def uncertainty(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings, table: Table
+    ) -> Certainty:
+        a, source = seen.dense() + settings.smoothing_of(columns[0]).pseudo_counts(columns), counts_of(table, columns)
+
+        def spread(block: slice, shift: Array, variance: Array) -> None:
+            rows = np.nan_to_num(source.rows(block)) if isinstance(source, Numbers) else rows_of(source, block)
+            add_counts(a, rows, shift, variance)
+
+        return spread
+
+    def parameters(self) -> Iterator[Parameter]:
+        for place, line in lines_of(self.weights):
+            yield Parameter(self.columns[place], "probability", None, np.exp(line))
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        return sql_products(self.weights, self.columns, sql, place)
+
 
 def multinomial_weights(seen: FeatureCounts, pseudo: Array) -> Weights:
     """log((count + pseudo) / (all counts of the class + all pseudo))."""
@@ -78,3 +116,121 @@ def multinomial_weights(seen: FeatureCounts, pseudo: Array) -> Weights:
     even = np.full(seen.shape, 1.0 / max(seen.shape[1], 1))
     shares = np.divide(seen.dense() + pseudo, total[:, None], out=even, where=total[:, None] > 0.0)
     return DenseWeights(np.ascontiguousarray(log_of(shares).T), none)
+
+
+@numba.njit(nogil=True, cache=True)
+def _own_multinomial(
+    starts: Int64, columns: Int32, cells: Array, weight: Array, counts: Array, total: Array, pseudo: Array, out: Array
+) -> None:
+    """Σ cell · log share of each row in its own class; `counts` belong to the cells, `total` to the rows."""
+    all_pseudo = pseudo.sum()
+    for i in range(weight.shape[0]):
+        drawn, evidence, product = 0.0, 0.0, 1.0
+        for k in range(starts[i], starts[i + 1]):
+            drawn += cells[k]
+        left = less_one(total[i], weight[i] * drawn) + all_pseudo
+        if left <= 0.0:
+            out[i] = -drawn * np.log(pseudo.shape[0])
+            continue
+        for k in range(starts[i], starts[i + 1]):
+            if cells[k] > 0.0:
+                share = (less_one(counts[k], weight[i] * cells[k]) + pseudo[columns[k]]) / left
+                product, logged = log_power(share, cells[k], product)
+                evidence += logged
+        out[i] = evidence + np.log(product)
+
+
+def add_counts(a: Array, rows: Matrix, shift: Array, variance: Array) -> None:
+    """Shares of competing columns (classes × columns): Σ count · log share."""
+    total = a.sum(axis=1)
+    drawn = np.asarray(rows.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    squares = rows.multiply(rows) if sparse.issparse(rows) else rows**2
+    shift += rows @ log_bias(a).T - drawn * log_bias(total)
+    variance += np.maximum(squares @ trigamma(a).T - drawn**2 * trigamma(total), 0.0)
+
+
+# The words of texts. A word that only the text itself holds was never seen without it.
+
+NOTHING_LEFT = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextMultinomial(WeighedWords):
+    """log P(word | class) for every word of a text."""
+
+    name: ClassVar[str] = "text multinomial"
+    has_density: ClassVar[bool] = True
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextMultinomial:
+        reader = Reader.of(seen, settings)
+        pseudo = pseudo_counts_of_words(columns, seen, settings)
+        return cls(columns, reader, multinomial_weights(reader.weighed(seen.counts), pseudo))
+
+    @classmethod
+    def leave_most_out(
+        cls, columns: tuple[str, ...], seen: TokenCounts, rows: LeftOut, settings: Settings
+    ) -> MostScored | None:
+        smoothing, reader = settings.smoothing_of(columns[0]), Reader.of(seen, settings)
+        even = isinstance(smoothing, Laplace) and smoothing.gamma > 0.0
+        if not even or reader.factor is not None or sparse.issparse(seen.counts.table):
+            return None
+        return _leave_texts_out(seen, reader.rows(rows.table, columns[0]), rows, smoothing.pseudo_rows)
+
+    def only(self, column: str) -> TextMultinomial:
+        return self
+
+    def parameters(self) -> Iterator[Parameter]:
+        for word, line in self.numbers_by_word():
+            yield Parameter(self.columns[0], "probability", word, np.exp(line))
+
+
+def _leave_texts_out(seen: TokenCounts, held: sparse.csr_array, rows: LeftOut, gamma: float) -> MostScored:
+    """log P(word | class) without each text, γ being added to every count.
+
+    The text takes its tokens from its own class; and words that no other text holds leave the vocabulary, which
+    all classes share.
+    """
+    counts = np.ascontiguousarray(seen.counts.dense().T)
+    logs, holders, totals = np.log(counts + gamma), seen.documents.column_sums(), seen.counts.class_sums()
+
+    def score(block: slice, joint: Array) -> Int64:
+        own = rows.y[block], rows.weight[block]
+        _add_words_without(*csr_arrays(rows_of(held, block)), *own, counts, logs, holders, totals, gamma, joint)
+        return NOTHING_LEFT
+
+    return score
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_words_without(
+    starts: Int64,
+    words: Int32,
+    cells: Array,
+    y: Int32,
+    weight: Array,
+    counts: Array,
+    logs: Array,
+    holders: Array,
+    totals: Array,
+    gamma: float,
+    joint: Array,
+) -> None:
+    """Add Σ cell · log((count + γ) / (all counts + γ · words)) for each text, as if it had not been counted."""
+    for i in range(joint.shape[0]):
+        c, w = y[i], weight[i]
+        known, spoken, vocabulary = 0.0, 0.0, float(counts.shape[0])
+        for k in range(starts[i], starts[i + 1]):
+            word, cell = words[k], cells[k]
+            spoken += cell
+            if less_one(holders[word], w) == 0.0:
+                vocabulary -= 1.0
+                continue
+            known += cell
+            for m in range(joint.shape[1]):
+                joint[i, m] += cell * logs[word, m]
+            joint[i, c] += cell * (np.log(less_one(counts[word, c], w * cell) + gamma) - logs[word, c])
+        if known > 0.0:
+            for m in range(joint.shape[1]):
+                total = less_one(totals[m], w * spoken) if m == c else totals[m]
+                joint[i, m] -= known * np.log(total + gamma * vocabulary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -13,83 +13,231 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Int64
 from likely.families.covariance import (
     far_from_singular,
-    inverse_lower,
     lower_factor,
     own_correlations,
     shrink,
     shrinkage_of,
     within_correlation,
 )
-from likely.families.gaussian import LOG_ROOT_TAU, Gaussian
-from likely.families.multivariate_kernels import (
-    add_marginals,
-    add_plain,
-    find_gaps,
-    squared_distances,
-    squared_lengths,
-    standardise,
-)
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.families.gaussian import Gaussian
+from likely.families.leave_one_out import LeftOut
+from likely.families.outcomes import BlockScorer, Outcomes
+from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
+from likely.families.whitening import Whitening, add_marginals, find_gaps
 from likely.stats import Scatter
 from likely.stats.protocol import NOISE
 from likely.table import Table
 from likely.table.table import Numbers
 
-TILE_CELLS = 1 << 15
-"""Cells of a tile of rows: it stays in the cache while all classes look at it (256 KiB, and as much for the result)."""
+MANY_ROWS = 24
+"""Rows of a block with the same gaps from which on a matrix product of their own pays."""
+
+KEPT_PATTERNS = 256
+LEAST_PIVOT = 1e-16
+
+LEAST_SHARE = 1e-9
+"""Of its variance, what stays of a column that the others determine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whitening:
-    """Means and precisions (classes × columns), one turn per class or one for all, and the log density at the mean."""
+class MultivariateGaussian:
+    """Mean and deviation of each column, and the lower factor of the correlations, of each class.
 
-    mean: Array
-    precision: Array
-    turn: Array
-    log_peak: Array
+    `lower` is classes × columns × columns, 1 × columns × columns if the classes share it, or None if the columns are
+    independent. `shrinkage` says how far each of them was pulled towards independence. With `last` only
+    the last column speaks, given the ones before it: such shares add up to the whole.
+    """
+
+    name: ClassVar[str] = "multivariate"
+    statistic: ClassVar[str] = "scatter"
+    reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+    has_density: ClassVar[bool] = True
+
+    margins: Gaussian
+    lower: Array | None
+    shrinkage: Array
+    last: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.margins.columns
 
     @classmethod
-    def of(cls, margins: Gaussian, lower: Array, *, last: bool) -> Whitening:
-        """From deviations and the lower factors of correlations; `last` asks for the last column given the others.
+    def settle(
+        cls, columns: tuple[str, ...], seen: Scatter, weights: Array, settings: Settings
+    ) -> MultivariateGaussian:
+        margins = Gaussian.settle(columns, seen.moments, weights, settings)
+        if settings.covariance == "diagonal":
+            return cls(margins, None, np.ones(len(weights)))
+        if settings.covariance == "pooled":
+            shared = within_correlation(seen, unbiased=settings.unbiased)[None]
+            margins = Gaussian(columns, margins.mean, _shared_deviation(seen, settings))
+            return cls(margins, _factors(shared, settings.variance_floor), np.zeros(1))
+        own = own_correlations(seen, unbiased=settings.unbiased)
+        shrinkage = np.zeros(len(own))
+        if settings.covariance == "shrunk":
+            for c, n in enumerate(seen.pair_n):
+                shrinkage[c] = shrinkage_of(own[c], n, settings.shrinkage)
+                own[c] = shrink(own[c], shrinkage[c])
+        return cls(margins, _factors(own, settings.variance_floor), shrinkage)
 
-        Row by row, the inverse of a lower factor is the chain rule: each column given the ones before it.
-        """
-        wanted = slice(-1, None) if last else slice(None)
-        inverse = [inverse_lower(np.ascontiguousarray(factor))[wanted].T for factor in lower]
-        own = np.log(margins.deviation) + np.log(np.diagonal(lower, axis1=1, axis2=2)) + LOG_ROOT_TAU
-        own[np.isinf(margins.deviation)] = 0.0  # a column that is constant over all rows adds nothing
-        return cls(margins.mean, 1.0 / margins.deviation, np.array(inverse, order="C"), -own[:, wanted].sum(axis=1))
+    @classmethod
+    def leave_most_out(
+        cls, columns: tuple[str, ...], seen: Scatter, rows: LeftOut, settings: Settings
+    ) -> MostScored | None:
+        belief = cls.settle(columns, seen, rows.classes, settings)
+        return leave_most_out(belief, seen, rows, settings, Numbers.of(rows.table, columns).rows)
 
-    def add(self, rows: Array, joint: Array) -> NDArray[np.bool_]:
-        """Add the log densities of rows; which of them are left out, because they are not plain numbers nearby."""
-        odd = np.empty(len(rows), dtype=np.bool_)
-        size = max(TILE_CELLS // max(rows.shape[1], 1), 16)
-        cells = np.empty((min(size, len(rows)), rows.shape[1]))
-        turned = np.empty((len(cells), self.turn.shape[2]))
-        distances = np.empty((len(cells), len(self.mean)))
-        with np.errstate(all="ignore"):  # gaps and extreme values are marked, not reported
-            for start in range(0, len(rows), size):
-                some = slice(start, min(start + size, len(rows)))
-                n = some.stop - start
-                self._measure(rows[some], cells[:n], turned[:n], distances[:n])
-                add_plain(distances[:n], self.log_peak, joint[some], odd[some])
-        return odd
+    @property
+    def chained(self) -> bool:
+        """Whether what a column says depends on other cells of the row."""
+        return self.lower is not None and len(self.columns) > 1
 
-    def _measure(self, rows: Array, cells: Array, turned: Array, distances: Array) -> None:
-        """Squared distance of each row from each class; one product for all classes if they share a turn."""
-        if len(self.turn) == 1:
-            centre = self.mean[0]
-            points = (self.mean - centre) * self.precision[0] @ self.turn[0]
-            standardise(rows, centre, self.precision[0], cells)
-            np.matmul(cells, self.turn[0], out=turned)
-            squared_distances(turned, points, distances)
-            return
-        of_class = np.empty(len(rows))
-        for c, turn in enumerate(self.turn):
-            standardise(rows, self.mean[c], self.precision[c], cells)
-            np.matmul(cells, turn, out=turned)
-            squared_lengths(turned, of_class)
-            distances[:, c] = of_class
+    @property
+    def correlation(self) -> Array:
+        """Correlation matrix of each class, or the one that they share."""
+        if self.lower is None:
+            return np.eye(len(self.columns))[None]
+        return self.lower @ self.lower.swapaxes(1, 2)
+
+    def covariance(self) -> Array:
+        """Covariance matrix of each class; zero for a column that is constant over all rows, which says nothing."""
+        deviation = np.where(np.isinf(self.margins.deviation), 0.0, self.margins.deviation)
+        return deviation[:, :, None] * self.correlation * deviation[:, None, :]
+
+    def bells(self, columns: Sequence[str]) -> list[tuple[Array, Array]]:
+        """Of each class the means and the covariance matrix of some columns."""
+        if self.lower is None:
+            return self.margins.bells(columns)
+        places = [self.columns.index(name) for name in columns]
+        deviation = np.where(np.isinf(self.margins.deviation), 0.0, self.margins.deviation)[:, places]
+        some = deviation[:, :, None] * self.lower[:, places]
+        return list(zip(self.margins.mean[:, places], some @ some.swapaxes(1, 2), strict=True))
+
+    def bind(self, table: Table) -> BlockScorer:
+        if self.lower is None:
+            return self.margins.bind(table)
+        numbers = Numbers.of(table, self.columns)
+        whole = Whitening.of(self.margins, self.lower, last=self.last)
+        marginal = lru_cache(KEPT_PATTERNS)(self._marginal)
+        correlation = self.correlation
+
+        def score(block: slice, joint: Array) -> None:
+            cells = numbers.rows(block)
+            careful = self._add_groups(cells, whole, marginal, joint)
+            if len(careful) and not add_marginals(
+                cells, careful, self.margins.mean, self.margins.deviation, correlation, self.last, LEAST_PIVOT, joint
+            ):
+                numbers.refuse_infinite(block)
+
+        return score
+
+    def only(self, column: str) -> MultivariateGaussian:
+        """The column given the ones before it: by the chain rule these shares add up to the whole."""
+        place = self.columns.index(column)
+        if self.lower is None:
+            return MultivariateGaussian(self.margins.only(column), None, self.shrinkage)
+        margins, upto = self.margins, slice(place + 1)
+        prefix = Gaussian(margins.columns[upto], margins.mean[:, upto], margins.deviation[:, upto])
+        return MultivariateGaussian(prefix, self.lower[:, upto, upto], self.shrinkage, last=True)
+
+    def given_others(self, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[Gaussian]:
+        """For each row a bell curve per class: the column's own, narrowed and moved by what is known of the others."""
+        cells = Numbers.of(table, self.columns).rows(slice(0, table.n_rows))[rows]
+        margins, place = self.margins, self.columns.index(column)
+        varying = np.asarray(np.isfinite(margins.deviation).all(axis=0))
+        correlation = np.broadcast_to(self.correlation, (len(margins.mean), *self.correlation.shape[1:]))
+        for row in cells:
+            known = np.flatnonzero(~np.isnan(row) & varying & (np.arange(len(row)) != place))
+            mean, deviation = margins.mean[:, place].copy(), margins.deviation[:, place].copy()
+            if len(known) and varying[place]:
+                for k, matrix in enumerate(correlation):
+                    gap = (row[known] - margins.mean[k, known]) / margins.deviation[k, known]
+                    pull = np.linalg.lstsq(matrix[np.ix_(known, known)], matrix[known, place], rcond=None)[0]
+                    left = max(1.0 - float(pull @ matrix[known, place]), LEAST_SHARE)
+                    mean[k] += deviation[k] * float(pull @ gap)
+                    deviation[k] *= np.sqrt(left)
+            yield Gaussian((column,), mean[:, None], deviation[:, None])
+
+    def parameters(self) -> Iterator[Parameter]:
+        yield from self.margins.parameters()
+        n_classes, correlation = len(self.margins.mean), self.correlation
+        for row, name in enumerate(self.columns):
+            for column, other in enumerate(self.columns[:row]):
+                shared = np.broadcast_to(correlation[:, row, column], (n_classes,))
+                yield Parameter(name, "correlation", other, shared)
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterable[SQLNode] | None:
+        return None if self.chained else self.margins.sql_terms(sql, place)
+
+    def outcomes(self, column: str, points: int) -> Outcomes:
+        return self.margins.outcomes(column, points)
+
+    def _add_groups(self, cells: Array, whole: Whitening, marginal: Marginals, joint: Array) -> NDArray[np.int64]:
+        """Add all rows that share their gaps with many others, group by group; which rows are left over."""
+        gaps = np.empty(len(cells), dtype=np.bool_)
+        find_gaps(cells, gaps)
+        if not gaps.any():
+            return np.flatnonzero(whole.add(cells, joint))
+        left_over = [_add_some(whole, cells, np.flatnonzero(~gaps), slice(None), joint)]
+        rows = np.flatnonzero(gaps)
+        known = ~np.isnan(cells[rows])
+        _, group, size = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True, return_counts=True)
+        by_group = np.argsort(group, kind="stable")
+        rows, known = rows[by_group], known[by_group]
+        for start, stop in zip(np.cumsum(size) - size, np.cumsum(size), strict=True):
+            if stop - start < MANY_ROWS:
+                left_over.append(rows[start:stop])
+                continue
+            of_known = marginal(known[start].tobytes())
+            if of_known is not None:
+                places = np.flatnonzero(known[start])
+                left_over.append(_add_some(of_known, cells, rows[start:stop], places, joint))
+        return np.concatenate(left_over)
+
+    def _marginal(self, pattern: bytes) -> Whitening | None:
+        """The belief about the known columns alone; None if they say nothing."""
+        known = np.frombuffer(pattern, dtype=np.bool_)
+        places = np.flatnonzero(known)
+        if self.lower is None or len(places) == 0 or (self.last and not known[-1]):
+            return None
+        margins = self.margins
+        names = tuple(margins.columns[place] for place in places)
+        some = Gaussian(names, margins.mean[:, places], margins.deviation[:, places])
+        upper = np.asarray(np.linalg.qr(self.lower[:, places].swapaxes(1, 2), mode="r"))
+        signs = np.where(np.diagonal(upper, axis1=1, axis2=2) < 0.0, -1.0, 1.0)
+        return Whitening.of(some, upper.swapaxes(1, 2) * signs[:, None, :], last=self.last)
+
+
+Marginals = Callable[[bytes], Whitening | None]
+
+
+def _add_some(
+    belief: Whitening, cells: Array, rows: NDArray[np.int64], columns: NDArray[np.int64] | slice, joint: Array
+) -> NDArray[np.int64]:
+    """Add the evidence of some rows and columns; the rows that are left out."""
+    part = joint[rows]
+    odd = belief.add(np.ascontiguousarray(cells[rows][:, columns]), part)
+    joint[rows] = part
+    return rows[odd]
+
+
+def _factors(correlations: Array, floor: float) -> Array:
+    return np.array([lower_factor(matrix, floor) for matrix in correlations]).reshape(correlations.shape)
+
+
+def _shared_deviation(seen: Scatter, settings: Settings) -> Array:
+    """The deviation around the class means, the same in all classes."""
+    moments = seen.moments
+    whole = moments.pooled().deviation(unbiased=False)[0]
+    scale = np.where(whole > 0.0, whole, 1.0)
+    squares = np.square(moments.root / scale).sum(axis=0)
+    rows = moments.n.sum(axis=0) - ((moments.n > 0.0).sum(axis=0) if settings.unbiased else 0.0)
+    within = scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0))
+    within = np.maximum(within, np.sqrt(settings.variance_floor) * whole)
+    within = np.where(within > 0.0, within, np.where(whole > 0.0, whole, np.inf))
+    return np.tile(within, (len(moments.n), 1))
 
 
 # Leave-one-out for covariance matrices: without a row, a scatter matrix changes by one product d dᵀ.
@@ -100,10 +248,6 @@ class Whitening:
 
 LEAST_LEFT = 0.5
 """A row that takes more than this share of the scatter in its direction along is settled anew."""
-
-
-MostScored = Callable[[slice, Array], Int64]
-"""Adds the evidence of a block of rows, and says which of them (counted from the start of the block) it could not."""
 
 
 def leave_most_out(
@@ -193,170 +337,3 @@ class _Pooled:
         evidence += 0.5 * (distances - new)
         evidence -= 0.5 * (np.log(left) + self.n_columns * np.log(self.degrees / fewer))[:, None]
         return left
-
-
-# One bell curve over several columns per class: columns may depend on each other within a class.
-
-MANY_ROWS = 24
-"""Rows of a block with the same gaps from which on a matrix product of their own pays."""
-
-KEPT_PATTERNS = 256
-LEAST_PIVOT = 1e-16
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MultivariateGaussian:
-    """Mean and deviation of each column, and the lower factor of the correlations, of each class.
-
-    `lower` is classes × columns × columns, 1 × columns × columns if the classes share it, or None if the columns are
-    independent. `shrinkage` says how far each of them was pulled towards independence. With `last` only
-    the last column speaks, given the ones before it: such shares add up to the whole.
-    """
-
-    name: ClassVar[str] = "multivariate"
-    statistic: ClassVar[str] = "scatter"
-    reads: ClassVar[Reads] = "numeric"
-
-    margins: Gaussian
-    lower: Array | None
-    shrinkage: Array
-    last: bool = False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.margins.columns
-
-    @classmethod
-    def settle(
-        cls, columns: tuple[str, ...], seen: Scatter, weights: Array, settings: Settings
-    ) -> MultivariateGaussian:
-        margins = Gaussian.settle(columns, seen.moments, weights, settings)
-        if settings.covariance == "diagonal":
-            return cls(margins, None, np.ones(len(weights)))
-        if settings.covariance == "pooled":
-            shared = within_correlation(seen, unbiased=settings.unbiased)[None]
-            margins = Gaussian(columns, margins.mean, _shared_deviation(seen, settings))
-            return cls(margins, _factors(shared, settings.variance_floor), np.zeros(1))
-        own = own_correlations(seen, unbiased=settings.unbiased)
-        shrinkage = np.zeros(len(own))
-        if settings.covariance == "shrunk":
-            for c, n in enumerate(seen.pair_n):
-                shrinkage[c] = shrinkage_of(own[c], n, settings.shrinkage)
-                own[c] = shrink(own[c], shrinkage[c])
-        return cls(margins, _factors(own, settings.variance_floor), shrinkage)
-
-    @classmethod
-    def leave_most_out(
-        cls, columns: tuple[str, ...], seen: Scatter, rows: LeftOut, settings: Settings
-    ) -> MostScored | None:
-        belief = cls.settle(columns, seen, rows.classes, settings)
-        return leave_most_out(belief, seen, rows, settings, Numbers.of(rows.table, columns).rows)
-
-    @property
-    def chained(self) -> bool:
-        """Whether what a column says depends on other cells of the row."""
-        return self.lower is not None and len(self.columns) > 1
-
-    @property
-    def correlation(self) -> Array:
-        """Correlation matrix of each class, or the one that they share."""
-        if self.lower is None:
-            return np.eye(len(self.columns))[None]
-        return self.lower @ self.lower.swapaxes(1, 2)
-
-    def covariance(self) -> Array:
-        """Covariance matrix of each class; zero for a column that is constant over all rows, which says nothing."""
-        deviation = np.where(np.isinf(self.margins.deviation), 0.0, self.margins.deviation)
-        return deviation[:, :, None] * self.correlation * deviation[:, None, :]
-
-    def bind(self, table: Table) -> BlockScorer:
-        if self.lower is None:
-            return self.margins.bind(table)
-        numbers = Numbers.of(table, self.columns)
-        whole = Whitening.of(self.margins, self.lower, last=self.last)
-        marginal = lru_cache(KEPT_PATTERNS)(self._marginal)
-        correlation = self.correlation
-
-        def score(block: slice, joint: Array) -> None:
-            cells = numbers.rows(block)
-            careful = self._add_groups(cells, whole, marginal, joint)
-            if len(careful) and not add_marginals(
-                cells, careful, self.margins.mean, self.margins.deviation, correlation, self.last, LEAST_PIVOT, joint
-            ):
-                numbers.refuse_infinite(block)
-
-        return score
-
-    def only(self, column: str) -> MultivariateGaussian:
-        """The column given the ones before it: by the chain rule these shares add up to the whole."""
-        place = self.columns.index(column)
-        if self.lower is None:
-            return MultivariateGaussian(self.margins.only(column), None, self.shrinkage)
-        margins, upto = self.margins, slice(place + 1)
-        prefix = Gaussian(margins.columns[upto], margins.mean[:, upto], margins.deviation[:, upto])
-        return MultivariateGaussian(prefix, self.lower[:, upto, upto], self.shrinkage, last=True)
-
-    def _add_groups(self, cells: Array, whole: Whitening, marginal: Marginals, joint: Array) -> NDArray[np.int64]:
-        """Add all rows that share their gaps with many others, group by group; which rows are left over."""
-        gaps = np.empty(len(cells), dtype=np.bool_)
-        find_gaps(cells, gaps)
-        if not gaps.any():
-            return np.flatnonzero(whole.add(cells, joint))
-        left_over = [_add_some(whole, cells, np.flatnonzero(~gaps), slice(None), joint)]
-        rows = np.flatnonzero(gaps)
-        known = ~np.isnan(cells[rows])
-        _, group, size = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True, return_counts=True)
-        by_group = np.argsort(group, kind="stable")
-        rows, known = rows[by_group], known[by_group]
-        for start, stop in zip(np.cumsum(size) - size, np.cumsum(size), strict=True):
-            if stop - start < MANY_ROWS:
-                left_over.append(rows[start:stop])
-                continue
-            of_known = marginal(known[start].tobytes())
-            if of_known is not None:
-                places = np.flatnonzero(known[start])
-                left_over.append(_add_some(of_known, cells, rows[start:stop], places, joint))
-        return np.concatenate(left_over)
-
-    def _marginal(self, pattern: bytes) -> Whitening | None:
-        """The belief about the known columns alone; None if they say nothing."""
-        known = np.frombuffer(pattern, dtype=np.bool_)
-        places = np.flatnonzero(known)
-        if self.lower is None or len(places) == 0 or (self.last and not known[-1]):
-            return None
-        margins = self.margins
-        names = tuple(margins.columns[place] for place in places)
-        some = Gaussian(names, margins.mean[:, places], margins.deviation[:, places])
-        upper = np.asarray(np.linalg.qr(self.lower[:, places].swapaxes(1, 2), mode="r"))
-        signs = np.where(np.diagonal(upper, axis1=1, axis2=2) < 0.0, -1.0, 1.0)
-        return Whitening.of(some, upper.swapaxes(1, 2) * signs[:, None, :], last=self.last)
-
-
-Marginals = Callable[[bytes], Whitening | None]
-
-
-def _add_some(
-    belief: Whitening, cells: Array, rows: NDArray[np.int64], columns: NDArray[np.int64] | slice, joint: Array
-) -> NDArray[np.int64]:
-    """Add the evidence of some rows and columns; the rows that are left out."""
-    part = joint[rows]
-    odd = belief.add(np.ascontiguousarray(cells[rows][:, columns]), part)
-    joint[rows] = part
-    return rows[odd]
-
-
-def _factors(correlations: Array, floor: float) -> Array:
-    return np.array([lower_factor(matrix, floor) for matrix in correlations]).reshape(correlations.shape)
-
-
-def _shared_deviation(seen: Scatter, settings: Settings) -> Array:
-    """The deviation around the class means, the same in all classes."""
-    moments = seen.moments
-    whole = moments.pooled().deviation(unbiased=False)[0]
-    scale = np.where(whole > 0.0, whole, 1.0)
-    squares = np.square(moments.root / scale).sum(axis=0)
-    rows = moments.n.sum(axis=0) - ((moments.n > 0.0).sum(axis=0) if settings.unbiased else 0.0)
-    within = scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0))
-    within = np.maximum(within, np.sqrt(settings.variance_floor) * whole)
-    within = np.where(within > 0.0, within, np.where(whole > 0.0, whole, np.inf))
-    return np.tile(within, (len(moments.n), 1))

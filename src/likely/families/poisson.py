@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,9 +12,12 @@ from scipy.special import gammaln, xlogy
 
 from likely.arrays import Array
 from likely.families.gaussian import OwnMoments
-from likely.families.protocol import BlockScorer, LeftOut, Reads, Settings
+from likely.families.leave_one_out import LeftOut
+from likely.families.outcomes import REACH, BlockScorer, Outcomes
+from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.numerics import sums_of_others
-from likely.stats import Moments
+from likely.stats import Histogram, Moments
 from likely.table import Table
 from likely.table.table import Numbers
 
@@ -31,6 +36,8 @@ class Poisson:
     name: ClassVar[str] = "poisson"
     statistic: ClassVar[str] = "moments"
     reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.COUNTS
+    has_density: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     rate: Array
@@ -88,8 +95,56 @@ class Poisson:
     def only(self, column: str) -> Poisson:
         return Poisson((column,), self.rate[:, [self.columns.index(column)]])
 
+    @classmethod
+    def uncertainty(
+        cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings, table: Table
+    ) -> Certainty:
+        belief, numbers = cls.settle(columns, seen, weights, settings), Numbers.of(table, columns)
+        rows = seen.n + np.array([settings.smoothing_of(name).pseudo_rows for name in columns])
+        rows = np.where(rows > 0.0, rows, 1.0)
+        return lambda block, *out: _add_rates(belief.rate * rows, rows, numbers.rows(block), *out)
+
+    @classmethod
+    def histogram_likelihood(cls, column: str, seen: Histogram, settings: Settings) -> float:
+        values, counts, extra = seen.middles(), seen.counts, settings.smoothing_of(column).pseudo_rows
+        n, total = counts.sum(axis=1, keepdims=True), counts @ values
+        overall = float(total.sum() / n.sum())
+        rate = (np.maximum(total[:, None] - values, 0.0) + extra * overall) / (n - 1.0 + extra)
+        told = np.maximum(log_poisson(values, rate), -1e100)
+        return float((counts * told).sum())
+
+    def parameters(self) -> Iterator[Parameter]:
+        for place, name in enumerate(self.columns):
+            yield Parameter(name, "rate", None, self.rate[:, place])
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        """x·log λ − λ; log x! is the same for all classes."""
+        for column, name in enumerate(self.columns):
+            rate = float(self.rate[place, column])
+            log_rate = math.log(rate) if rate > 0.0 else -math.inf
+            nothing = sql.either(sql.missing(name), sql.below(sql.real(name), sql.number(0.0)))
+            none = sql.equal(sql.real(name), sql.number(0.0))
+            events = sql.sum([sql.times(sql.real(name), sql.number(log_rate)), sql.number(-rate)])
+            yield sql.case([(nothing, sql.number(0.0)), (none, sql.number(-rate))], events)
+
+    def outcomes(self, column: str, points: int) -> Outcomes:
+        alone = self.only(column)
+        rate = alone.rate[:, 0]
+        low = float(np.floor(np.maximum(rate - REACH * np.sqrt(rate) - REACH, 0.0)).min())
+        high = float(np.ceil(rate + REACH * np.sqrt(rate) + 2.0 * REACH).max())
+        return Outcomes.of_counts(alone.bind, column, len(rate), low, high, points)
+
 
 def log_poisson(count: Array, rate: Array) -> Array:
     """log P(count | rate); nothing has probability zero but events at rate zero."""
     within = np.minimum(count, MOST)
     return np.asarray(xlogy(within, rate) - rate - gammaln(within + 1.0))
+
+
+def _add_rates(a: Array, b: Array, cells: Array, shift: Array, variance: Array) -> None:
+    """Rates with the gamma parameters `a` and `b` (classes × columns)."""
+    for column, counts in enumerate(cells.T):
+        inside = counts >= 0.0
+        x, shape, rate = counts[inside, None], a[:, column], b[:, column]
+        shift[inside] += x * log_bias(shape)
+        variance[inside] += np.maximum(x**2 * trigamma(shape) - 2.0 * x / rate + shape / rate**2, 0.0) * (shape > 0.0)

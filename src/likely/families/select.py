@@ -6,89 +6,44 @@ numbers they are the numbers), and taking one row out of a class changes counts 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
 from likely.arrays import Array
-from likely.families.bins import OwnBins
-from likely.families.gaussian import LOG_ROOT_TAU
+from likely.families import FAMILIES
 from likely.families.leave_one_out import less
-from likely.families.poisson import log_poisson
-from likely.families.protocol import LeftOut, Settings
+from likely.families.protocol import Competes, Domain, Family, Settings, Smooths
 from likely.families.smoothing import Laplace
-from likely.stats import FeatureCounts, Histogram, Moments, Part, Presence, Statistic, Summary, TokenCounts, ValueCounts
-from likely.stats.binning import cut
-from likely.table import as_table
-
-CANDIDATES = ("gaussian", "lognormal", "poisson", "bins")
-"""In the order in which ties are broken: what is simpler comes first."""
+from likely.stats import Histogram, Statistic
 
 FEWEST = 3.0
 """Classes with less weight have no spread of their own once a row is gone; they are not asked."""
 
 
-LEAST = 1e-30
-"""A share of the whole variance below which no class is believed to lie, whatever the user says."""
-
-
 def likelihoods(column: str, seen: Histogram, settings: Settings) -> dict[str, float]:
-    """Mean log density of a row in its class for every family that can hold the column's numbers, in nats."""
-    classes = np.flatnonzero(seen.known >= FEWEST)
-    few = seen.take_classes(classes)
+    """Mean log density of a row in its class for every family that can hold the column's numbers, in nats.
+
+    Families come in the order of their registration, in which ties are broken.
+    """
+    few = seen.take_classes(np.flatnonzero(seen.known >= FEWEST))
     cells = few.counts.any(axis=0)
     few = Histogram(few.shift, few.cells[cells], few.counts[:, cells])
-    values, counts = 0.5 * few.lows() + 0.5 * few.highs(), few.counts
-    if counts.size == 0 or len(values) < 2:
+    if few.counts.size == 0 or len(few.cells) < 2:
         return {"gaussian": 0.0}
-    found = {"gaussian": _bells(values, counts, settings)}
-    if values[0] > 0.0:
-        found["lognormal"] = _bells(np.log(values), counts, settings) - float(np.log(values) @ counts.sum(axis=0))
-    if values[0] >= 0.0 and few.shift == 0 and (values % 1.0 == 0.0).all():
-        found["poisson"] = _rates(values, counts, settings.smoothing_of(column).pseudo_rows)
-    found["bins"] = _bins(column, few, settings)
-    return {name: found[name] / float(counts.sum()) for name in CANDIDATES if name in found}
+    rows, values = float(few.counts.sum()), few.middles()
+    return {
+        name: family.histogram_likelihood(column, few, settings) / rows
+        for name, family in FAMILIES.items()
+        if issubclass(family, Competes)
+        and family.domain.suits(values)
+        and (few.shift == 0 or family.domain is not Domain.COUNTS)  # whether a number is whole is not known any more
+    }
 
 
 def best_of(found: dict[str, float]) -> str:
     """The likeliest family; the simplest of equals."""
     return max(found, key=lambda name: found[name])
-
-
-def _bells(values: Array, counts: Array, settings: Settings) -> float:
-    """Σ log density under bell curves, each row without itself."""
-    exponent = int(np.frexp(np.abs(values).max())[1])
-    values = np.ldexp(values, -exponent)  # a power of two loses nothing, and no square leaves the floats
-    y, place = np.indices(counts.shape).reshape(2, -1)
-    seen = Moments.observe(values[place][:, None], y.astype(np.int32), counts.ravel(), len(counts))
-    n, mean, squares = seen.n, seen.mean, seen.root**2
-    rest = np.maximum(n - 1.0, 1.0)
-    gap = values - mean
-    spread = np.maximum(squares - gap**2 * n / rest, 0.0) / (np.maximum(n - 2.0, 1.0) if settings.unbiased else rest)
-    whole = seen.pooled().variance(unbiased=False)
-    spread = np.maximum(spread, max(settings.variance_floor, LEAST) * whole)
-    z = (gap * n / rest) ** 2 / spread
-    density = -LOG_ROOT_TAU - 0.5 * np.log(np.where(spread > 0.0, spread, 1.0)) - 0.5 * np.minimum(z, 1e100)
-    return float((counts * density).sum() - exponent * np.log(2.0) * counts.sum())
-
-
-def _rates(values: Array, counts: Array, extra: float) -> float:
-    """Σ log P(count) under rates, each row without itself."""
-    n, total = counts.sum(axis=1, keepdims=True), counts @ values
-    overall = float(total.sum() / n.sum())
-    rate = (np.maximum(total[:, None] - values, 0.0) + extra * overall) / (n - 1.0 + extra)
-    told = np.maximum(log_poisson(values, rate), -1e100)
-    return float((counts * told).sum())
-
-
-def _bins(column: str, seen: Histogram, settings: Settings) -> float:
-    """Σ log density in bins, each row without itself."""
-    n_cells, weights = len(seen.cells), seen.known
-    rows = LeftOut(
-        as_table({column: seen.lows()}), np.zeros(n_cells, dtype=np.int32), np.ones(n_cells), np.asarray(weights)
-    )
-    _, own, places = OwnBins(seen, rows, settings, column, None).lines(np.arange(n_cells, dtype=np.int32))
-    return float((seen.counts.T * np.maximum(own[places], -1e100)).sum())
 
 
 def leave_one_out_shares(counts: Array, gamma: float) -> float:
@@ -105,11 +60,15 @@ GAMMAS = tuple(2.0 ** (step / 2) for step in range(-14, 9))
 """From 1/128 to 16; the largest of equals is taken, for it believes least in few rows."""
 
 
-def chosen_smoothing(summary: Summary, settings: Settings) -> dict[str, Laplace]:
-    """γ of every column whose family adds it to counts; columns of one statistic that compete share one."""
+def chosen_smoothing(
+    seen: Iterable[tuple[type[Family], tuple[str, ...], Statistic]], weights: Array, settings: Settings
+) -> dict[str, Laplace]:
+    """γ of every column whose family adds it to counts; columns that compete share one."""
     found: dict[str, Laplace] = {}
-    for part, seen in summary.parts.items():
-        found |= _of_part(part, seen, summary.classes.weights, settings)
+    for family, columns, counted in seen:
+        if issubclass(family, Smooths):
+            for some, counts in family.smoothed_counts(columns, counted, weights, settings):
+                found |= dict.fromkeys(some, Laplace(best_gamma(counts)))
     return found
 
 
@@ -123,22 +82,3 @@ def best_gamma(counts: Array) -> float:
         return 1.0
     told = [leave_one_out_shares(counts, gamma) for gamma in GAMMAS]
     return float(GAMMAS[len(told) - 1 - int(np.argmax(told[::-1]))])
-
-
-def _of_part(part: Part, seen: Statistic, weights: Array, settings: Settings) -> Mapping[str, Laplace]:
-    if isinstance(seen, ValueCounts):
-        return {part.columns[0]: Laplace(best_gamma(seen.counts))}
-    if isinstance(seen, Histogram):
-        binning = cut(seen, settings.bins)
-        counts = np.stack([seen.counts[:, binning.of_cell == k].sum(axis=1) for k in range(len(binning))], axis=1)
-        return {part.columns[0]: Laplace(best_gamma(counts))}
-    if isinstance(seen, Presence):
-        present = seen.present.dense()
-        absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
-        tables = np.stack([present, absent], axis=2)
-        return {name: Laplace(best_gamma(tables[:, place])) for place, name in enumerate(part.columns)}
-    if isinstance(seen, FeatureCounts):
-        return dict.fromkeys(part.columns, Laplace(best_gamma(seen.dense())))
-    if isinstance(seen, TokenCounts):
-        return {part.columns[0]: Laplace(best_gamma(seen.counts.dense()))}
-    return {}

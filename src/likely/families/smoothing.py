@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, did_you_mean, listed
+from likely.numerics import is_between
+
+NUMBER = (int, float, np.integer, np.floating)
+
+LARGEST = 1e100
+"""Pseudo-counts beyond this drown every table, and their sums would overflow."""
+
+SLACK = 1e-6
+"""How far shares may sum to something else than one."""
 
 
 class Values(Protocol):
@@ -59,13 +69,21 @@ class MEstimate:
 
     def __post_init__(self) -> None:
         _refuse_negative("m", self.m)
-        if self.p is not None and (min(self.p.values()) < 0 or abs(sum(self.p.values()) - 1.0) > 1e-6):
+        if self.p is None:
+            return
+        shares: object = self.p
+        if not isinstance(shares, Mapping) or not all(isinstance(share, Real) for share in shares.values()):
+            raise SettingsError(f"The shares p of an m-estimate are {self.p!r}, but they map values to numbers.")
+        if (
+            not all(is_between(share, 0.0, 1.0 + SLACK) for share in self.p.values())
+            or abs(sum(self.p.values()) - 1.0) > SLACK
+        ):
             raise SettingsError(f"The shares p of an m-estimate sum to {sum(self.p.values()):g}, but must sum to 1.")
 
     def pseudo_counts(self, values: Values) -> Array:
         if self.p is None:
             return np.full(len(values), self.m / max(len(values), 1))
-        return np.array([self.m * self.p.get(value, 0.0) for value in values])
+        return np.array([self.m * self.p.get(value, 0.0) for value in values], dtype=np.float64)
 
     @property
     def pseudo_rows(self) -> float:
@@ -108,11 +126,12 @@ def _is_auto(given: object) -> bool:
 def _smoothing(given: object) -> Smoothing:
     if isinstance(given, Laplace | MEstimate):
         return given
-    if isinstance(given, int | float | np.number) and not isinstance(given, bool):
+    if isinstance(given, NUMBER) and not isinstance(given, bool):
+        _refuse_negative("smoothing", given)
         return Laplace(float(given))
     raise SettingsError(f"smoothing is {given!r}, but it is a number, Laplace(γ), MEstimate(m) or a mapping by column.")
 
 
-def _refuse_negative(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value >= 0):
+def _refuse_negative(name: str, value: Any) -> None:
+    if not isinstance(value, NUMBER) or not (isinstance(value, bool) or is_between(value, 0.0, LARGEST)):
         raise SettingsError(f"{name} is {value!r}, but smoothing is a finite number from 0 up.")

@@ -7,8 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array
-from likely.families.bins import FIRST, GAP, Bins
-from likely.families.protocol import BlockScorer, LeftOut, Settings
+from likely.families.bins import FIRST, GAP, BinnedDensity
+from likely.families.leave_one_out import LeftOut
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import Settings
 from likely.measures import confident_errors, information_gains
 from likely.stats import Histogram
 from likely.stats.binning import Binning, cells_between, outer_edges
@@ -20,16 +22,16 @@ LEAST, LEVEL = 2.0, 0.8
 TIE, SLACK = 1e-10, 1e-6
 
 
-class TreeBins(Bins):
-    """The family of `Bins`, settled otherwise: a belief is a `Bins` whose edges separate classes."""
+class TreeBins(BinnedDensity):
+    """Bins whose edges separate classes."""
 
     __slots__ = ()
 
     name: ClassVar[str] = "tree-bins"
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings) -> Bins:
-        return Bins.between(cut_by_class(seen), columns, seen, weights, settings)
+    def cut(cls, seen: Histogram, settings: Settings) -> Binning:
+        return cut_by_class(seen)
 
     @classmethod
     def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
@@ -75,35 +77,30 @@ def cut_by_class(seen: Histogram) -> Binning:
 
 
 def _leaves(below: Array, n_cells: int) -> list[int]:
-    """Where the leaves end: grown from the top, then pruned from the bottom."""
-    ends: dict[tuple[int, int], int] = {}
-    order, pending = [], [(0, n_cells)]
+    """Where the leaves end: grown from the top, then pruned from the bottom.
+
+    A cut goes if it makes no fewer errors, and then if it is not sure to; of each span it is known where its leaves
+    end, how many errors they make, and how many they are charged with.
+    """
+    cuts: dict[tuple[int, int], int | None] = {}
+    pending = [(0, n_cells)]
     while pending:
         span = pending.pop()
-        order.append(span)
-        middle = _best_cut(below, *span)
+        middle = cuts[span] = _best_cut(below, *span)
         if middle is not None:
-            ends[span] = middle
             pending += [(span[0], middle), (middle, span[1])]
-    for charge in (_errors, _charged):  # first what makes no fewer errors, then what is not sure to
-        costs: dict[tuple[int, int], float] = {}
-        for span in reversed(order):
-            costs[span] = charge(below[:, span[1]] - below[:, span[0]])
-            if span in ends:
-                both = costs.get((span[0], ends[span]), 0.0) + costs.get((ends[span], span[1]), 0.0)
-                if costs[span] <= both * (1.0 + SLACK):
-                    del ends[span]
-                else:
-                    costs[span] = both
-    found, pending = [], [(0, n_cells)]
-    while pending:
-        first, last = pending.pop()
-        if (first, last) in ends:
-            middle = ends[first, last]
-            pending += [(middle, last), (first, middle)]
-        else:
-            found.append(last)
-    return found
+    told: dict[tuple[int, int], tuple[list[int], float, float]] = {}
+    for (first, last), middle in reversed(cuts.items()):
+        counts = below[:, last] - below[:, first]
+        leaf = [last], _errors(counts), _charged(counts)
+        if middle is not None:
+            left, right = told[first, middle], told[middle, last]
+            errors, charged = left[1] + right[1], left[2] + right[2]
+            if leaf[1] > errors * (1.0 + SLACK):
+                kept = leaf[2] > charged * (1.0 + SLACK)
+                leaf = (left[0] + right[0], errors, charged) if kept else (leaf[0], errors, leaf[2])
+        told[first, last] = leaf
+    return told[0, n_cells][0]
 
 
 def _best_cut(below: Array, first: int, last: int) -> int | None:

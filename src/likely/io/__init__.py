@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from likely.io.sources import looks_like_files
-from likely.io.table import FileTable, FileWarning, open_table
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from likely.io.sources import looks_like_files
+    from likely.io.table import FileTable, FileWarning, open_table
+
+_HOME = {
+    "FileTable": "likely.io.table",
+    "FileWarning": "likely.io.table",
+    "looks_like_files": "likely.io.sources",
+    "open_table": "likely.io.table",
+}
 
 __all__ = ["FileTable", "FileWarning", "looks_like_files", "open_table"]
+
+
+def __getattr__(name: str) -> object:
+    """Reading needs Arrow, which takes a moment to import: whoever only writes, or shows help, does without."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'likely.io' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.arrays import Int64, UInt8
-from likely.errors import FileError
+from likely.errors import FileError, Setting
 from likely.io import scan
 from likely.io.dialect import Dialect
 from likely.io.faults import REJECTING, Fault, Rejects, structural
@@ -136,7 +136,9 @@ class Blocks:
         if bad > MOST_REJECTS * (bad + block.records):
             raise FileError(
                 f"{self.source.name}: {bad:,} of the first {bad + block.records:,} lines are bad, so the file is "
-                f"probably not one with {self.dialect.describe()}; say how it is written, as in delimiter=';'."
+                f"probably not one with {self.dialect.describe()}; say how it is written, as in ",
+                Setting("delimiter", ";"),
+                ".",
             )
 
 

@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from likely.errors import FileError, missing_columns
 from likely.io.parse import CATEGORY
-from likely.io.protocol import Place, Wanted
-from likely.io.sources import Source
-from likely.table.names import unique_names
+from likely.io.sources import Place, Source, Wanted
+from likely.table.table import unique_names
 
 ROWS = 1 << 16
 GATHER = 1 << 17

@@ -15,14 +15,13 @@ from likely.io.blocks import NONE, Block, Blocks, count_lines, each_record, loca
 from likely.io.dialect import Dialect, ReadOptions
 from likely.io.faults import Rejects, first_fault
 from likely.io.parse import ARROW, Layout, read_block, read_cell, read_text, without_bad
-from likely.io.protocol import Place, Wanted
 from likely.io.sniff import COMMENT, after_lines, column_names, find_header, sniff
-from likely.io.sources import Source, empty
+from likely.io.sources import Place, Source, Wanted, empty
 from likely.io.streams import RawBytes, TextBytes, find_encoding, named_encoding, packing
-from likely.io.types import CellType, Guess, find_decimal, guess_type
+from likely.io.types import CellType, InferredType, find_decimal, infer_type
 
-SPOTS = 32
-SPOT = 1 << 16
+PROBES = 32
+PROBE = 1 << 16
 CHUNK = 1 << 24
 
 
@@ -36,15 +35,17 @@ class Probes:
     @classmethod
     def of(cls, source: Source, head: int, n_files: int = 1) -> Probes:
         """The glances of one of so many files, which share them."""
-        size, spots = source.size, SPOTS // n_files
-        if size <= head + SPOT or not spots:
+        size, probes = source.size, PROBES // n_files
+        if size <= head + PROBE or not probes:
             return cls(source, [])
         pieces = []
         with source.path.open("rb") as file:
-            places = np.linspace(head, size - SPOT, spots).astype(np.int64) if size > head + spots * SPOT else [head]
+            places = (
+                np.linspace(head, size - PROBE, probes).astype(np.int64) if size > head + probes * PROBE else [head]
+            )
             for place in places:
                 file.seek(int(place))
-                pieces.append((int(place), file.read(SPOT if len(places) > 1 else size - head)))
+                pieces.append((int(place), file.read(PROBE if len(places) > 1 else size - head)))
         return cls(source, pieces)
 
     @property
@@ -167,7 +168,7 @@ class DelimitedFile:
         self.source, self._wishes, self._given, self._rejects = source, wishes, types, rejects
         # What is looked at stays in memory, so of many files only a little of each.
         self._looked_bytes = max(SAMPLE_BLOCK // n_files, FEWEST_BYTES)
-        self._spots = Probes.of(source, SAMPLE_BLOCK, n_files) if not packing(source) else Probes(source, [])
+        self._probes = Probes.of(source, SAMPLE_BLOCK, n_files) if not packing(source) else Probes(source, [])
         self._head_end = 0
         dialect, note = self._encoding()
         with TextBytes(source, dialect.encoding) as stream:
@@ -176,22 +177,22 @@ class DelimitedFile:
         self.names, dialect, self._start, more = self._header(head, dialect)
         self._notes = [text for text in (note, more) if text]
         self.dialect = replace(dialect, decimal=self._decimal(dialect))
-        self.notes = (*self._notes, *(guess.note for guess in self.guesses.values() if guess.note))
+        self.notes = (*self._notes, *(found.note for found in self.inferred.values() if found.note))
 
     @property
     def layout(self) -> Layout:
         return Layout(self.names, self.dialect)
 
     @cached_property
-    def guesses(self) -> Mapping[str, Guess]:
+    def inferred(self) -> Mapping[str, InferredType]:
         """What each column seems to hold, from all rows looked at."""
         looked = self._looked
-        found = {name: guess_type(looked.column(name), name, self.dialect.decimal) for name in self.names}
-        return found | {name: Guess(kind) for name, kind in self._given.items() if name in found}
+        found = {name: infer_type(looked.column(name), name, self.dialect.decimal) for name in self.names}
+        return found | {name: InferredType(kind) for name, kind in self._given.items() if name in found}
 
     @property
     def types(self) -> Mapping[str, CellType]:
-        return {name: guess.type for name, guess in self.guesses.items()}
+        return {name: found.type for name, found in self.inferred.items()}
 
     def schema(self) -> pa.Schema:
         return pa.schema([(name, ARROW[kind]) for name, kind in self.types.items()])
@@ -205,15 +206,15 @@ class DelimitedFile:
 
     def late_changes(self) -> Mapping[str, str]:
         changed: dict[str, str] = {}
-        for name, guess in self.guesses.items():
-            if guess.type != "text" or name in self._given:
+        for name, found in self.inferred.items():
+            if found.type != "text" or name in self._given:
                 continue
-            early = guess_type(self._head.column(name), name, self.dialect.decimal)
-            if early.type in ("integer", "number") or guess.mostly_numbers:
+            early = infer_type(self._head.column(name), name, self.dialect.decimal)
+            if early.type in ("integer", "number") or found.mostly_numbers:
                 block = next(iter(self._head_blocks()))
-                found = first_odd(block, name, self.layout) or self._spots.first_odd(name, self.layout)
+                odd = first_odd(block, name, self.layout) or self._probes.first_odd(name, self.layout)
                 what = "later lines hold whole numbers with leading zeros or too many digits"
-                changed[name] = f"line {found[0]} holds {found[1]!r}" if found else what
+                changed[name] = f"line {odd[0]} holds {odd[1]!r}" if odd else what
         return changed
 
     def pieces(self, wanted: Wanted, place: Place) -> Iterator[TextPiece]:
@@ -238,7 +239,7 @@ class DelimitedFile:
             head = raw.read(HEAD)
         if not head.strip(b"\xef\xbb\xbf \t\r\n\x1a"):
             raise empty(self.source)
-        encoding, note = find_encoding(head, self._spots.raw, self.source)
+        encoding, note = find_encoding(head, self._probes.raw, self.source)
         return Dialect(encoding=encoding), note
 
     def _header(self, head: bytes, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, Place, str]:
@@ -290,8 +291,8 @@ class DelimitedFile:
     def _looked(self) -> pa.Table:
         """All rows looked at, none twice, as strings."""
         head = self._head
-        spots = self._spots.tables(self.layout, self._width, self._head_end)
-        return pa.concat_tables([head, *spots]).combine_chunks()
+        probes = self._probes.tables(self.layout, self._width, self._head_end)
+        return pa.concat_tables([head, *probes]).combine_chunks()
 
 
 def _typed(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> pa.ChunkedArray:

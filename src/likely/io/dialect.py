@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from likely.errors import SettingsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 GAPS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "\\N")
 """Cells that are gaps in every column, unless they stand in quotes; an empty cell is one in quotes, too."""
@@ -74,3 +79,38 @@ class ReadOptions:
             raise SettingsError(f"decimal is {self.decimal!r}, but it is '.' or ','.")
         if self.skip is not None and self.skip < 0:
             raise SettingsError(f"skip is {self.skip}, but it is a number of lines from 0 up.")
+
+
+# Cells that a spreadsheet would take for formulas.
+
+
+DANGER = "=+-@\t\r"
+GUARD = "'"
+HARMLESS_PATTERN = r"^([+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?%?|[+-])$"
+"""Numbers, and a sign by itself, which may be a class."""
+_HARMLESS = re.compile(HARMLESS_PATTERN)
+DANGER_PATTERN = r"^[=+\-@\t\r]"
+
+
+def guarded(text: str) -> str:
+    """The text with an apostrophe before it if a spreadsheet would take it for a formula; numbers and signs are none.
+
+    >>> guarded("=1+1"), guarded("-3.5"), guarded("- none")
+    ("'=1+1", '-3.5', "'- none")
+    """
+    return GUARD + text if text[:1] in DANGER and text and not _HARMLESS.fullmatch(text) else text
+
+
+def guarded_column(column: pa.ChunkedArray) -> Any:
+    """The same for a column of strings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    risky = pc.and_not(
+        pc.match_substring_regex(column, DANGER_PATTERN), pc.match_substring_regex(column, HARMLESS_PATTERN)
+    )
+    if not pc.any(risky).as_py():
+        return column
+    return pc.if_else(
+        risky, pc.binary_join_element_wise(pa.scalar(GUARD, column.type), column, pa.scalar("", column.type)), column
+    )

@@ -13,12 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from likely.arrays import Int64
-from likely.errors import FileError
+from likely.errors import FileError, Message, Setting
 from likely.io import scan
-from likely.io.atomic import log_file
-from likely.io.dialect import Dialect
-from likely.io.formula_guard import guarded
-from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output
+from likely.io.dialect import Dialect, guarded
+from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output, log_file
 
 SHOWN = 60
 SHOWN_BYTES = 400
@@ -36,7 +34,9 @@ class Fault:
 
     def error(self) -> FileError:
         """The refusal that a user sees."""
-        return FileError(f"{self.file}, line {self.line}: {self.reason}; {self.remedy}. The line: {shown(self.text)}")
+        return FileError(
+            f"{self.file}, line {self.line}: ", self.reason, "; ", self.remedy, f". The line: {shown(self.text)}"
+        )
 
 
 def shown(text: str) -> str:
@@ -45,7 +45,7 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
 
 
-REJECTING = "mend the line, or pass rejects= to leave such lines out"
+REJECTING = Message("mend the line, or pass ", Setting("rejects"), " to leave such lines out")
 
 
 def structural(code: int, answer: Int64, dialect: Dialect, n_columns: int, line: int) -> tuple[str, str]:
@@ -56,21 +56,26 @@ def structural(code: int, answer: Int64, dialect: Dialect, n_columns: int, line:
         scan.CELLS: (_cells(cells, n_columns), REJECTING),
         scan.AFTER_QUOTE: (
             f"text follows the quote that closes a cell (opened in line {quote_line})",
-            "close the cell, double a quote inside it, or say escape='\\\\' if backslashes escape",
+            Message(
+                "close the cell, double a quote inside it, or say ", Setting("escape", "\\"), " if backslashes escape"
+            ),
         ),
-        scan.UNCLOSED: (f"the quote opened in line {quote_line} is never closed", "close it, or say quote=''"),
+        scan.UNCLOSED: (
+            f"the quote opened in line {quote_line} is never closed",
+            Message("close it, or say ", Setting("quote", "")),
+        ),
         scan.NUL: (
             "there is a NUL byte",
-            "the file is damaged, binary, or in another encoding, such as encoding='utf-16'",
+            Message("the file is damaged, binary, or in another encoding, such as ", Setting("encoding", "utf-16")),
         ),
         scan.SPACE_QUOTE: (
             f"spaces stand before a quote after the {_name(dialect.delimiter)}",
-            "remove them, or say quote='' if quotes are ordinary characters",
+            Message("remove them, or say ", Setting("quote", ""), " if quotes are ordinary characters"),
         ),
         scan.LOOKS_UNCLOSED: (
             f"the cell in quotes from line {quote_line} on holds whole lines with as many cells as there are columns, "
             "as if a quote was never closed",
-            "close it, or say multiline=True if that is one cell",
+            Message("close it, or say ", Setting("multiline", True), " if that is one cell"),
         ),
         scan.BLANK_LINE: (
             "a blank line stands among the lines of a single column: it may be a gap or nothing",

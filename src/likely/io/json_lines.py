@@ -12,19 +12,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json as pjson
 
-from likely.errors import FileError, missing_columns
+from likely.errors import FileError, Message, Setting, missing_columns
 from likely.io.blocks import count_lines
-from likely.io.faults import Fault, Rejects, shown
-from likely.io.nesting import TOO_DEEP, is_deep
-from likely.io.protocol import Place, Wanted
-from likely.io.sources import Source
+from likely.io.faults import REJECTING, Fault, Rejects, shown
+from likely.io.scan import TOO_DEEP, is_deep
+from likely.io.sources import Place, Source, Wanted
 from likely.io.streams import RawBytes, TextBytes, find_encoding, named_encoding
 
 HEAD = 1 << 22
 BLOCK = 1 << 23
 LONGEST_LINE = 1 << 27
 MOST_BAD = 100
-REMEDY = "mend the line, or pass rejects= to leave such lines out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ class JsonPiece:
                 good.append(line)
                 continue
             text = line[:1000].decode("utf-8", "replace")
-            fault = Fault(self.source.name, self.line + number + 1, reason, text, REMEDY)
+            fault = Fault(self.source.name, self.line + number + 1, reason, text, REJECTING)
             if self.rejects is None:
                 raise fault.error()
             self.rejects.add(fault)
@@ -89,7 +87,10 @@ class JsonPiece:
             return f"an object {{…}} is needed, not {shown(str(found))}"
         strange = [key for key in found if key not in self.types.names]
         if strange and self.every_key:
-            return f"the key {strange[0]!r} is in no line looked at before; name the keys that you want with columns="
+            return Message(
+                f"the key {strange[0]!r} is in no line looked at before; name the keys that you want with ",
+                Setting("columns"),
+            )
         try:
             rows = parse(line + b"\n", self.types, "ignore").num_rows
         except pa.ArrowInvalid as error:
@@ -141,7 +142,7 @@ class JsonFile:
                 if self._rejects is None:
                     text = lines[bad][:1000].decode("utf-8", "replace")
                     reason = TOO_DEEP if is_deep(lines[bad]) else _plain(error)
-                    raise Fault(self.source.name, bad + 1, reason, text, REMEDY).error() from None
+                    raise Fault(self.source.name, bad + 1, reason, text, REJECTING).error() from None
                 lines[bad] = b""  # lines keep their numbers
         raise FileError(f"{self.source.name}: too many of the first lines are no JSON objects of one kind.")
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from likely.errors import FileError
+from likely.errors import FileError, Message, PythonOnly, Setting, say_kind, say_type
 from likely.io import scan
 from likely.io.blocks import Block, count_lines, locate
 from likely.io.dialect import FALSE, NUMBER_GAPS, TRUE, Dialect
@@ -202,18 +202,18 @@ def _read_number(bare: str, decimal: str) -> float:
 def _bad_cell(block: Block, row: int, cell: tuple[str, str, str], dialect: Dialect) -> Fault:
     name, kind, text = cell
     line, record = locate(block, row, dialect)
-    remedy = f"mend the cell, or read the column as text: types={{{name!r}: 'text'}}"
+    remedy = Message("mend the cell, or read the column as text: ", say_type(name, "text"))
     if kind in NUMERIC:
-        remedy = (
-            f"mend the cell, name it in na= if it is a gap, or call the column nominal: schema={{{name!r}: 'nominal'}} "
-        )
-        remedy += f"(types={{{name!r}: 'text'}} in open_table)"
+        remedy = Message(
+            "mend the cell, name it in ", Setting("na"), " if it is a gap, or call the column nominal: ",
+            say_kind(name, "nominal"), PythonOnly(f" ({say_type(name, 'text')} in open_table)"),
+        )  # fmt: skip
     spelt = f"not {SPELT[kind]}, unlike the cells looked at before"
     if _FLOAT.fullmatch(text.strip().replace(dialect.decimal, ".")):
         if kind == "number":
             spelt = "too large for a number"
         elif kind == "integer":
-            remedy = f"read the column as numbers: types={{{name!r}: 'number'}}"
+            remedy = Message("read the column as numbers: ", say_type(name, "number"))
     reason = f"column {name!r} holds {shown(text)}, which is {spelt}"
     return Fault(block.source.name, line, reason, record, remedy)
 
@@ -266,12 +266,18 @@ def refuse_bad_text(block: Block) -> None:
             byte = block.data[error.start]
             raise FileError(
                 f"{block.source.name}, line {line}: the byte {byte:#x} is no UTF-8, unlike all before it; "
-                "name the encoding of the file, as in encoding='cp1252', or mend the line."
+                "name the encoding of the file, as in ",
+                Setting("encoding", "cp1252"),
+                ", or mend the line.",
             ) from None
 
 
 def _miscounted(block: Block, rows: int) -> FileError:
     return FileError(
         f"{block.source.name}, lines {block.line + 1} to {block.last_line}: {block.records} records were counted, but "
-        f"{rows} were read; please report this file, and say delimiter= and quote= to go on."
+        f"{rows} were read; please report this file, and say ",
+        Setting("delimiter"),
+        " and ",
+        Setting("quote"),
+        " to go on.",
     )

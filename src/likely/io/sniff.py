@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from likely.errors import FileError, SchemaError, listed
+from likely.errors import FileError, SchemaError, Setting, listed
 from likely.io import scan
 from likely.io.blocks import Cell, count_lines, each_record
 from likely.io.dialect import GAPS, NUMBER_GAPS, Dialect, ReadOptions
@@ -131,7 +131,9 @@ def _refuse_rivals(best: Trial, trials: list[Trial], name: str) -> None:
     others = [t for t in trials if t.dialect.delimiter != best.dialect.delimiter and t.rank == best.rank]
     if others:
         both = " and ".join(repr(trial.dialect.delimiter) for trial in (best, others[0]))
-        raise FileError(f"{name}: {both} fit equally well as delimiters; say which it is, as in delimiter=';'.")
+        raise FileError(
+            f"{name}: {both} fit equally well as delimiters; say which it is, as in ", Setting("delimiter", ";"), "."
+        )
 
 
 _SIGN = re.compile(r"[^\w\s\"'.+-]")
@@ -145,15 +147,22 @@ def _single_column(trial: Trial, body: bytes, wishes: ReadOptions, name: str) ->
     bare = [re.sub(r'"(?:[^"]|"")*"', "x", line) for line in lines]
     words = {len(line.split()) for line in bare}
     if len(words) == 1 and words.pop() > 1:
-        raise FileError(f"{name}: no delimiter was found, but spaces cut every line alike; say delimiter=' ' or '\\t'.")
+        raise FileError(
+            f"{name}: no delimiter was found, but spaces cut every line alike; say ",
+            Setting("delimiter", " "),
+            " or '\\t'.",
+        )
     for sign in sorted(set(_SIGN.findall(bare[0]))):
         if len(bare) > 1 and {line.count(sign) for line in bare} == {bare[0].count(sign)}:
-            raise FileError(f"{name}: no usual delimiter was found; say delimiter={sign!r} if it is that.")
+            raise FileError(
+                f"{name}: no usual delimiter was found; say ", Setting("delimiter", sign), " if it is that."
+            )
     found = [mark for mark in DELIMITERS if any(mark in line for line in bare)]
     if found:
         raise FileError(
-            f"{name}: {found[0]!r} stands in some lines, but most have no delimiter; name it, as in "
-            f"delimiter={found[0]!r}, or put the cells of a single column in quotes."
+            f"{name}: {found[0]!r} stands in some lines, but most have no delimiter; name it, as in ",
+            Setting("delimiter", found[0]),
+            ", or put the cells of a single column in quotes.",
         )
     return trial
 
@@ -202,7 +211,9 @@ def find_header(records: Records, dialect: Dialect, wishes: ReadOptions, preambl
     if preamble:
         raise FileError(
             f"{name}, line {line}: whether this is the header cannot be told, because the lines before it are no "
-            "records; say skip= with the number of lines before the header."
+            "records; say ",
+            Setting("skip"),
+            " with the number of lines before the header.",
         )
     first, body = records[0][1], [cells for _, cells in records[1:] if len(cells) == len(records[0][1])]
     evidence = _evidence(first, body, dialect)
@@ -213,16 +224,27 @@ def find_header(records: Records, dialect: Dialect, wishes: ReadOptions, preambl
             return False
         raise FileError(
             f"{name}, line {line}: the first record looks like data and not like names of columns "
-            f"({listed([cell.text for cell in first])}); say header=False or names=[…], or header=True if so."
+            f"({listed([cell.text for cell in first])}); say ",
+            Setting("header", False),
+            " or ",
+            Setting("names", ...),
+            ", or ",
+            Setting("header", True),
+            " if so.",
         )
     if wishes.names is not None:
         raise FileError(
-            f"{name}: whether its first record is a header cannot be told; say header=True or header=False."
+            f"{name}: whether its first record is a header cannot be told; say ",
+            Setting("header", True),
+            " or ",
+            Setting("header", False),
+            ".",
         )
     if first[0].text.startswith(COMMENT):
         raise FileError(
-            f"{name}, line {line}: this may be the header or a comment; say skip= with the number of lines before the "
-            "header."
+            f"{name}, line {line}: this may be the header or a comment; say ",
+            Setting("skip"),
+            " with the number of lines before the header.",
         )
     return True
 
@@ -254,7 +276,9 @@ def column_names(
     if wishes.names is not None:
         names, note = wishes.names, ""
         if len(names) != width:
-            raise SchemaError(f"{name} has {width} columns, but names= gives {len(names)}; give one for each.")
+            raise SchemaError(
+                f"{name} has {width} columns, but ", Setting("names"), f" gives {len(names)}; give one for each."
+            )
     elif first is None:
         names, note = tuple(f"x{place}" for place in range(width)), ""
     else:
@@ -262,11 +286,13 @@ def column_names(
         made_up = [given for given, cell in zip(names, first, strict=True) if not cell.text.strip()]
         note = f"{name}: columns without a name are called {listed(made_up)}" if made_up else ""
         if len(made_up) == width:
-            raise SchemaError(f"{name}, line {line}: no column has a name; give them with names=[…].")
+            raise SchemaError(f"{name}, line {line}: no column has a name; give them with ", Setting("names", ...), ".")
     double = [given for given, times in Counter(names).items() if times > 1]
     if double:
         raise SchemaError(
             f"{name}, line {line}: several columns are called {listed(double)}; rename them in the file, or give all "
-            "names with names=[…]."
+            "names with ",
+            Setting("names", ...),
+            ".",
         )
     return names, note

@@ -10,7 +10,7 @@ import zlib
 from types import TracebackType
 from typing import Any, Self
 
-from likely.errors import FileError, SettingsError, did_you_mean
+from likely.errors import FileError, Message, Setting, SettingsError, did_you_mean
 from likely.io.sources import Source
 
 PIECE = 1 << 20
@@ -133,7 +133,9 @@ class TextBytes:
             line = self._lines + 1 + raw[: error.start].count(b"\n")
             raise FileError(
                 f"{self.source.name}, about line {line}: the bytes are no {self.encoding} ({error.reason}); "
-                "name the right encoding, as in encoding='latin-1'."
+                "name the right encoding, as in ",
+                Setting("encoding", "latin-1"),
+                ".",
             ) from None
         if not self._begun and text:
             self._begun, text = True, text.removeprefix("\ufeff")
@@ -190,7 +192,11 @@ def named_encoding(given: str) -> str:
     return "utf-8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
 
-def find_encoding(head: bytes, spots: list[bytes], source: Source) -> tuple[str, str]:
+class EncodingNote(Message):
+    """What was supposed of an encoding, which a user must hear of: letters may be others than they were."""
+
+
+def find_encoding(head: bytes, probes: list[bytes], source: Source) -> tuple[str, str]:
     """The encoding of a file from its head and some bytes further in, and a note if it is only supposed."""
     name = source.name
     for mark, encoding in MARKS:
@@ -198,18 +204,24 @@ def find_encoding(head: bytes, spots: list[bytes], source: Source) -> tuple[str,
             return encoding, ""
     wide = _without_mark(head)
     if wide:
-        return wide, f"{name} has no byte order mark but looks like {wide} and is read so"
-    pieces = [head, *spots]
+        return wide, EncodingNote(f"{name} has no byte order mark but looks like {wide} and is read so")
+    pieces = [head, *probes]
     if all(_is_utf8(piece) for piece in pieces):
         return "utf-8", ""
     if all(_is_western(piece) for piece in pieces):
         return (
             "cp1252",
-            f"{name} is not UTF-8 and is read as cp1252 (Windows, Western Europe): say encoding= if it is not",
+            EncodingNote(
+                f"{name} is not UTF-8 and is read as cp1252 (Windows, Western Europe): say ",
+                Setting("encoding"),
+                " if it is not",
+            ),
         )
     raise FileError(
         f"{name}, line {_bad_line(source)}: these bytes are no UTF-8, and which encoding the file has cannot be told; "
-        f"name it, as in encoding='cp1251' (others: {', '.join(KNOWN[2:])}), or mend the line."
+        f"name it, as in ",
+        Setting("encoding", "cp1251"),
+        f" (others: {', '.join(KNOWN[2:])}), or mend the line.",
     )
 
 

@@ -10,13 +10,12 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from likely.errors import FileError, SchemaError, SettingsError, listed, missing_columns
+from likely.errors import FileError, SchemaError, Setting, SettingsError, listed, missing_columns
 from likely.io.dialect import ReadOptions
 from likely.io.faults import Rejects
 from likely.io.outputs import Output, refuse
-from likely.io.protocol import Piece, Place, TableFile, Wanted
-from likely.io.sources import SUFFIXES, Format, Source, Spool, empty, find_sources
-from likely.io.streams import RawBytes, packing
+from likely.io.sources import SUFFIXES, Format, Piece, Place, Source, Spool, TableFile, Wanted, empty, find_sources
+from likely.io.streams import EncodingNote, RawBytes, packing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -256,8 +255,9 @@ class FileTable:
             if lacking or strange:
                 what = f"lacks {listed(lacking)}" if lacking else f"also has {listed(strange)}"
                 raise SchemaError(
-                    f"{file.source.name} {what}, unlike {first.source.name}; give columns= that all files have, "
-                    "or read them apart."
+                    f"{file.source.name} {what}, unlike {first.source.name}; give ",
+                    Setting("columns"),
+                    " that all files have, or read them apart.",
                 )
 
 
@@ -309,7 +309,7 @@ def open_table(
             spool.close()
         raise
     for note in table.notes:
-        if "not UTF-8" in note or "byte order mark" in note:
+        if isinstance(note, EncodingNote):
             warnings.warn(note, FileWarning, stacklevel=2)
     return table
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likely.errors import FileError, SettingsError, did_you_mean
+from likely.errors import FileError, Message, Setting, SettingsError, did_you_mean, say_type
 from likely.io.dialect import FALSE, NUMBER_GAPS, TRUE
 
 CellType = Literal["integer", "number", "truth", "date", "time", "text"]
@@ -32,7 +32,7 @@ ENOUGH = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class InferredType:
     """A type, and a note where the reader should know of something."""
 
     type: CellType
@@ -41,24 +41,27 @@ class Guess:
     mostly_numbers: bool = False
 
 
-def guess_type(column: pa.ChunkedArray, name: str, decimal: str) -> Guess:
+def infer_type(column: pa.ChunkedArray, name: str, decimal: str) -> InferredType:
     """The type of a column of strings (null for a gap) that were looked at."""
     known = column.drop_null()
     words = known.filter(pc.invert(pc.is_in(known, pa.array(NUMBER_GAPS, column.type))))
     if not len(known):
-        return Guess("text", empty=True)
+        return InferredType("text", empty=True)
     if len(words) and _all(words, NUMBER if decimal == "." else COMMA_NUMBER):
         return _number(words, name)
     soft = pc.unique(known.filter(pc.is_in(known, pa.array(NUMBER_GAPS, column.type)))).to_pylist()
-    note = f"column {name!r}: {_quoted(soft)} is a category there, not a gap; na= can say otherwise" if soft else ""
+    note = ""
+    if soft:
+        what = f"column {name!r}: {_quoted(soft)} is a category there, not a gap; "
+        note = Message(what, Setting("na"), " can say otherwise")
     if len(words) == len(known) and bool(pc.all(pc.is_in(known, pa.array(TRUE + FALSE, column.type))).as_py()):
-        return Guess("truth")
+        return InferredType("truth")
     if _all(known, DATE) and _casts(known, pa.date32()):
-        return Guess("date")
+        return InferredType("date")
     if _all(known, TIME) and _casts(known, pa.timestamp("us")):
-        return Guess("time")
+        return InferredType("time")
     odd = _mostly_numbers(words, name, decimal)
-    return Guess("text", odd or note, mostly_numbers=bool(odd) and len(words) >= ENOUGH)
+    return InferredType("text", odd or note, mostly_numbers=bool(odd) and len(words) >= ENOUGH)
 
 
 def find_decimal(columns: dict[str, pa.ChunkedArray], file: str) -> str:
@@ -80,22 +83,35 @@ def find_decimal(columns: dict[str, pa.ChunkedArray], file: str) -> str:
         elif _all(known, PARTED):
             raise FileError(
                 f"{file}: column {name!r} parts thousands, as in {_first(known, PARTS)}; remove these marks from the "
-                f"file, or say types={{{name!r}: 'text'}} to keep it as written."
+                f"file, or say ",
+                say_type(name, "text"),
+                " to keep it as written.",
             )
     if commas and points:
         if all(_all(columns[name].drop_null(), GROUPED) for name in points):
             raise FileError(
                 f"{file}: column {points[0]!r} has points as in 1.500 and column {commas[0]!r} has commas; remove the "
-                "points between thousands, or say decimal='.' or decimal=','."
+                "points between thousands, or say ",
+                Setting("decimal", "."),
+                " or ",
+                Setting("decimal", ","),
+                ".",
             )
         raise FileError(
             f"{file}: column {commas[0]!r} has decimal commas and column {points[0]!r} decimal points; say which it is "
-            "with decimal=',' or decimal='.', then the other column is read as text."
+            "with ",
+            Setting("decimal", ","),
+            " or ",
+            Setting("decimal", "."),
+            ", then the other column is read as text.",
         )
     if unclear and not commas:
         raise FileError(
-            f"{file}: the commas of column {unclear[0]!r} may be decimal or part thousands; say decimal=',' for the "
-            f"first, or types={{{unclear[0]!r}: 'text'}} to keep it as written."
+            f"{file}: the commas of column {unclear[0]!r} may be decimal or part thousands; say ",
+            Setting("decimal", ","),
+            " for the first, or ",
+            say_type(unclear[0], "text"),
+            " to keep it as written.",
         )
     return "," if commas else "."
 
@@ -112,17 +128,21 @@ def checked_types(given: dict[str, str]) -> dict[str, CellType]:
     return found
 
 
-def _number(known: pa.ChunkedArray, name: str) -> Guess:
+def _number(known: pa.ChunkedArray, name: str) -> InferredType:
     if not _all(known, DIGITS):
-        return Guess("number")
+        return InferredType("number")
     if _any(known, PADDED):
         why = f"column {name!r} is text, because leading zeros as in 007 would be lost in numbers"
-        return Guess("text", f"{why}; types={{{name!r}: 'number'}} reads it as numbers")
+        return InferredType("text", Message(f"{why}; ", say_type(name, "number"), " reads it as numbers"))
     if not _all(known, INTEGER):
-        return Guess("number" if _casts(known, pa.int64()) else "text", f"column {name!r} has very long whole numbers")
+        return InferredType(
+            "number" if _casts(known, pa.int64()) else "text", f"column {name!r} has very long whole numbers"
+        )
     if not _casts(known, pa.int64()):
-        return Guess("text", f"column {name!r} is text, because its whole numbers are too long to be kept exactly")
-    return Guess("integer")
+        return InferredType(
+            "text", f"column {name!r} is text, because its whole numbers are too long to be kept exactly"
+        )
+    return InferredType("integer")
 
 
 def _mostly_numbers(known: pa.ChunkedArray, name: str, decimal: str) -> str:
@@ -130,7 +150,8 @@ def _mostly_numbers(known: pa.ChunkedArray, name: str, decimal: str) -> str:
     if not len(known) or pc.mean(fits).as_py() < MOSTLY:
         return ""
     odd = pc.unique(known.filter(pc.invert(fits))).to_pylist()
-    return f"column {name!r} is text: mostly numbers, but also {_quoted(odd)}; na= makes such cells gaps"
+    what = f"column {name!r} is text: mostly numbers, but also {_quoted(odd)}; "
+    return Message(what, Setting("na"), " makes such cells gaps")
 
 
 def _quoted(values: list[Any]) -> str:

@@ -14,9 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingsError
-from likely.io.atomic import whole_file
-from likely.io.dialect import GAPS
-from likely.io.formula_guard import guarded, guarded_column
+from likely.io.dialect import GAPS, guarded, guarded_column
+from likely.io.outputs import whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

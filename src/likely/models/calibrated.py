@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, cast
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
-from likely.errors import DataError, ModelFileError, SettingsError, listed
-from likely.evaluation.hold_out import Given, hold_out
-from likely.evaluation.refit import readable
+from likely.errors import DataError, ModelFileError, SettingsError
+from likely.evaluation.cross_validation import readable
+from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
-from likely.models.classifier import Persistable
-from likely.models.decision import Decider
-from likely.numerics import log_of
+from likely.models.classifier import Classifier
+from likely.models.decision import Decides
+from likely.models.saving import can_be_saved, import_kind, packed, restored
+from likely.models.setting_checks import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table
 
 USUAL_FOLDS = 5
 
 
-class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator):
+def _are_folds(name: str, given: Any) -> None:
+    if not (isinstance(given, str) and given == "loo") and (not isinstance(given, Integral) or int(given) < 2):
+        raise refusal(name, given, "a whole number from 2 up, or 'loo'")
+
+
+class CalibratedClassifier(Classifier):
     """A classifier of this package (or of scikit-learn) and a calibrator settled on rows that it had not seen.
 
     The rows are judged in cross-validation, the calibrator is settled from these judgements, and the classifier learns
@@ -37,7 +44,7 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
     method : "temperature" (posteriors to one power: the order of the classes stays), "isotonic" (a rising curve for
         each class) or "venn-abers" (two rising curves, between which the truth lies; see `predict_bounds`).
     folds : a number of folds, or "loo" to leave out one row at a time, which costs one pass for naive Bayes.
-    seed : the same seed gives the same folds.
+    random_state : the same number gives the same folds.
 
     >>> X, y = {"sky": ["grey", "grey", "blue", "blue"] * 9}, ["wet", "wet", "dry", "wet"] * 9
     >>> clf = CalibratedClassifier(folds="loo").fit(X, y)
@@ -45,63 +52,59 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
     [[0.02, 0.98]]
     """
 
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        "classifier": anything,
+        "method": one_of(*METHODS),
+        "folds": _are_folds,
+        "random_state": whole_from(0),
+    }
+
     def __init__(
         self,
         classifier: Any = None,
         *,
         method: Literal["temperature", "isotonic", "venn-abers"] = "temperature",
         folds: int | Literal["loo"] = USUAL_FOLDS,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.classifier = classifier
         self.method = method
         self.folds = folds
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
-        if self.method not in METHODS:
-            raise SettingsError(f"method is {self.method!r}, but it is one of {listed(list(METHODS))}.")
-        self._check_folds()
+        check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
-        given = Given.read(inner, X, y, sample_weight, None, getattr(inner, "n_jobs", None), False, True)
-        cv = self.folds if self.folds == "loo" else min(self.folds, len(given.y))
+        experiment = Experiment.read(
+            inner, X, y, sample_weight, None, inner.get_params(deep=False).get("n_jobs"), False, True
+        )
+        cv = self.folds if self.folds == "loo" else min(self.folds, len(experiment.y))
         if cv == 1:
             raise DataError("One row (n_samples = 1) cannot be held out and learned from: two are the least.")
-        told, _ = hold_out(given, cv, None, 1, self.seed)
+        told, _ = hold_out(experiment, cv, None, 1, self.random_state)
         if told.posterior is None:
             raise DataError("There are too many rows × classes to keep what was believed: calibrate on a sample.")
         self.calibrator_ = METHODS[self.method].settle(told.posterior, told.truth.astype(np.int32), told.weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._remember(inner.fit(readable(inner, X), y, **weights), as_table(X).n_rows)
 
-    def _check_folds(self) -> None:
-        folds: Any = self.folds
-        if folds != "loo" and (isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2):
-            raise SettingsError(f"folds is {folds!r}, but it is a whole number from 2 up, or 'loo'.")
-
     def _remember(self, fitted: Any, n_rows: int) -> Self:
+        for name in ("schema_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if isinstance(fitted, Classifier):
+            self._remember_columns(fitted.schema_, named="feature_names_in_" in vars(fitted))
+        else:
+            names, n_features = (getattr(fitted, f"{name}_in_", None) for name in ("feature_names", "n_features"))
+            found = {"feature_names_in_": names, "n_features_in_": n_features}
+            self.__dict__.update({name: value for name, value in found.items() if value is not None})
         self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows
-        for name in ("n_features_in_", "feature_names_in_", "schema_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
-            elif hasattr(self, name):
-                delattr(self, name)
         return self
 
     def predict_proba(self, X: Any) -> Array:
         """Calibrated P(class | row), one column per class in the order of `classes_`."""
         believed = self._believed(X)
         return self.calibrator_.apply(believed)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Its logarithm."""
-        return log_of(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class that is most probable after calibration; the first of equals."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
 
     def predict_bounds(self, X: Any) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row), for Venn–Abers: one of them is calibrated."""
@@ -121,13 +124,11 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
 
     def _prior_shares(self) -> Array:
         check_is_fitted(self)
-        return cast(Array, self.classifier_._prior_shares())
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classifier_")
+        inner = self.classifier_
+        return inner._prior_shares() if isinstance(inner, Decides) else super()._prior_shares()
 
     def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         inner = get_tags(BayesClassifier() if self.classifier is None else self.classifier)
         tags.input_tags = inner.input_tags
         return tags
@@ -135,20 +136,14 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
     # Saving: the file of the classifier lies inside the file of the calibrated one.
 
     def _settings_kept(self) -> dict[str, Any]:
-        from likely.models.learner import Learner
-
-        if not isinstance(self.classifier_, Learner | Persistable) or isinstance(
-            self.classifier_, CalibratedClassifier
-        ):
-            raise SettingsError(f"A {type(self.classifier_).__name__} cannot be saved in a model file.")
-        return {**self.get_params(deep=False), "classifier": None}
+        if can_be_saved(self.classifier_).wraps:
+            raise SettingsError(f"A {type(self.classifier_).__name__} cannot be saved in a model file of another one.")
+        return {**super()._settings_kept(), "classifier": None}
 
     def _rows_learned(self) -> int:
         return self.n_rows_
 
     def _write_learned(self, writer: Writer) -> Any:
-        from likely.models.saving import packed
-
         inside = writer.put(np.frombuffer(packed(self.classifier_), dtype=np.uint8))
         if isinstance(self.calibrator_, Temperature):
             return {"classifier": inside, "power": writer.put(np.array([self.calibrator_.power]))}
@@ -156,19 +151,15 @@ class CalibratedClassifier(Persistable, Decider, ClassifierMixin, BaseEstimator)
         return {"classifier": inside, "curves": curves}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
-        from likely.models.saving import restored
-
-        found = parsed(reader.get(data["classifier"], (None,), np.uint8).tobytes())
+        found = parsed(reader.get(data["classifier"], (None,), np.uint8).tobytes(), import_kind)
         if found.saved.kind == type(self).__name__:
             raise ModelFileError("it calibrates what is calibrated")
         inner = restored(found)
         if inner.classes_.tolist() != self.classes_.tolist():
             raise ModelFileError("its classifier does not belong to its calibrator")
-        self.classifier = clone(cast(Any, inner))
+        self.classifier = clone(inner)
         self.calibrator_ = _read_calibrator(self.method, data, reader, len(self.classes_))
-        self._remember(
-            inner, cast(Any, inner)._rows_learned() if isinstance(inner, Persistable) else inner.summary_.n_rows
-        )
+        self._remember(inner, inner._rows_learned())
 
 
 def _read_calibrator(method: str, data: Any, reader: Reader, n_classes: int) -> Temperature | Isotonic | VennAbers:

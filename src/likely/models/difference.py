@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from likely.arrays import Array
 from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.term_tables import of_tables
-from likely.stats import Histogram, Moments, Scatter, Statistic, Summary, TokenCounts, ValueCounts
+from likely.models.evidence.term_tables import table_differences
+from likely.stats import HasValues, Statistic, Summary, moments_of
+from likely.stats.protocol import Differs
+from likely.store.summaries import arrays_in
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def differences(a: Any, b: Any) -> list[Difference]:
         found += _of_statistics(name, mine[name], theirs[name], a.summary_, b.summary_)
     if isinstance(a.model_, AdditivePredictor) and isinstance(b.model_, AdditivePredictor):
         found += _of_mappings("stale", {"": a.stale_}, {"": b.stale_})
-        found += (Difference(*told) for told in of_tables(a.model_, b.model_))
+        found += (Difference(*told) for told in table_differences(a.model_, b.model_))
     return found
 
 
@@ -100,54 +99,32 @@ def _of_statistics(name: str, a: Statistic, b: Statistic, of_a: Summary, of_b: S
     """What was counted of one column, class by class."""
     labels = [summary.classes.labels.tolist() for summary in (of_a, of_b)]
     shared = [(labels[0].index(label), labels[1].index(label), label) for label in labels[0] if label in labels[1]]
-    a, b = _plain(a), _plain(b)
+    a, b = moments_of(a) or a, moments_of(b) or b
     if type(a) is not type(b):
         yield Difference("counted", name, type(a).__name__, type(b).__name__)
-    elif isinstance(a, Moments) and isinstance(b, Moments):
-        pairs = (
-            (a.mean[i, 0], b.mean[j, 0], a.deviation(unbiased=True)[i, 0], b.deviation(unbiased=True)[j, 0], label)
-            for i, j, label in shared
-        )
-        for mean_a, mean_b, width_a, width_b, label in pairs:
-            if not (_same(mean_a, mean_b) and _same(width_a, width_b)):
-                told = f"{mean_a:.6g} ± {width_a:.4g}", f"{mean_b:.6g} ± {width_b:.4g}"
-                yield Difference("mean", f"{name}, {label}", *told)
-    elif isinstance(a, ValueCounts | TokenCounts) and isinstance(b, ValueCounts | TokenCounts):
-        values_a, counts_a = _counts(a)
-        values_b, counts_b = _counts(b)
-        yield from _of_values(name, values_a, values_b)
+        return
+    if isinstance(a, HasValues) and isinstance(b, HasValues):
+        yield from _of_values(name, _values(a), _values(b))
+    if isinstance(a, Differs):
         for i, j, label in shared:
-            yield from _of_shares(f"{name}, {label}", values_a, counts_a[i], values_b, counts_b[j])
-    elif isinstance(a, Histogram) and isinstance(b, Histogram):
-        for i, j, label in shared:
-            yield from _of_numbers(f"{name}, {label}", a, a.counts[i], b, b.counts[j])
-    else:
-        mine, theirs = _arrays(a), _arrays(b)
-        alike = len(mine) == len(theirs) and all(x.shape == y.shape for x, y in zip(mine, theirs, strict=True))
-        if not alike or not all(np.allclose(x, y, rtol=1e-9) for x, y in zip(mine, theirs, strict=True)):
-            yield Difference("counts", name, *(f"{sum(x.size for x in each):,} numbers" for each in (mine, theirs)))
+            found = a.difference(i, b, j)
+            if found is not None:
+                what, detail, mine, theirs = found
+                yield Difference(what, f"{name}, {label}" + (f": {detail}" if detail else ""), mine, theirs)
+        return
+    ours, others = _arrays(a), _arrays(b)
+    alike = len(ours) == len(others) and all(x.shape == y.shape for x, y in zip(ours, others, strict=True))
+    if not alike or not all(np.allclose(x, y, rtol=1e-9) for x, y in zip(ours, others, strict=True)):
+        yield Difference("counts", name, *(f"{sum(x.size for x in each):,} numbers" for each in (ours, others)))
 
 
-def _plain(seen: Statistic) -> Statistic:
-    return seen.moments if isinstance(seen, Scatter) else seen
+def _values(seen: HasValues) -> list[Hashable]:
+    return [value for values, _, _ in seen.value_blocks() for value in values]
 
 
-def _counts(seen: ValueCounts | TokenCounts) -> tuple[list[Hashable], Array]:
-    if isinstance(seen, ValueCounts):
-        return list(seen.values), seen.counts
-    return list(seen.words), seen.counts.dense()
-
-
-def _arrays(seen: Any) -> list[NDArray[Any]]:
+def _arrays(seen: Statistic) -> list[NDArray[np.float64]]:
     """All numbers of a statistic, whatever it is made of."""
-    if isinstance(seen, np.ndarray):
-        return [seen.astype(np.float64)] if seen.dtype.kind in "biuf" else []
-    if sparse.issparse(seen):
-        held = seen.tocsr()
-        return [held.data.astype(np.float64), held.indices.astype(np.float64), held.indptr.astype(np.float64)]
-    if is_dataclass(seen) and not isinstance(seen, type):
-        return [array for entry in fields(seen) for array in _arrays(getattr(seen, entry.name))]
-    return []
+    return [array.astype(np.float64) for _, array in arrays_in(seen) if array.dtype.kind in "biuf"]
 
 
 def _of_values(name: str, a: list[Hashable], b: list[Hashable]) -> Iterator[Difference]:
@@ -155,39 +132,6 @@ def _of_values(name: str, a: list[Hashable], b: list[Hashable]) -> Iterator[Diff
     gone, new = [value for value in a if value not in theirs], [value for value in b if value not in mine]
     if gone or new:
         yield Difference("values", name, _some(gone), _some(new))
-
-
-def _of_shares(
-    where: str, values_a: list[Hashable], a: Array, values_b: list[Hashable], b: Array
-) -> Iterator[Difference]:
-    """The value whose share within the class has changed most."""
-    mine = dict(zip(values_a, (a / max(float(a.sum()), 1e-300)).tolist(), strict=True))
-    theirs = dict(zip(values_b, (b / max(float(b.sum()), 1e-300)).tolist(), strict=True))
-    change = {value: abs(mine.get(value, 0.0) - theirs.get(value, 0.0)) for value in dict.fromkeys([*mine, *theirs])}
-    if change:
-        value = max(change, key=lambda key: change[key])
-        if change[value] > 1e-12:
-            told = f"{mine.get(value, 0.0):.4f}", f"{theirs.get(value, 0.0):.4f}"
-            yield Difference("share", f"{where}: {value}", *told)
-
-
-def _of_numbers(where: str, a: Histogram, of_a: Array, b: Histogram, of_b: Array) -> Iterator[Difference]:
-    """The number up to which the share within the class has changed most."""
-    ends = np.union1d(a.highs(), b.highs())
-    if len(ends):
-        below = [_below(ends, seen, counts) for seen, counts in ((a, of_a), (b, of_b))]
-        change = np.abs(below[0] - below[1])
-        place = int(change.argmax())
-        if change[place] > 1e-9:
-            yield Difference("share", f"{where}: ≤ {ends[place]:.6g}", *(f"{share[place]:.4f}" for share in below))
-        elif not np.isclose(of_a.sum(), of_b.sum(), rtol=1e-9):
-            yield Difference("known", where, f"{of_a.sum():.6g}", f"{of_b.sum():.6g}")
-
-
-def _below(ends: Array, seen: Histogram, counts: Array) -> Array:
-    """The share of a class up to each of some numbers."""
-    running = np.append(0.0, np.cumsum(counts)) / max(float(counts.sum()), 1e-300)
-    return np.asarray(running[np.searchsorted(seen.highs(), ends, side="right")])
 
 
 def _some(values: list[Hashable]) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from sklearn import get_config
+import numpy as np
 
 from likely.explain.rank import telling_values
-from likely.families.gaussian import Gaussian
-from likely.families.multivariate import MultivariateGaussian
-from likely.render.explanation_page import whole_page
+from likely.families.protocol import HasBells
+from likely.markup import Markup, joined, tag
+from likely.render.page import fragment, page
+from likely.render.table import Cell, Column, Grid, shortened
 
 if TYPE_CHECKING:
     from likely.scorer import Model
@@ -20,48 +20,28 @@ if TYPE_CHECKING:
 
 SHOWN_CLASSES, SHOWN_COLUMNS = 12, 30
 LONGEST = 60
-_BAR = "display:inline-block;height:0.7em;vertical-align:middle;background:#0072B2"
-_CELL = "text-align:left;padding:2px 10px"
 
 
-class Shown:
-    """Rich display of what was learned; scikit-learn's own diagram of parameters before that.
-
-    It stands before scikit-learn's classes among the bases of a classifier.
-    """
-
-    def _repr_html_inner(self) -> str:
-        if hasattr(self, "summary_"):
-            return learned_page(self)
-        return str(super()._repr_html_inner())  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = cast("dict[str, str]", super()._repr_mimebundle_(**kwargs))  # type: ignore[misc]
-        if hasattr(self, "summary_") and get_config()["display"] == "diagram":
-            bundle["text/html"] = learned_page(self)
-        return bundle
-
-
-def learned_page(classifier: Any) -> str:
-    """The page of a fitted classifier. Names come from data: all of them are escaped."""
+def learned_page(classifier: Any, *more: object) -> Markup:
+    """What a notebook shows of a fitted classifier; more of it may follow."""
     summary, model, schema = classifier.summary_, classifier.model_, classifier.schema_
     counted = f"{summary.n_rows:,} rows, {_many(len(model.classes), 'class', 'classes')}"
     learned = _many(len(model.columns), "column", "columns")
-    head = f"<p><b>{escape(repr(classifier))}</b><br>learned from {counted} and {learned}</p>"
-    return head + _classes(model, summary) + _columns(schema, _shown_families(classifier))
+    head = tag("p", tag("strong", repr(classifier)), tag("br"), f"learned from {counted} and {learned}")
+    return fragment(head, _classes(model, summary), _columns(schema, _shown_families(classifier)), *more)
 
 
-def _classes(model: Model, summary: Summary) -> str:
+def _classes(model: Model, summary: Summary) -> Markup:
     order = range(len(model.classes))
     if len(model.classes) > SHOWN_CLASSES:
         order = sorted(sorted(order, key=lambda k: -model.prior[k])[:SHOWN_CLASSES])  # type: ignore[assignment]
     labels = model.classes.tolist()
     lines = [
         [
-            escape(_short(labels[k])),
+            _short(labels[k]),
             f"{summary.classes.rows[k]:,}",
             f"{summary.classes.weights[k]:,.6g}",
-            f'{model.prior[k]:.4f} <span style="{_BAR};width:{8.0 * model.prior[k]:.2f}em"></span>',
+            Cell(model.prior[k], f"{model.prior[k]:.4f}", bar=float(model.prior[k])),
         ]
         for k in order
     ]
@@ -71,36 +51,31 @@ def _classes(model: Model, summary: Summary) -> str:
 def _shown_families(classifier: Any) -> dict[str, str]:
     """The family of each column, with the smoothing where that was chosen and the weight where that was learned."""
     shown = dict(classifier.families_)
-    given = getattr(classifier, "smoothing", None)
+    own = classifier.get_params(deep=False)
+    given = own.get("smoothing")
     each = list(given.values()) if isinstance(given, Mapping) else [given]
     if any(isinstance(one, str) and one == "auto" for one in each):
         shown = {name: f"{shown[name]}, {smoothing}" for name, smoothing in classifier.smoothing_.items()}
-    if getattr(classifier, "weights", None) is not None:
+    if own.get("weights") is not None:
         shown = {name: f"{shown[name]}, weight {weight:.2f}" for name, weight in classifier.weights_.items()}
     return shown
 
 
-def _columns(schema: Schema, families: dict[str, str]) -> str:
+def _columns(schema: Schema, families: dict[str, str]) -> Markup:
     lines = []
     for column in schema.columns[:SHOWN_COLUMNS]:
         told = [column.name, column.kind, families.get(column.name, "not learned"), column.levels, column.gaps]
-        lines.append(
-            [escape("" if cell is None else _short(cell)) for cell in (*told, column.why.split(" (judged from")[0])]
-        )
+        lines.append(["" if cell is None else _short(cell) for cell in (*told, column.why.split(" (judged from")[0])])
     return html_table(["column", "kind", "family", "levels", "gaps", "why"], lines, len(schema) - len(lines), "columns")
 
 
-def html_table(heads: Sequence[str], lines: Sequence[Sequence[str]], left_out: int, what: str) -> str:
-    """A table of cells that are HTML already, and how much it leaves out."""
-    head = "".join(f'<th style="{_CELL}">{name}</th>' for name in heads)
-    body = "".join("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in line) + "</tr>" for line in lines)
-    more = f"<p>… and {left_out:,} more {what}</p>" if left_out > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+def html_table(heads: Sequence[str], lines: Sequence[Sequence[object]], left_out: int, what: str) -> Markup:
+    """A table of words, and how much it leaves out."""
+    return Grid([Column(head, "left") for head in heads], lines, left_out=left_out, what=what).html()
 
 
 def _short(cell: object) -> str:
-    text = str(cell)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return shortened(str(cell), LONGEST)
 
 
 def _many(n: int, one: str, several: str) -> str:
@@ -113,46 +88,45 @@ LISTED_CLASSES, LISTED_COLUMNS, SHOWN_VALUES = 12, 60, 240
 
 
 def model_page(classifier: Any, *, per_class: int = 5) -> str:
-    """The page; everything that comes from data is escaped."""
+    """The page."""
     target = classifier.schema_.target
     title = f"A model that predicts {target}" if target else "A model"
-    parts = [f"<h1>{escape(title)}</h1>", learned_page(classifier), _ranking(classifier)]
-    parts += [_telling(classifier, per_class), _numbers(classifier)]
-    return whole_page(title, "".join(parts))
+    more = _ranking(classifier), _telling(classifier, per_class), _numbers(classifier)
+    return page(title, tag("h1", title), learned_page(classifier, *more))
 
 
-def _ranking(classifier: Any) -> str:
+def _ranking(classifier: Any) -> Markup:
     frame = classifier.rank()
-    lines = [[escape(str(name)), f"{bits:.4f}", f"{share:.1%}"] for name, bits, share in frame.itertuples(index=False)]
+    lines = [[str(name), f"{bits:.4f}", f"{share:.1%}"] for name, bits, share in frame.itertuples(index=False)]
     table = html_table(["column", "bits", "share"], lines[:LISTED_COLUMNS], len(lines) - LISTED_COLUMNS, "columns")
-    return f"<h2>What the columns tell about the class</h2>{table}"
+    return joined(tag("h2", "What the columns tell about the class"), table)
 
 
-def _telling(classifier: Any, per_class: int) -> str:
+def _telling(classifier: Any, per_class: int) -> Markup | None:
     frame = telling_values(classifier.summary_, per_class)
     if frame.empty:
-        return ""
+        return None
     lines = [
-        [*(escape(str(cell)) for cell in line[:3]), f"{line[4]:.1%}", f"{line[5]:.1%}"]
+        [*(str(cell) for cell in line[:3]), f"{line[4]:.1%}", f"{line[5]:.1%}"]
         for line in frame.itertuples(index=False)
     ]
     heads = ["class", "column", "value", "share there", "elsewhere"]
     table = html_table(heads, lines[:SHOWN_VALUES], len(lines) - SHOWN_VALUES, "values")
-    return f"<h2>The most telling values</h2>{table}"
+    return joined(tag("h2", "The most telling values"), table)
 
 
-def _numbers(classifier: Any) -> str:
+def _numbers(classifier: Any) -> Markup | None:
     """Mean and deviation of every column of numbers in each class."""
     labels = [str(label) for label in classifier.classes_.tolist()][:LISTED_CLASSES]
-    lines = []
+    lines: list[list[str]] = []
+    n_columns = 0
     for belief in classifier.model_.beliefs:
-        margins = belief.margins if isinstance(belief, MultivariateGaussian) else belief
-        if isinstance(margins, Gaussian):
-            for place, name in enumerate(margins.columns):
-                pairs = zip(margins.mean[:, place], margins.deviation[:, place], strict=True)
-                lines.append([escape(name), *(f"{mean:.5g} ± {width:.3g}" for mean, width in pairs)][: len(labels) + 1])
+        if isinstance(belief, HasBells):
+            few, n_columns = belief.columns[: LISTED_COLUMNS - len(lines)], n_columns + len(belief.columns)
+            classes = [(mean, np.sqrt(np.diagonal(matrix))) for mean, matrix in belief.bells(few)[: len(labels)]]
+            for place, name in enumerate(few):
+                lines.append([name, *(f"{mean[place]:.5g} ± {width[place]:.3g}" for mean, width in classes)])
     if not lines:
-        return ""
-    heads = ["column", *(escape(label) for label in labels)]
-    table = html_table(heads, lines[:LISTED_COLUMNS], len(lines) - LISTED_COLUMNS, "columns")
-    return f"<h2>Numbers: mean ± deviation of each class</h2>{table}"
+        return None
+    table = html_table(["column", *labels], lines, n_columns - len(lines), "columns")
+    return joined(tag("h2", "Numbers: mean ± deviation of each class"), table)

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
+from likely.arrays import Array
 from likely.errors import SettingsError, listed
-from likely.io.atomic import write_whole
-from likely.io.outputs import Output, refuse
+from likely.families.protocol import FittedFamily, HasParameters, HasTokens, Parameter, SQLNode, WritesSQL
+from likely.families.tempered import bare
+from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import kind_of, table_writer
-from likely.models.listing import numbers_of, readable
-from likely.models.scoring_query import scoring_query
+from likely.models.evidence.predictor import AdditivePredictor
+from likely.models.evidence.sql import evidence_query
+from likely.models.evidence.term_tables import SEPARATOR, term_table
+from likely.models.protocols import Exports
 from likely.models.tree.sql import identifier
+from likely.numerics import log_of
+from likely.scorer import Model
 from likely.store import Provenance
+from likely.store.sql import Nodes, posterior_query
 
 KINDS = ("json", "csv", "sql")
 KINDS_OF_TREES = ("json", "sql", "dot")
 LINES_AT_ONCE = 1 << 16
+
+BEYOND = "beyond the prior"
+"""What speaks for a class before any column does."""
 
 
 def export_file(
@@ -43,7 +55,7 @@ def export_file(
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
     if isinstance(target, Path):
         refuse([Output(target, Output(f"?.{kind}").expected)])
-    if hasattr(classifier, "tree_"):
+    if isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind, table))
     elif kind == "json":
         _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, indent=1) + "\n")
@@ -124,3 +136,118 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value)}
     return [_plain(item) for item in value] if isinstance(value, (list, tuple, frozenset)) else str(value)
+
+
+# The settled numbers of a model one by one, with names that a person understands.
+
+
+class Number(NamedTuple):
+    """One number: of which column and family, what it is, for which value (or word) and which class."""
+
+    column: str
+    family: str
+    parameter: str
+    value: Hashable
+    label: Any
+    number: float
+
+
+class Line(NamedTuple):
+    """One number for each class."""
+
+    column: str
+    family: str
+    parameter: str
+    value: Hashable
+    numbers: Array
+
+
+def numbers_of(model: Model | AdditivePredictor) -> Iterator[Number]:
+    """The prior, and all that is believed of each column."""
+    labels = model.classes.tolist()
+    for line in lines_of(model):
+        for label, number in zip(labels, line.numbers.tolist(), strict=True):
+            yield Number(*line[:4], label, number)
+
+
+def lines_of(model: Model | AdditivePredictor) -> Iterator[Line]:
+    """The same, the classes of each side by side."""
+    yield Line("", "prior", "probability", None, model.prior)
+    if isinstance(model, AdditivePredictor):
+        yield from _evidence(model)
+        return
+    for belief in model.beliefs:
+        yield from (Line(each.column, belief.name, *each[1:]) for each in _parameters(belief))
+
+
+def readable(model: Model | AdditivePredictor) -> dict[str, Any]:
+    """Prior and columns as nested plain values; what is infinite is null."""
+    labels = [str(label) for label in model.classes.tolist()]
+    columns: dict[str, Any] = {}
+    prior: dict[str, Any] = {}
+    for line in lines_of(model):
+        numbers = [number if math.isfinite(number) else None for number in line.numbers.tolist()]
+        cells = dict(zip(labels, numbers, strict=True))
+        if not line.column:
+            prior = cells
+            continue
+        entry = columns.setdefault(line.column, {"family": line.family, "parameters": {}})
+        if line.value is None:
+            entry["parameters"][line.parameter] = cells
+        else:
+            entry["parameters"].setdefault(line.parameter, {})[str(line.value)] = cells
+    return {"prior": prior, "columns": columns}
+
+
+def _parameters(belief: FittedFamily) -> Iterable[Parameter]:
+    found = belief.parameters() if isinstance(belief, HasParameters) else None
+    if found is None:
+        raise SettingsError(
+            f"The family {belief.name!r} of {listed(belief.columns)} cannot be written as a list of numbers."
+        )
+    return found
+
+
+def _evidence(model: AdditivePredictor) -> Iterator[Line]:
+    """What every cell of every table adds; of a text its words, and the share that their evidence counts for."""
+    yield Line(BEYOND, "evidence", "evidence", None, model.beyond_prior())
+    names = [column.name for column in model.evidence.encoding.columns]
+    for term in [*((place,) for place in range(len(names))), *model.evidence.terms.tuples()]:
+        term_cells = term_table(model, [names[place] for place in term])
+        for at in np.ndindex(term_cells.entries.shape[:-1]):
+            cell = SEPARATOR.join(cells[k] for cells, k in zip(term_cells.cells, at, strict=True))
+            yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])
+    for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
+        yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
+        for belief in words.model.beliefs:
+            yield from (Line(each.column, belief.name, *each[1:]) for each in _parameters(belief))
+
+
+# A model as one SELECT that scores a table where it lies: the same posteriors, without likely. Every belief of naive
+# Bayes is a sum over columns, and so is the query.
+
+
+def scoring_query(model: Model | AdditivePredictor, table: str = "data") -> str:
+    """SELECT all columns of `table`, the prediction and P(class), in the dialect of DuckDB."""
+    nodes = Nodes()
+    if isinstance(model, AdditivePredictor):
+        return evidence_query(model, nodes, table)
+    log_prior = log_of(model.prior).tolist()
+    joints = [
+        nodes.sum([nodes.number(own), *(term for belief in model.beliefs for term in _sql_terms(belief, nodes, place))])
+        for place, own in enumerate(log_prior)
+    ]
+    return posterior_query(nodes, model.classes, model.prior, joints, table)
+
+
+def _sql_terms(belief: FittedFamily, nodes: Nodes, place: int) -> Iterable[SQLNode]:
+    """What a belief adds to the log joint of one class, column by column."""
+    terms = belief.sql_terms(nodes, place) if isinstance(belief, WritesSQL) else None
+    if terms is None:
+        is_text = isinstance(bare(belief), HasTokens)
+        why = "it is free text" if is_text else "what it says depends on other columns"
+        raise SettingsError(
+            f"Column {belief.columns[0]!r} cannot be scored in SQL, because {why}; export the model as JSON or CSV, or "
+            "predict with likely."
+        )
+    return terms

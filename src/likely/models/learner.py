@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
-from typing import Any, Self, cast
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
+from likely.decide.scores import Scores
 from likely.engines.memory import Recipes, Rows
 from likely.engines.plan import (
     Families,
@@ -27,34 +27,47 @@ from likely.engines.plan import (
     refuse_strings,
     strings_in,
 )
-from likely.errors import DataError, LikelyError, ModelFileError, NotMergeable, SettingsError, listed
+from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsError, listed
+from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank, rank_words
+from likely.explain.contrast import target_and_rivals
+from likely.explain.credible import credible_interval
 from likely.families import Settings
+from likely.families.categorical import Categorical
+from likely.families.tempered import bare
+from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
+from likely.models.decision import density, ordinary_density, scores_of
+from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
-from likely.parallel import n_threads
+from likely.models.setting_checks import check_settings
 from likely.scorer import Model, remaining_priors
-from likely.stats import Histogram, Summary, moments_of
-from likely.table import Table, as_table, labels_of
+from likely.stats import Summary
+from likely.table import Table, as_table, index_levels
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_DENSITY = ("complement",)
+"""Families whose weights tell classes apart but are no probabilities of a row."""
+
+FOR_DENSITIES: Mapping[str, Any] = {"unseen": "smooth", "weights": None}
+"""Densities of rows have no weights, and a value never seen is as rare as smoothing says: novel, not ignored."""
 
 
-class Learner(ClassifierMixin, BaseEstimator):
-    """A classifier whose memory is a summary; the classes above it say what is believed about one.
+class Learner(Classifier):
+    """A classifier whose memory is a summary, which is settled into a model: one family for each column.
 
-    Its parameters are `priors`, `families`, `schema` and `n_jobs`, and those that `_settings` makes use of.
+    Its parameters are `priors`, `families`, `schema`, `text` and `n_jobs`, and those that `_settings` makes use of.
     """
 
     priors: Any
-    families: Any
-    schema: Any
+    families: Families
     text: Any
     n_jobs: int | None
 
     summary_: Summary
     model_: Model
-    schema_: Schema
     families_: dict[str, str]
-    classes_: NDArray[Any]
 
     @abstractmethod
     def _settings(self, columns: tuple[str, ...]) -> Settings:
@@ -68,78 +81,90 @@ class Learner(ClassifierMixin, BaseEstimator):
         """The family of each kind of column, unless the user names another."""
         return {"numeric": "gaussian", "nominal": "categorical", "text": "text multinomial"}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
-        task = self.task(X, y, sample_weight)
-        return self._remember(task, task.count())
-
-    def task(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
-        """What `fit` would count: the rows, what their columns are taken for, and the family of each."""
-        table = as_table(X, allow_empty=False)
-        target = y if isinstance(y, str) and y in table else None
-        families = self._families_given()
-        schema = _infer(table, target, self.schema, families)
-        assigned = assign(schema, families, self._usual_families(), is_sparse=table.sparse is not None)
-        refuse_strings(table, families, assigned)
-        recipes = recipes_for(table, assigned, self.text)
-        return self._considered(self._task(table, schema, assigned, y, sample_weight, recipes))
-
     def _families_given(self) -> Families:
         """What the user said about families, without what is left open."""
-        families: Families = self.families
-        return families
+        return self.families
 
     def _considered(self, task: Task) -> Task:
         """The task as it is to be counted, where a classifier must have a look at the rows before."""
         return task
 
-    def learned(self, task: Task, summary: Summary) -> Self:
-        """Another classifier with these parameters, as if it had counted `summary` from some rows of the task.
+    def _weighed_by(self, summary: Summary) -> tuple[Mapping[str, float] | None, Array | None]:
+        """Exponents of the columns and offsets of the summary's classes, where a classifier has learned any."""
+        return None, None
 
-        Shares that were given for classes which the summary lacks go to the other classes.
-        """
-        other = type(self)(**self.get_params(deep=False))
-        other.priors = remaining_priors(self.priors, task.rows.classes, summary.classes.labels)
-        return other._remember(task, summary)
+    @property
+    def adds_up(self) -> bool:
+        """Whether all that it believes follows from a summary, so that folds of rows can be added up."""
+        return True
 
-    def leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None:
-        """Hand P(class | row) of every block of rows to `use`, each row judged by a model without that row."""
-        summary = task.count()
-        settings = self._settings_for(summary, task.assigned)
-        LeaveOneOut(task, summary, self.priors, settings).each_block(use, self.n_jobs)
+    # Learning: read, plan, count, settle.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        task = self._task(X, y, sample_weight)
+        warn_if_unsaved(task.rows.classes)
+        return self._remember(task, task.count())
+
+    def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
+        """What `fit` counts: the rows, what their columns are taken for, and the family of each."""
+        check_settings(self)
+        return self._considered(self._plan(self._training_rows(X, y, sample_weight)))
+
+    def _plan(self, rows: TrainingRows) -> Task:
+        """The family of each column, and how texts become words."""
+        families, is_sparse = self._families_given(), rows.table.sparse is not None
+        assigned = assign(rows.schema, families, self._usual_families(), is_sparse=is_sparse)
+        refuse_strings(rows.table, families, assigned)
+        return self._planned(rows, assigned, recipes_for(rows.table, assigned, self.text))
+
+    def _schema_of(self, table: Table, target: str | None) -> Schema:
+        return _infer(table, target, self.schema, self._families_given())
+
+    def _planned(self, given: TrainingRows, assigned: Mapping[str, str], recipes: Recipes) -> Task:
+        refuse_negative_counts(given.table, assigned)
+        rows = Rows(given.table, given.labels.classes, given.labels.codes, given.weight, self.n_jobs, recipes)
+        return Task(rows, given.schema, assigned, given.weight is not None)
+
+    def _task_of(self, X: Any, y: Any, sample_weight: Any) -> Task:
+        """Further rows, read as the first ones were."""
+        return self._planned(self._further_rows(X, y, sample_weight), self.families_, recipes_in(self.summary_))
 
     def _remember(self, task: Task, summary: Summary) -> Self:
-        self.schema_ = task.schema if task.weighted else _with_gaps(task.schema, summary)
-        self.n_features_in_ = len(task.schema)
-        if task.rows.table.named:
-            self.feature_names_in_ = np.array(task.schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._remember_columns(counted_schema(task, summary), named=task.rows.table.named)
         return self._settle(summary, task.assigned)
+
+    def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
+        check_settings(self)
+        weights, offsets = self._weighed_by(summary)
+        model = Model.settle(summary, assigned, self.priors, self._settings_for(summary, assigned), weights, offsets)
+        return self._keep(summary, assigned, model)
+
+    def _keep(self, summary: Summary, assigned: Mapping[str, str], model: Model) -> Self:
+        self.summary_, self.families_, self.model_ = summary, dict(assigned), model
+        self.classes_ = summary.classes.labels
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; new classes and categories are welcome.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
         """
-        if not hasattr(self, "summary_"):
+        if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)
-        return self._settle(self.summary_ + self._count_more(X, y, sample_weight), self.families_)
+        return self._settle(self.summary_ + self._task_of(X, y, sample_weight).count(), self.families_)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: afterwards the model is as if it had never seen them."""
         check_is_fitted(self)
-        return self._settle(self.summary_ - self._count_more(X, y, sample_weight), self.families_)
+        return self._settle(self.summary_ - self._task_of(X, y, sample_weight).count(), self.families_)
 
     def merge(self, other: Self) -> Self:
         """Learn what another classifier with the same columns has learned, without its rows."""
         check_is_fitted(self)
         check_is_fitted(other)
-        differing = [
-            name
-            for name in dict.fromkeys([*self.families_, *other.families_])
-            if self.families_.get(name) != other.families_.get(name)
-        ]
+        mine, theirs = self.families_, other.families_
+        differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
         if differing:
             raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
         return self._settle(self.summary_ + other.summary_, self.families_)
@@ -147,9 +172,7 @@ class Learner(ClassifierMixin, BaseEstimator):
     def __add__(self, other: Self) -> Self:
         """A third classifier that has learned the rows of both."""
         check_is_fitted(self)
-        both = type(self)(**self.get_params(deep=False))
-        both.__dict__.update(self.__dict__)
-        return both.merge(other)
+        return copy(self).merge(other)
 
     def _resettle(self, changes: Mapping[str, Any]) -> Self:
         """Settle the same summary with other parameters; a refused change changes nothing."""
@@ -168,70 +191,159 @@ class Learner(ClassifierMixin, BaseEstimator):
             self.set_params(**before)
             raise
 
-    def _count_more(self, X: Any, y: Any, sample_weight: Any) -> Summary:
-        return self._task_of(X, y, sample_weight).count()
+    def with_priors(self, priors: Any) -> Self:
+        """Another classifier that believes the same of the columns, but has other priors; it shares the summary.
 
-    def _task_of(self, X: Any, y: Any, sample_weight: Any) -> Task:
-        """Further rows, read as the first ones were."""
-        table = self.schema_.align(as_table(X), type(self).__name__)
-        return self._task(table, self.schema_, self.families_, y, sample_weight, recipes_in(self.summary_))
+        `priors` is what the parameter of that name may be, such as a mapping of classes to shares.
+        """
+        return copy(self)._resettle({"priors": priors})
 
-    def _task(
-        self,
-        table: Table,
-        schema: Schema,
-        assigned: Mapping[str, str],
-        y: Any,
-        sample_weight: Any,
-        recipes: Recipes,
-    ) -> Task:
-        labels = labels_of(y, table)
-        weight = row_weights(sample_weight, table, schema.weight)
-        refuse_negative_counts(table, assigned)
-        rows = Rows(table, labels.classes, labels.codes, weight, self.n_jobs, recipes)
-        return Task(rows, schema, assigned, weight is not None)
+    # What evaluation, files and stores need.
 
-    def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
-        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
-        from likely.models.saving import save
+    def _learned(self, task: Task, summary: Summary) -> Self:
+        """Another classifier with these parameters, as if it had counted `summary` from some rows of the task.
 
-        save(self, path, sources)
+        Shares that were given for classes which the summary lacks go to the other classes.
+        """
+        other = type(self)(**self.get_params(deep=False))
+        other.priors = remaining_priors(self.priors, task.rows.classes, summary.classes.labels)
+        return other._remember(task, summary)
 
-    def restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
-        """Take on a summary that was counted elsewhere, under the schema that the classifier has."""
+    def _leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None:
+        """Hand P(class | row) of every block of rows to `use`, each row judged by a model without that row."""
+        summary = task.count()
+        settings = self._settings_for(summary, task.assigned)
+        LeaveOneOut(task, summary, self.priors, settings).each_block(use, self.n_jobs)
+
+    def _restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
+        """Take on a summary that was counted elsewhere, under the columns that are remembered."""
         if weights is not None:
             raise ModelFileError("its classifier has no weights")
         return self._settle(summary, families)
 
-    def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
-        n_threads(self.n_jobs)  # refuses what is no number of threads
-        weights, offsets = self._weighed_by(summary)
-        model = Model.settle(summary, assigned, self.priors, self._settings_for(summary, assigned), weights, offsets)
-        self.summary_, self.families_, self.model_ = summary, dict(assigned), model
-        self.classes_ = summary.classes.labels
-        return self
+    def _rows_learned(self) -> int:
+        return self.summary_.n_rows
 
     def _weights_kept(self) -> dict[str, Any] | None:
         """Learned weights as plain values for a file."""
         return None
 
-    def _weighed_by(self, summary: Summary) -> tuple[Mapping[str, float] | None, Array | None]:
-        """Exponents of the columns and offsets of the summary's classes, where a classifier has learned any."""
-        return None, None
+    # Predicting and deciding.
 
-    def _read(self, X: Any) -> Table:
-        """A table to predict for, under the names of the schema."""
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; the first of equals."""
+        table = self._read(X)
+        return np.asarray(self.classes_[self.model_.choose(table, self.n_jobs)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | row), one column per class in the order of `classes_`."""
+        table = self._read(X)
+        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | row)."""
+        table = self._read(X)
+        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
+        table = self._read(X)
+        return self.model_.log_joint(table, self.n_jobs)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.
+
+        Few rows leave the parameters open: shares have a Dirichlet distribution, means and variances a normal-inverse-
+        gamma one, rates a gamma one. Means and variances of the logarithms under these are exact, the interval is
+        normal in the log-odds (delta method), so nothing is drawn at random. It says how well the parameters of the
+        model are known, not whether the model is right.
+        """
+        table, families = self._read(X), self.families_
+        settings = self._settings_for(self.summary_, families)
+        return credible_interval(self.model_, self.summary_, families, settings, self.priors, table, level)
+
+    def _scores(self, X: Any) -> Scores:
+        table = self._read(X)
+        return scores_of(self.model_, table, self.n_jobs)
+
+    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+        table = self._read(X)
+        return density(self._density_model(), table, ordinary, self.n_jobs)
+
+    def _ordinary_evidence(self, X: Any) -> dict[str, float]:
+        table = self._read(X)
+        return ordinary_density(self._density_model(), table, self.n_jobs)
+
+    def _density_model(self) -> Model:
+        strange = [name for name, family in self.families_.items() if family in NO_DENSITY]
+        if strange:
+            raise SettingsError(
+                f"The family 'complement' of {listed(strange)} has no density of rows, so novel ones cannot be told."
+            )
+        own = self.get_params(deep=False)
+        changes = {name: usual for name, usual in FOR_DENSITIES.items() if own.get(name, usual) != usual}
+        return copy(self)._resettle(changes).model_ if changes else self.model_
+
+    def _prior_shares(self) -> Array:
+        return self.model_.prior
+
+    # Explaining.
+
+    @overload
+    def explain(self, X: Any, contrast: None = None) -> Explanation: ...
+
+    @overload
+    def explain(self, X: Any, contrast: Any) -> Contrast: ...
+
+    def explain(self, X: Any, contrast: Any = None) -> Explanation | Contrast:
+        """Prior and one contribution per column for each row: they sum to `predict_joint_log_proba`.
+
+        With `contrast`, log-odds that sum to those of the posterior: of one class against another, as in
+        `contrast=("A", "B")`, or against all the rest, as in `contrast="A"`.
+        """
+        table = self._read(X)
+        why = Explanation.of(self.model_, table)
+        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
+
+    def nomogram(self, target: Any = None) -> Nomogram:
+        """Points for every value of every column; added up they give `predict_proba` of `target`."""
         check_is_fitted(self)
-        if len(self.classes_) == 0:
-            raise DataError("All rows have been forgotten: learn some before predicting.")
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        return Nomogram.of(self.model_, target)
+
+    def rank(self, X: Any = None, *, by: str | None = None) -> pd.DataFrame:
+        """Columns by what they tell about the class, best first; with rows, also by what they did to them.
+
+        `by` is "information" (mutual information with the class) or "contribution" (mean size of the log-odds).
+        """
+        check_is_fitted(self)
+        why = None if X is None else Explanation.of(self.model_, self._read(X))
+        return rank(self.model_, self.summary_, why, by)
+
+    def rank_words(self, column: str | None = None) -> pd.DataFrame:
+        """Words of a text column by what their presence tells about the class, best first."""
+        check_is_fitted(self)
+        return rank_words(self.summary_, column)
+
+    def next_measurement(self, X: Any, loss: Any = None) -> pd.DataFrame:
+        """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.
+
+        Columns that the table does not have at all are gaps, too. `loss` is a `Loss`, or costs as decisions ×
+        classes in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        return next_measurement(self.model_, self._read(_with_empty_columns(as_table(X), self.schema_)), loss)
+
+    def unseen_values(self, X: Any) -> pd.DataFrame:
+        """The cells whose category was never learned: row, column, value."""
+        table = self._read(X)
+        return _unseen_values(self.model_, table)
+
+    def _page(self) -> str:
+        return learned_page(self)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags
 
 
@@ -248,14 +360,39 @@ def _infer(table: Table, target: str | None, given: Any, families: Any) -> Schem
     return Schema.infer(table, target, overrides={**wanted, **overrides})
 
 
-def _with_gaps(schema: Schema, summary: Summary) -> Schema:
-    """The gaps of a large matrix, which was not read twice to count them: rows less known cells."""
+def counted_schema(task: Task, summary: Summary) -> Schema:
+    """With the gaps of a large matrix, which was not read twice to count them: rows less known cells."""
+    schema = task.schema
+    if task.weighted:
+        return schema
     known: dict[str, float] = {}
     for part, seen in summary.parts.items():
-        moments = moments_of(seen)
-        if moments is not None:
-            known |= zip(part.columns, moments.n.sum(axis=0), strict=True)
-        elif isinstance(seen, Histogram):
-            known[part.columns[0]] = float(seen.known.sum())
+        weights = seen.known_weights
+        if weights is not None:
+            known |= zip(part.columns, weights.sum(axis=0).tolist(), strict=True)
     unknown = [name for name in known if schema[name].gaps is None]
     return schema.with_gaps({name: summary.n_rows - round(known[name]) for name in unknown}) if unknown else schema
+
+
+def _with_empty_columns(table: Table, schema: Schema) -> Table:
+    """The table with an empty column for each one that was learned and that it lacks."""
+    missing = [name for name in schema.features if name not in table]
+    if not missing or not table.named:
+        return table
+    there = list(table.names)
+    empty = as_table({name: [None] * table.n_rows for name in missing})
+    names = [*there, *missing]
+    return Table(names, table.n_rows, lambda k: (table if k < len(there) else empty).cells(names[k]), named=True)
+
+
+def _unseen_values(model: Model, table: Table) -> pd.DataFrame:
+    import pandas as pd
+
+    found: list[tuple[int, str, Any]] = []
+    for belief in map(bare, model.beliefs):
+        if isinstance(belief, Categorical):
+            name, column = belief.columns[0], table.codes(belief.columns[0])
+            unknown = index_levels(column.levels, belief.values) < 0
+            rows = np.flatnonzero((column.codes >= 0) & np.append(unknown, False)[column.codes])
+            found += [(int(row), name, column.levels[column.codes[row]]) for row in rows]
+    return pd.DataFrame(sorted(found, key=lambda cell: cell[:2]), columns=["row", "column", "value"])

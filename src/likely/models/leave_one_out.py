@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ from likely.engines.plan import Task
 from likely.errors import DataError, SettingsError
 from likely.families import BlockScorer, Family, Settings
 from likely.families.gap import GapFactor
-from likely.families.leave_one_out import less
-from likely.families.protocol import LeavesMostOut, LeavesOneOut, LeftOut
+from likely.families.leave_one_out import LeftOut, less
+from likely.families.protocol import LeavesMostOut, LeavesOneOut
 from likely.numerics import log_of, normalise, sums_of_others
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 from likely.scorer import class_prior, evidence_for
 from likely.stats import Statistic, Summary, moments_of
 
@@ -61,8 +61,7 @@ class LeaveOneOut:
             use(block, joint)
 
         width = len(self.classes) + len(self.assigned)
-        for _ in side_by_side(judge, row_blocks(self.rows.table.n_rows, 4 * width), n_jobs):
-            pass
+        run(judge, row_blocks(self.rows.table.n_rows, 4 * width), n_jobs)
 
     def _lines_by_class(self) -> Array | None:
         """Where all rows weigh the same, the log priors without a row depend on its class alone."""
@@ -96,9 +95,8 @@ class LeaveOneOut:
 
     def scorers(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> list[BlockScorer]:
         """What adds the evidence of some columns to rows, each judged without itself."""
-        if hasattr(family, "leave_one_out"):
-            closed_form = cast(LeavesOneOut, family)
-            scorers = [closed_form.leave_one_out(columns, seen, self.rows, self.settings)]
+        if issubclass(family, LeavesOneOut):
+            scorers = [family.leave_one_out(columns, seen, self.rows, self.settings)]
         else:
             scorers = [self._left_over(family, columns, seen)]
         moments = moments_of(seen)
@@ -109,8 +107,8 @@ class LeaveOneOut:
     def _left_over(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> BlockScorer:
         """For a family that has no closed form, or none for every row: total − row, settled anew for these rows."""
         most = None
-        if hasattr(family, "leave_most_out"):
-            most = cast(LeavesMostOut, family).leave_most_out(columns, seen, self.rows, self.settings)
+        if issubclass(family, LeavesMostOut):
+            most = family.leave_most_out(columns, seen, self.rows, self.settings)
 
         def score(block: slice, joint: Array) -> None:
             rows = range(len(joint)) if most is None else most(block, joint).tolist()

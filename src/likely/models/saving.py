@@ -4,111 +4,112 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely import store
-from likely.errors import LikelyError, ModelFileError
-from likely.io.atomic import write_whole
-from likely.io.outputs import MODEL, Output, refuse
-from likely.models.bayes.aode import AODEClassifier
-from likely.models.bayes.classifier import BayesClassifier
-from likely.models.bayes.full import FullBayesClassifier
-from likely.models.classifier import Persistable
-from likely.models.learner import Learner
-
-KINDS: dict[str, type[AODEClassifier | BayesClassifier | FullBayesClassifier]] = {
-    "AODEClassifier": AODEClassifier,
-    "BayesClassifier": BayesClassifier,
-    "FullBayesClassifier": FullBayesClassifier,
-}
-"""Classifiers that follow from a summary."""
+from likely.errors import LikelyError, ModelFileError, SettingsError
+from likely.io.outputs import MODEL, Output, refuse, write_whole
+from likely.models.protocols import Counts, KeepsLearned
+from likely.models.registry import Entry, entry_of_kind
+from likely.models.setting_checks import check_settings
 
 LATER = frozenset({"bins", "restrained", "text_tokens", "weights"})
 """Settings that the first files do not have: these were written under what is still the default."""
 
-KEPT: dict[str, str] = {
-    "CalibratedClassifier": "likely.models.calibrated",
-    "EvidenceClassifier": "likely.models.evidence.classifier",
-    "SVMClassifier": "likely.models.svm.classifier",
-    "TreeClassifier": "likely.models.tree.classifier",
-    "ConvNetClassifier": "likely.models.convnet.classifier",
-}
-"""Classifiers that keep what they learned in their own form, and the module of each. Nothing else is ever built."""
+RENAMED = {"seed": "random_state"}
+"""Settings that older files have under another name."""
 
 
-def save(classifier: Learner | Persistable, path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
+def save(classifier: Any, path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
     """Write a fitted classifier: whole or not at all.
 
-    `sources` names what it was trained on; folders are left out.
+    `sources` names what it was trained on; folders are left out. What is to be written is read first, as `load` would:
+    a model that could not be loaded never takes the place of one that can.
     """
     refuse([Output(path, MODEL)])
-    write_whole(path, packed(classifier, sources))
+    content = packed(classifier, sources)
+    try:
+        restored(store.parsed(content, import_kind))
+    except LikelyError as error:
+        raise ModelFileError(
+            f"The model was not saved to {os.fspath(path)!r}, where nothing has changed: it could not be loaded again, "
+            f"because {str(error).rstrip('.')}."
+        ) from error
+    write_whole(path, content)
 
 
-def packed(classifier: Learner | Persistable, sources: Sequence[str] = ()) -> bytes:
+def packed(classifier: Any, sources: Sequence[str] = ()) -> bytes:
     """The bytes of the file."""
     check_is_fitted(classifier)
+    entry = can_be_saved(classifier)
     about: dict[str, Any] = {
-        "kind": type(classifier).__name__,
-        "settings": classifier._settings_kept()
-        if isinstance(classifier, Persistable)
-        else classifier.get_params(deep=False),
+        "kind": entry.kind,
+        "settings": classifier._settings_kept(),
         "schema": classifier.schema_,
-        "named": hasattr(classifier, "feature_names_in_"),
+        "named": "feature_names_in_" in vars(classifier),
         "provenance": store.Provenance(tuple(sources)),
     }
-    if isinstance(classifier, Persistable):
+    if not entry.counts:
         saved = store.Saved(**about, rows=classifier._rows_learned())
         return store.packed_learned(saved, classifier.classes_, classifier._write_learned)
-    summary = classifier.summary_
+    summary, families = classifier.summary_, classifier.families_
     counted = store.Counted(
-        **about, rows=summary.n_rows, families=classifier.families_, summary=summary, weights=classifier._weights_kept()
+        **about, rows=summary.n_rows, families=families, summary=summary, weights=classifier._weights_kept()
     )
     return store.packed(counted, classifier.model_)
+
+
+def can_be_saved(classifier: Any) -> Entry:
+    """The entry of a classifier that a file can hold; any other one is refused."""
+    kind = type(classifier).__name__
+    entry = entry_of_kind(kind)
+    if entry is None:
+        raise SettingsError(f"A {kind} cannot be saved in a model file: it is not among the classifiers of likely.")
+    if not isinstance(classifier, Counts if entry.counts else KeepsLearned):
+        raise SettingsError(f"A {kind} cannot be saved in a model file.")
+    return entry
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a classifier. A bad file raises `ModelFileError` and nothing else; a missing one, `FileNotFoundError`."""
     try:
-        return restored(store.read(path))
+        return restored(store.read(path, import_kind))
     except LikelyError as error:
         raise store.refusal(path, error) from error
 
 
-def restored(found: store.Found | store.FoundLearned) -> Learner | Persistable:
-    """The classifier that a file holds."""
+def import_kind(kind: str) -> None:
+    """Import a classifier, which registers what its settings may hold: kernels, say."""
+    entry = entry_of_kind(kind)
+    if entry is None:
+        raise ModelFileError("it holds a classifier that this version of likely does not know")
+    entry.load()
+
+
+def restored(found: store.Found | store.FoundLearned) -> Any:
+    """The classifier that a file holds. What may be built stands in the registry, not in the file."""
     saved = found.saved
-    classifier = _blank(saved.kind, is_kept=isinstance(found, store.FoundLearned))
+    entry = entry_of_kind(saved.kind)
+    if entry is None or entry.counts is isinstance(found, store.FoundLearned):
+        raise ModelFileError("it holds a classifier that this version of likely does not know")
+    classifier = entry.load()()
     usual = set(classifier.get_params(deep=False))
-    if not usual - LATER <= set(saved.settings) <= usual:
+    settings = {name if name in usual else RENAMED.get(name, name): of for name, of in saved.settings.items()}
+    if not usual - LATER <= set(settings) <= usual or len(settings) < len(saved.settings):
         raise ModelFileError("its settings are not those of its classifier")
-    classifier.set_params(**saved.settings)
-    classifier.schema_ = saved.schema
-    classifier.n_features_in_ = len(saved.schema)
-    if saved.named:
-        classifier.feature_names_in_ = np.array(saved.schema.names, dtype=object)
     try:
+        classifier.set_params(**settings)
+        check_settings(classifier)
+        classifier._remember_columns(saved.schema, named=saved.named)
         if isinstance(found, store.FoundLearned):
-            classifier.classes_ = found.labels
-            classifier._read_learned(found.learned, found.reader)
+            classifier._restore_learned(found.labels, found.learned, found.reader)
         else:
-            classifier.restore(found.saved.summary, found.saved.families, found.saved.weights)
+            classifier._restore(found.saved.summary, found.saved.families, found.saved.weights)
             found.check(classifier.model_)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        if isinstance(error, ModelFileError):
+    except store.MADE_UP as error:
+        if isinstance(error, LikelyError):
             raise
         raise ModelFileError(f"its parts do not fit together ({error})") from error
-    return cast("Learner | Persistable", classifier)
-
-
-def _blank(kind: str, *, is_kept: bool) -> Any:
-    """A classifier that has learned nothing yet. What may be built stands in the two tables above, not in the file."""
-    if is_kept and kind in KEPT:
-        return getattr(import_module(KEPT[kind]), kind)()
-    if not is_kept and kind in KINDS:
-        return KINDS[kind]()
-    raise ModelFileError("it holds a classifier that this version of likely does not know")
+    return classifier

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, TypedDict, TypeVar
 
 from likely.errors import SettingsError, listed
 from likely.families.protocol import Covariance
 from likely.families.smoothing import Smoothing
+from likely.numerics import is_between
 from likely.table.schema import Schema
 from likely.text.tokenizer import Tokenizer
 
@@ -26,6 +27,18 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "covariance": ("full", "pooled", "diagonal", "shrunk"),
 }
 """Settings that are one of a few words."""
+
+LARGEST = 1e300
+"""Numbers beyond this overflow as soon as something is done with them."""
+
+LARGEST_WHOLE = 2**63 - 1
+"""Whole numbers end where those of the processor do."""
+
+MOST_BINS = 10_000
+"""Bins of a column of numbers at most: beyond this every one of them is next to empty."""
+
+HIGHEST_FLOOR = 1e9
+"""A floor of variances is relative to that of the whole column: far below one, as a rule."""
 
 
 class Changes(TypedDict, total=False):
@@ -82,15 +95,16 @@ def share_or_auto(name: str, given: Any) -> float | Literal["auto"]:
     """A setting that is a number in [0, 1], or "auto"."""
     if isinstance(given, str) and given == "auto":
         return "auto"
-    if isinstance(given, Real) and 0.0 <= float(given) <= 1.0:
+    if is_between(given, 0.0, 1.0):
         return float(given)
     raise SettingsError(f"{name} is {given!r}, but it is 'auto' or a number from 0 to 1.")
 
 
-def whole(name: str, given: Any, least: int) -> int:
+def whole(name: str, given: Any, least: int, most: int = LARGEST_WHOLE) -> int:
     """A setting that is a whole number from `least` up."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < least:
-        raise SettingsError(f"{name} is {given!r}, but it is a whole number from {least} up.")
+    if isinstance(given, bool) or not isinstance(given, Integral) or not least <= int(given) <= most:
+        span = f"from {least} up" if most == LARGEST_WHOLE else f"from {least} to {most}"
+        raise SettingsError(f"{name} is {given!r}, but it is a whole number {span}.")
     return int(given)
 
 
@@ -101,14 +115,15 @@ def at_least_one(name: str, given: Any) -> int:
 
 def between(name: str, given: Any, low: float, high: float) -> float:
     """A setting that is a number above `low` and below `high`."""
-    if isinstance(given, bool) or not isinstance(given, Real) or not low < float(given) < high:
+    if not is_between(given, low, min(high, LARGEST)) or given in (low, high):
         span = f"above {low:g} and finite" if high == float("inf") else f"between {low:g} and {high:g}"
         raise SettingsError(f"{name} is {given!r}, but it is a number {span}.")
     return float(given)
 
 
-def not_negative(name: str, given: float) -> float:
+def not_negative(name: str, given: Any, most: float = float("inf")) -> float:
     """A setting that is a number from zero up."""
-    if not given >= 0.0:
-        raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up.")
-    return given
+    if not is_between(given, 0.0, min(most, LARGEST)) and not is_between(given, float("inf"), most):
+        span = "" if most == float("inf") else f", at most {most:g}"
+        raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up{span}.")
+    return float(given)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from numbers import Real
-from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,18 +11,18 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from likely.arrays import Array
-from likely.families.bernoulli import PresenceTable, PresenceWeights, presence_shares
-from likely.families.linear import DenseWeights
-from likely.families.protocol import BlockScorer
-from likely.families.uncertainty import Certainty, add_presence
-from likely.naive_bayes.counts import DiscreteNB, FeatureNB, Rows, floats_of
-from likely.parallel import row_blocks, side_by_side
+from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presence_uncertainty, presence_shares
+from likely.families.counts import DenseWeights
+from likely.families.outcomes import BlockScorer
+from likely.families.uncertainty import Certainty
+from likely.naive_bayes.counts import CONSTRAINTS, DiscreteNB, Rows, floats_of
+from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
 
 Shares = PresenceTable | PresenceWeights
 
 
-class BernoulliNB(FeatureNB):
+class BernoulliNB(DiscreteNB):
     """Present or absent, column by column; absence speaks, too.
 
     Parameters
@@ -59,7 +57,7 @@ class BernoulliNB(FeatureNB):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscreteNB._parameter_constraints,
+        **CONSTRAINTS,
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
@@ -89,7 +87,7 @@ class BernoulliNB(FeatureNB):
             return FeatureCounts.observe(self._presence(rows[block]), y[block], own, n_classes)
 
         blocks = row_blocks(rows.shape[0], rows.shape[1], fewest=4 * n_classes)
-        return reduce(add, side_by_side(observe, blocks, None))
+        return total(observe, blocks, None)
 
     def _presence(self, rows: Rows) -> Rows:
         """Ones where a column is present, zeros where it is not."""
@@ -119,7 +117,8 @@ class BernoulliNB(FeatureNB):
         weights, counts = self._seen
         pseudo, present = self._pseudo_counts(), counts.dense()
         yes, no = present + pseudo, np.maximum(weights[:, None] - present, 0.0) + pseudo
-        return [lambda block, *out: add_presence(yes, no, self._presence(floats_of(rows, block)), None, *out)]
+        presence = self._presence
+        return [lambda block, *out: add_presence_uncertainty(yes, no, presence(floats_of(rows, block)), None, *out)]
 
     def _scorer(self, rows: Rows) -> BlockScorer:
         shares, odds = self._beliefs

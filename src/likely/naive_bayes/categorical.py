@@ -16,10 +16,12 @@ from sklearn.utils.validation import validate_data
 
 from likely.arrays import Array, Int64
 from likely.errors import DataError, SettingsError
-from likely.families.protocol import BlockScorer
-from likely.families.uncertainty import Certainty, add_lines
+from likely.families.categorical import add_lines
+from likely.families.outcomes import BlockScorer
+from likely.families.uncertainty import Certainty
+from likely.naive_bayes.classifier import NaiveBayes
 from likely.naive_bayes.codes import CodeCounts, NegativeCode, as_codes, places_among, spread
-from likely.naive_bayes.counts import DiscreteNB
+from likely.naive_bayes.counts import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
 from likely.numerics import log_of
 
 NEGATIVE = "Negative values in data passed to CategoricalNB (input X)."
@@ -62,7 +64,7 @@ class CodeLines:
         return bool(add_code_lines(places, self.first, self.width, self.size, self.lines, joint))
 
 
-class CategoricalNB(DiscreteNB):
+class CategoricalNB(NaiveBayes):
     """Columns of category codes 0, 1, …, each with its own distribution in each class.
 
     A category that was never heard of contributes nothing to a prediction.
@@ -101,12 +103,17 @@ class CategoricalNB(DiscreteNB):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscreteNB._parameter_constraints,
+        **CONSTRAINTS,
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
     }
 
+    n_features_in_: int
     _beliefs: CodeLines
+
+    _check_alpha = check_alpha
+    _log_prior = log_class_prior
+    _prior_is_counted = is_prior_counted
 
     def __init__(
         self,
@@ -182,7 +189,7 @@ class CategoricalNB(DiscreteNB):
         return score
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags = tags_of_counts(super().__sklearn_tags__())
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False
         tags.input_tags.positive_only = True

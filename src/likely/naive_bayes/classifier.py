@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +16,11 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from likely.arrays import Array
 from likely.decide import Joint, Scores
 from likely.errors import DataError, SettingsError
-from likely.families.protocol import BlockScorer
+from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.models.decision import Decider
-from likely.numerics import log_of, most_probable, normalise, refuse_heavy, together
-from likely.parallel import row_blocks, side_by_side
+from likely.models import decision
+from likely.numerics import most_probable, normalise, refuse_heavy, together
+from likely.parallel import row_blocks, run
 from likely.stats import ClassWeights
 from likely.table import Labels, encode_labels
 
@@ -49,13 +49,14 @@ def places_among(labels: Labels, classes: NDArray[Any]) -> NDArray[np.int32]:
 # Learning and predicting, as all five classifiers do it.
 
 
-class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
+class NaiveBayes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """What is seen adds up over batches; what is believed is settled from it after each of them.
 
     `_seen` (class weights and a statistic of the columns) is all that is remembered of the rows.
     """
 
     classes_: NDArray[Any]
+    class_log_prior_: Array
     _seen: tuple[Array, Any]
 
     @abstractmethod
@@ -69,10 +70,6 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _settle(self, weights: Array, columns: Any) -> None:
         """Set what is believed, from the weight of each class and the statistic of the columns."""
-
-    @abstractmethod
-    def _prior(self) -> Array:
-        """P(class)."""
 
     @abstractmethod
     def _scorer(self, rows: Any) -> BlockScorer:
@@ -165,8 +162,18 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
         """How sure the evidence of the rows is, for intervals."""
         raise SettingsError(f"{type(self).__name__} has no probabilities of rows whose certainty could be known.")
 
+    @abstractmethod
     def _prior_is_counted(self) -> bool:
-        return True
+        """Whether P(class) rests on rows."""
+
+    def _prior(self) -> Array:
+        """P(class)."""
+        shares = np.exp(self.class_log_prior_)
+        return np.asarray(shares / shares.sum())
+
+    def _log_start(self) -> Array:
+        """What the log joint of every row begins with."""
+        return np.asarray(self.class_log_prior_, dtype=np.float64)
 
     def _posterior(self, X: Any, *, in_logs: bool) -> Array:
         rows, prior = self._read_more(X), self._prior()
@@ -181,6 +188,12 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
 
     # Deciding.
 
+    decide = decision.decide
+    risk = decision.risk
+    decisions = decision.decisions
+    novelty = decision.novelty
+    estimate_priors = decision.estimate_priors
+
     def _scores(self, X: Any) -> Scores:
         rows, prior = self._read_more(X), self._prior()
 
@@ -188,6 +201,12 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
             self._each_block(rows, lambda block, joint: use(block, Joint(joint, prior)))
 
         return Scores(rows.shape[0], each_block)
+
+    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+        return self._scores(X).log_evidence()
+
+    def _ordinary_evidence(self, X: Any) -> dict[str, float]:
+        return {}  # there are no gaps
 
     def _prior_shares(self) -> Array:
         return self._prior()
@@ -203,10 +222,6 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
         """The type of the probabilities of these rows."""
         return np.float64
 
-    def _log_start(self) -> Array:
-        """What the log joint of every row begins with."""
-        return log_of(self._prior())
-
     def _each_block(self, rows: Any, use: Callable[[slice, Array], None]) -> None:
         """Hand the log joint of every block of rows to `use`; rows × classes is never there as a whole."""
         score, start = self._scorer(rows), self._log_start()
@@ -218,8 +233,7 @@ class NaiveBayes(Decider, ClassifierMixin, BaseEstimator):
 
         n_rows, n_columns = rows.shape
         held = rows.nnz // max(n_rows, 1) if sparse.issparse(rows) else n_columns
-        for _ in side_by_side(work, row_blocks(n_rows, held + len(start)), None):
-            pass
+        run(work, row_blocks(n_rows, held + len(start)), None)
 
 
 def _read_weights(given: Any, rows: Any) -> Array:

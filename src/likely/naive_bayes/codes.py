@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int64
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import code_bounds, count_code_matrix
 
 CODES_PER_ROW = 4
@@ -87,7 +87,7 @@ class CodeCounts:
             return counts
 
         fewest = 4 * seen.counts.size // max(rows.shape[1], 1)
-        for counts in side_by_side(count, row_blocks(len(rows), rows.shape[1], fewest), None):
+        for _, counts in pipeline(count, row_blocks(len(rows), rows.shape[1], fewest), None):
             np.add(seen.counts, counts, out=seen.counts)
         return None if stop.is_set() else seen
 
@@ -156,7 +156,7 @@ def _largest(rows: NDArray[Any]) -> list[int]:
         return low, high
 
     largest = np.zeros(rows.shape[1], dtype=np.int64)
-    for low, high in side_by_side(bounds, row_blocks(len(rows), rows.shape[1]), None):
+    for low, high in run(bounds, row_blocks(len(rows), rows.shape[1]), None):
         if low.min(initial=0) < 0:
             raise NegativeCode
         np.maximum(largest, high, out=largest)

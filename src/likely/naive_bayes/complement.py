@@ -11,12 +11,12 @@ from sklearn.utils import Tags
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.families.complement import LEAST_PSEUDO, complement_weights
-from likely.families.linear import DenseWeights, Weights
-from likely.naive_bayes.counts import DiscreteNB, FeatureNB
+from likely.families.counts import DenseWeights, Weights
+from likely.naive_bayes.counts import CONSTRAINTS, DiscreteNB
 from likely.stats import FeatureCounts
 
 
-class ComplementNB(FeatureNB):
+class ComplementNB(DiscreteNB):
     """Counts of words or events, weighed by how rare they are in all other classes.
 
     Parameters
@@ -53,7 +53,7 @@ class ComplementNB(FeatureNB):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscreteNB._parameter_constraints,
+        **CONSTRAINTS,
         "norm": ["boolean"],
     }
 

@@ -1,11 +1,11 @@
-"""What the four classifiers of counts share: pseudo counts, priors, tags."""
+"""What the classifiers of counts share: pseudo counts and priors; and the base of those that read count matrices."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
 from numbers import Real
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_non_negative, validate_data
 
 from likely.arrays import Array
 from likely.errors import BadCell, SettingsError
-from likely.families.linear import DenseWeights, SparseWeights
-from likely.families.protocol import BlockScorer
+from likely.families.counts import DenseWeights, SparseWeights
+from likely.families.outcomes import BlockScorer
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.numerics import log_of
 from likely.stats import FeatureCounts
@@ -27,8 +27,78 @@ from likely.table.sparse import as_csr
 LEAST_ALPHA = 1e-10
 
 
+Rows: TypeAlias = "NDArray[Any] | sparse.csr_array"
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+    "fit_prior": ["boolean"],
+    "class_prior": ["array-like", None],
+    "force_alpha": ["boolean"],
+}
+"""What the parameters of all four may be."""
+
+
+class Smoothed(Protocol):
+    """Parameters of a classifier of counts."""
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+    n_features_in_: int
+
+
+def check_alpha(clf: Smoothed) -> float | Array:
+    """`alpha`, lifted off zero unless the user forbids it; scikit-learn's tests know it as `_check_alpha`."""
+    alpha: Any = clf.alpha if isinstance(clf.alpha, Real) else np.asarray(clf.alpha, dtype=np.float64)
+    least = np.min(alpha)
+    if isinstance(alpha, np.ndarray):
+        if len(alpha) != clf.n_features_in_:
+            raise SettingsError(
+                "When alpha is an array, it should contains `n_features`. "
+                f"Got {len(alpha)} elements instead of {clf.n_features_in_}."
+            )
+        if least < 0.0:
+            raise SettingsError("All values in alpha must be greater than 0.")
+    if least < LEAST_ALPHA and not clf.force_alpha:
+        warnings.warn(
+            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
+            "Use `force_alpha=True` to keep alpha unchanged.",
+            stacklevel=6,
+        )
+        return np.asarray(np.maximum(alpha, LEAST_ALPHA))
+    return alpha  # type: ignore[no-any-return]
+
+
+def log_class_prior(clf: Smoothed, weights: Array) -> Array:
+    """log P(class): as given, as counted, or the same for all."""
+    if clf.class_prior is not None:
+        if len(clf.class_prior) != len(weights):
+            raise SettingsError("Number of priors must match number of classes.")
+        return log_of(np.asarray(clf.class_prior, dtype=np.float64))
+    if clf.fit_prior:
+        return log_of(weights) - float(np.log(weights.sum()))
+    return np.full(len(weights), -np.log(len(weights)))
+
+
+def is_prior_counted(clf: Smoothed) -> bool:
+    """Whether P(class) rests on rows."""
+    return clf.fit_prior and clf.class_prior is None
+
+
+def tags_of_counts(tags: Tags) -> Tags:
+    """What scikit-learn's checks may expect of counts."""
+    tags.input_tags.sparse = True
+    tags.classifier_tags.poor_score = True
+    return tags
+
+
 class DiscreteNB(NaiveBayes):
-    """Counts per class, smoothed by `alpha`."""
+    """A weight per column and class, settled from the sums of the columns in each class, smoothed by `alpha`.
+
+    With many classes the sums and weights stay sparse. `feature_count_` and `feature_log_prob_` are full
+    tables, so they are written out when asked for and cannot be changed in place.
+    """
 
     alpha: Any
     force_alpha: bool
@@ -36,78 +106,8 @@ class DiscreteNB(NaiveBayes):
     class_prior: Any
     n_features_in_: int
     class_count_: Array
-    class_log_prior_: Array
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
-        "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
-        "force_alpha": ["boolean"],
-    }
-
-    def _check_alpha(self) -> float | Array:
-        """`alpha`, lifted off zero unless the user forbids it; scikit-learn's tests know it by this name."""
-        alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
-        least = np.min(alpha)
-        if isinstance(alpha, np.ndarray):
-            if len(alpha) != self.n_features_in_:
-                raise SettingsError(
-                    "When alpha is an array, it should contains `n_features`. "
-                    f"Got {len(alpha)} elements instead of {self.n_features_in_}."
-                )
-            if least < 0.0:
-                raise SettingsError("All values in alpha must be greater than 0.")
-        if least < LEAST_ALPHA and not self.force_alpha:
-            warnings.warn(
-                f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
-                "Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=6,
-            )
-            return np.asarray(np.maximum(alpha, LEAST_ALPHA))
-        return alpha  # type: ignore[no-any-return]
-
-    def _pseudo_counts(self) -> Array:
-        """One pseudo count per column."""
-        return np.full(self.n_features_in_, self._check_alpha(), dtype=np.float64)
-
-    def _log_prior(self, weights: Array) -> Array:
-        if self.class_prior is not None:
-            if len(self.class_prior) != len(weights):
-                raise SettingsError("Number of priors must match number of classes.")
-            return log_of(np.asarray(self.class_prior, dtype=np.float64))
-        if self.fit_prior:
-            return log_of(weights) - float(np.log(weights.sum()))
-        return np.full(len(weights), -np.log(len(weights)))
-
-    def _prior_is_counted(self) -> bool:
-        return self.fit_prior and self.class_prior is None
-
-    def _prior(self) -> Array:
-        shares = np.exp(self.class_log_prior_)
-        return np.asarray(shares / shares.sum())
-
-    def _log_start(self) -> Array:
-        return np.asarray(self.class_log_prior_, dtype=np.float64)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
-# What the three classifiers of count matrices share: dense or sparse rows, counts per class and column.
-
-Rows: TypeAlias = "NDArray[Any] | sparse.csr_array"
-
-
-class FeatureNB(DiscreteNB):
-    """A weight per column and class, settled from the sums of the columns in each class.
-
-    With many classes the sums and weights stay sparse. `feature_count_` and `feature_log_prob_` are full
-    tables, so they are written out when asked for and cannot be changed in place.
-    """
-
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
     _beliefs: Any
 
     @abstractmethod
@@ -149,6 +149,17 @@ class FeatureNB(DiscreteNB):
         beliefs = self._believe(weights, columns, self._pseudo_counts())
         self.class_count_, self.class_log_prior_ = weights, self._log_prior(weights)
         self._beliefs = beliefs
+
+    _check_alpha = check_alpha
+    _log_prior = log_class_prior
+    _prior_is_counted = is_prior_counted
+
+    def _pseudo_counts(self) -> Array:
+        """One pseudo count per column."""
+        return np.full(self.n_features_in_, self._check_alpha(), dtype=np.float64)
+
+    def __sklearn_tags__(self) -> Tags:
+        return tags_of_counts(super().__sklearn_tags__())
 
     def _scorer(self, rows: Rows) -> BlockScorer:
         weights: DenseWeights | SparseWeights = self._beliefs

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from numbers import Real
-from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +14,13 @@ from sklearn.utils.validation import validate_data
 
 from likely.arrays import Array
 from likely.errors import SettingsError
-from likely.families.gaussian import LOG_ROOT_TAU
-from likely.families.kernels import PLAIN, add_gaussian
-from likely.families.protocol import BlockScorer
-from likely.families.uncertainty import Certainty, add_bells
+from likely.families.gaussian import LOG_ROOT_TAU, add_bells
+from likely.families.gaussian_kernels import PLAIN, add_gaussian
+from likely.families.outcomes import BlockScorer
+from likely.families.uncertainty import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
-from likely.parallel import row_blocks, side_by_side
+from likely.numerics import log_of
+from likely.parallel import row_blocks, total
 from likely.stats import Moments
 
 LEAST_DEVIATION = float(np.finfo(np.float64).tiny)
@@ -105,7 +104,7 @@ class GaussianNB(NaiveBayes):
             return seen
 
         blocks = row_blocks(len(rows), rows.shape[1], fewest=8 * n_classes)
-        return reduce(add, side_by_side(observe, blocks, None))
+        return total(observe, blocks, None)
 
     def _refuse_gaps(self, rows: NDArray[Any]) -> None:
         """Say, as scikit-learn does, which of NaN and infinity the counts have shown to be there."""
@@ -138,6 +137,9 @@ class GaussianNB(NaiveBayes):
 
     def _prior(self) -> Array:
         return np.asarray(self.class_prior_, dtype=np.float64)
+
+    def _log_start(self) -> Array:
+        return log_of(self._prior())
 
     def _prior_is_counted(self) -> bool:
         return self.priors is None

@@ -7,14 +7,14 @@ from typing import Any
 from sklearn.utils import Tags
 
 from likely.arrays import Array
-from likely.families.linear import DenseWeights, Weights
-from likely.families.multinomial import multinomial_weights
-from likely.families.uncertainty import Certainty, add_counts
-from likely.naive_bayes.counts import FeatureNB, Rows, floats_of
+from likely.families.counts import DenseWeights, Weights
+from likely.families.multinomial import add_counts, multinomial_weights
+from likely.families.uncertainty import Certainty
+from likely.naive_bayes.counts import DiscreteNB, Rows, floats_of
 from likely.stats import FeatureCounts
 
 
-class MultinomialNB(FeatureNB):
+class MultinomialNB(DiscreteNB):
     """Counts of words or events: each occurrence is drawn from the urn of its class.
 
     Parameters

@@ -1,11 +1,13 @@
-"""A heat map of the columns that say the same thing given the class."""
+"""Pictures of frames and tables: dependence, ranking, comparison, evaluation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.render.picture import Picture
 from likely.render.style import (
@@ -22,28 +24,30 @@ from likely.render.style import (
     named,
     new_figure,
 )
+from likely.render.table import seconds
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from likely.explain.dependence import Dependence
+# A heat map of the columns that say the same thing given the class.
 
 TITLE = "What two columns say in common, given the class"
 CELL, MARGIN = 0.32, 2.2
 """Inches of a cell, and of the names beside and below."""
 
 
-def heat_map(found: Dependence, most: int = 30) -> Picture:
+def heat_map(columns: Sequence[str], excess: Array, most: int = 30) -> Picture:
     """Bits beyond chance of each pair, as colours; columns in their order, the least dependent left out."""
-    if len(found.columns) < 2:
+    if len(columns) < 2:
         raise SettingsError("There are no pairs of columns to draw: two columns are the least.")
-    excess = np.maximum(found.bits - found.by_chance, 0.0)
     kept = np.sort(np.argsort(-excess.max(axis=1), kind="stable")[:most])
     shown = excess[np.ix_(kept, kept)]
-    names = [named(found.columns[k], 22) for k in kept]
-    strongest = found.to_frame().iloc[0]
+    names = [named(columns[k], 22) for k in kept]
+    first, second = np.triu_indices(len(columns), 1)
+    strongest = int(excess[first, second].argmax())
+    pair = first[strongest], second[strongest]
     with drawing():
         size = CELL * len(kept)
         figure = new_figure(max(size + MARGIN + 1.0, 4.5), max(size + MARGIN, 3.5))
@@ -56,11 +60,11 @@ def heat_map(found: Dependence, most: int = 30) -> Picture:
         for side in ("left", "bottom"):
             axes.spines[side].set_visible(False)
         figure.colorbar(image, ax=axes, label="bits beyond chance", shrink=0.8)
-        left = len(found.columns) - len(kept)
+        left = len(columns) - len(kept)
         title = TITLE + (f" (not shown: {left} further columns)" if left else "")
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-    most_told = f"Most in common: {strongest['column']} and {strongest['other']}, {strongest['excess']:.3f} bits."
-    return Picture(figure, title, most_told)
+    description = f"Most in common: {columns[pair[0]]} and {columns[pair[1]]}, {excess[pair]:.3f} bits."
+    return Picture(figure, title, description)
 
 
 # A picture of the columns, best first.
@@ -123,9 +127,9 @@ def leaderboard(frame: pd.DataFrame, by: str, how: str) -> Picture:
         _written(left, values, [f"{value:.3g}" for value in values])
         left.set_xlabel(UNITS[by])
         _gaps(middle, shown, shades)
-        seconds = shown["fit_seconds"].to_numpy(dtype=np.float64)
-        right.barh(places, seconds, height=0.62, color=FAINT)
-        _written(right, seconds, [f"{s:.3g} s" if s >= 0.9995 else f"{1000.0 * s:.3g} ms" for s in seconds])
+        times = shown["fit_seconds"].to_numpy(dtype=np.float64)
+        right.barh(places, times, height=0.62, color=FAINT)
+        _written(right, times, [seconds(each) for each in times])
         right.set_xlabel("seconds to fit")
         left.set_yticks(places, [named(name, 30) for name in shown.index])
         left.set_ylim(len(shown) - 0.4, -0.6)
@@ -145,7 +149,7 @@ def _legend(figure: Figure) -> None:
         BLUE: "not worse within noise",
         VERMILION: "worse",
     }
-    patches = [Patch(color=shade, label=told) for shade, told in meanings.items()]
+    patches = [Patch(color=shade, label=meaning) for shade, meaning in meanings.items()]
     figure.legend(handles=patches, loc="outside lower left", ncols=len(patches))
 
 
@@ -163,7 +167,7 @@ def _gaps(axes: Axes, shown: pd.DataFrame, shades: list[str]) -> None:
     axes.set_xlabel("worse than the best by (95 % interval)")
 
 
-# A picture of a report: confusion, calibration, ROC and precision–recall curves.
+# A picture of an evaluation: confusion, calibration, ROC and precision–recall curves.
 
 MOST_CLASSES = 12
 """Curves that are drawn at most: those of the most frequent classes."""
@@ -174,30 +178,38 @@ MOST_CELLS = 15
 POINTS = 500
 
 
-def quality(report: Any) -> Picture:
+class Curves(NamedTuple):
+    """What posteriors are judged by: bins of calibration, points of both curves by class, and the mean areas."""
+
+    calibration: pd.DataFrame
+    roc: pd.DataFrame
+    precision_recall: pd.DataFrame
+    roc_auc: float
+    average_precision: float
+
+
+def quality(title: str, description: str, table: pd.DataFrame, curves: Curves | None) -> Picture:
     """Four panels; without posteriors only the confusion matrix."""
-    curves = report.roc_auc is not None
     with drawing():
         figure = new_figure(9.6, 8.4) if curves else new_figure(5.2, 4.6)
-        panels = figure.subplots(2, 2) if curves else None
-        confusion(panels[0, 0] if panels is not None else figure.subplots(), report.confusion)
-        if panels is not None:
-            calibration(panels[0, 1], report.calibration())
-            shown = report.confusion.sum(axis=1).sort_values(ascending=False, kind="stable").index[:MOST_CLASSES]
-            sides = ("false_positive_rate", "true_positive_rate"), ("recall", "precision")
-            names = ("false alarms (share of the rest)", "found (share of the class)"), ("recall", "precision")
-            for axes, points, side, labels in zip(
-                panels[1], (report.roc(POINTS), report.precision_recall(POINTS)), sides, names, strict=True
-            ):
-                _curves(axes, points[points["class"].isin(shown)], *side, *labels)
+        if curves is None:
+            confusion(figure.subplots(), table)
+        else:
+            panels = figure.subplots(2, 2)
+            confusion(panels[0, 0], table)
+            calibration(panels[0, 1], curves.calibration)
+            shown = table.sum(axis=1).sort_values(ascending=False, kind="stable").index[:MOST_CLASSES]
+            roc, precise = (points[points["class"].isin(shown)] for points in (curves.roc, curves.precision_recall))
+            rates = "false_positive_rate", "true_positive_rate"
+            _curves(panels[1, 0], roc, *rates, "false alarms (share of the rest)", "found (share of the class)")
+            _curves(panels[1, 1], precise, "recall", "precision", "recall", "precision")
             panels[1, 0].plot([0, 1], [0, 1], color=FAINT, linewidth=1, zorder=0)
-            panels[1, 0].set_title(f"ROC, one class against the rest: mean area {report.roc_auc:.3f}")
-            panels[1, 1].set_title(f"Precision and recall: mean of average precision {report.average_precision:.3f}")
+            panels[1, 0].set_title(f"ROC, one class against the rest: mean area {curves.roc_auc:.3f}")
+            panels[1, 1].set_title(f"Precision and recall: mean of average precision {curves.average_precision:.3f}")
             if len(shown) > 1:
                 panels[1, 1].legend(fontsize=8, loc="lower left")
-        title = f"{named(report.classifier, 40)}, {named(report.how, 60)}"
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-    return Picture(figure, title, f"Accuracy {report.accuracy:.4g} on {report.n_rows} rows.")
+    return Picture(figure, title, description)
 
 
 def confusion(axes: Axes, table: pd.DataFrame) -> None:

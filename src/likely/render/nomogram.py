@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,6 @@ from likely.render.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from likely.explain.nomogram import Nomogram, Scale
 
 MOST_COLUMNS, MOST_RIVALS, MOST_LINES = 16, 4, 24
 WIDTH, RULER = 9.0, 5.9
@@ -56,7 +55,52 @@ BESIDE = {False: np.inf, True: 0.24}
 """Heights by which two labels must differ to stand beside each other: those of a steep curve may be stacked."""
 
 
-def nomogram(sheet: Nomogram, row: Mapping[str, object] | None = None) -> Picture:
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """Points of some values of a column, as values × rivals; the values of a numeric scale are ascending floats."""
+
+    column: str
+    values: Sequence[Hashable] | Array
+    points: Array
+
+    @property
+    def is_numeric(self) -> bool:
+        return isinstance(self.values, np.ndarray)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are counts: there is nothing between two of them."""
+        return self.is_numeric and bool((np.asarray(self.values) % 1.0 == 0.0).all())
+
+    def spread(self, rivals: NDArray[np.intp] | None = None) -> float:
+        """How much the column can change the log-odds against some rivals; infinitely if it can rule one out."""
+        points = self.points if rivals is None else self.points[:, rivals]
+        if np.isinf(points).any():
+            return np.inf
+        return float((points.max(axis=0) - points.min(axis=0)).max()) if points.size else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """All that a nomogram shows: the class, its rivals, the points to start with and the scale of each column."""
+
+    target: Any
+    rivals: Sequence[Any]
+    start: Array
+    scales: Sequence[Scale]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowPoints:
+    """A row to be marked on the sheet: its known values and their points by column, the total, the probability."""
+
+    values: Mapping[str, object]
+    points: Mapping[str, Array]
+    total: Array
+    probability: float
+
+
+def nomogram(sheet: Sheet, row: RowPoints | None = None) -> Picture:
     """A scale per column (and rival): find the value, read its points above, add; below, from total to probability.
 
     On a scale for numbers small values stand low and large ones high. Values beyond the edge are worth more
@@ -83,13 +127,11 @@ def nomogram(sheet: Nomogram, row: Mapping[str, object] | None = None) -> Pictur
         title = f"Nomogram for {target}: points are log-odds against {against}, in nats"
         figure.text(0.012, 1 - 0.22 / height, title, fontsize=11, fontweight="bold", va="center")
         figure.text(0.012, 1 - 0.38 / height, "\n".join(note), fontsize=7.5, va="top", color="#555555", linespacing=1.4)
-    told = f"Start with {', '.join(f'{value:.3g}' for value in sheet.start)}; the numbers are in to_frame()."
-    return Picture(figure, title, told)
+    description = f"Start with {', '.join(f'{value:.3g}' for value in sheet.start)}; the numbers are in to_frame()."
+    return Picture(figure, title, description)
 
 
-def _note(
-    sheet: Nomogram, scales: Sequence[Scale], rivals: NDArray[np.intp], row: Mapping[str, object] | None
-) -> list[str]:
+def _note(sheet: Sheet, scales: Sequence[Scale], rivals: NDArray[np.intp], row: RowPoints | None) -> list[str]:
     start = ", ".join(_round(value) for value in sheet.start[rivals])
     parts = [f"Start with {start} (the prior) and add the points of every column; a gap has none."]
     if any(_is_curve(scale) for scale in scales):
@@ -101,11 +143,8 @@ def _note(
     if len(sheet.rivals) > len(rivals):
         parts.append(f"Not shown: {len(sheet.rivals) - len(rivals)} rarer rivals, whose odds belong to the sum, too.")
     if row is not None:
-        total = sheet.total(row)
-        shown = ", ".join(_round(value) for value in total[rivals])
-        parts.append(
-            f"● this row: total {shown}, P\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{sheet.probability(total):.4f}."
-        )
+        shown = ", ".join(_round(value) for value in row.total[rivals])
+        parts.append(f"● this row: total {shown}, P\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{row.probability:.4f}.")
     return wrap(" ".join(parts), 150)
 
 
@@ -113,9 +152,7 @@ def _round(value: float) -> str:
     return written(round(float(value), 2)) if np.isfinite(value) else ("∞" if value > 0 else "−∞")
 
 
-def _points(
-    axes: Axes, sheet: Nomogram, lines: Sequence[tuple[Scale, np.intp]], row: Mapping[str, object] | None
-) -> None:
+def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], row: RowPoints | None) -> None:
     finite = [scale.points[:, rival] for scale, rival in lines]
     values = np.concatenate([*finite, [-1.0, 1.0]])
     values = values[np.isfinite(values)]
@@ -158,9 +195,9 @@ def _points(
             _label(axes, place, name, "bold")
         draw = _curve if _is_curve(scale) else _ticks
         draw(axes, place, scale, scale.points[:, rival], shade, dash)
-        if row is not None and row.get(scale.column) is not None:
-            value = row[scale.column]
-            _mark(axes, place, scale, scale.points[:, rival], value, float(sheet.points(scale.column, value)[rival]))
+        if row is not None and scale.column in row.values:
+            worth = float(row.points[scale.column][rival])
+            _mark(axes, place, scale, scale.points[:, rival], row.values[scale.column], worth)
 
 
 def _label(axes: Axes, place: float, text: str, weight: str) -> None:
@@ -275,7 +312,7 @@ def _ticks(axes: Axes, place: int, scale: Scale, points: Array, shade: str, dash
             axes.text(centre, place + side, text, ha="center", va="center", fontsize=7.5)
 
 
-def _to_probability(axes: Axes, sheet: Nomogram, target: str) -> None:
+def _to_probability(axes: Axes, sheet: Sheet, target: str) -> None:
     """One rival: total to probability. Several: each total to the odds of its rival, their sum to probability."""
     axes.set_xlim(-7.5, 7.5)
     axes.axis("off")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from html import escape
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingsError
-from likely.io.atomic import write_text, write_whole
-from likely.io.outputs import Output, refuse
+from likely.io.outputs import Output, refuse, write_text, write_whole
+from likely.markup import Markup, tag
+from likely.render.page import fragment, page
 from likely.render.style import drawing
 
 if TYPE_CHECKING:
@@ -56,22 +56,18 @@ class Picture:
 
     def to_html(self) -> str:
         """A page that needs nothing but itself."""
-        return (
-            f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(self.title)}</title>\n'
-            "<style>body{margin:1.5rem;font-family:sans-serif}figure{margin:0}svg{max-width:100%;height:auto}</style>"
-            f"</head>\n<body>{self._repr_html_()}</body>\n</html>\n"
-        )
+        return page(self.title, self._repr_html_())
 
-    def _repr_html_(self) -> str:
-        return f"<figure>{self._svg()}<figcaption hidden>{escape(self.description)}</figcaption></figure>"
+    def _repr_html_(self) -> Markup:
+        return fragment(tag("figure", self._svg(), tag("figcaption", self.description, hidden="")))
 
     def __repr__(self) -> str:
         return f"Picture({self.title!r})"
 
-    def _svg(self) -> str:
+    def _svg(self) -> Markup:
         text = _COMMENT.sub("", self._drawn("svg", 72).decode("utf-8"))
-        label = escape(f"{self.title}. {self.description}", quote=True)
-        return text[text.index("<svg") :].rstrip().replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+        opened = tag("svg", role="img", aria_label=f"{self.title}. {self.description}").removesuffix("></svg>")
+        return Markup(opened + text[text.index("<svg") + len("<svg") :].rstrip())
 
     def _drawn(self, kind: str, dots_per_inch: int) -> bytes:
         out = BytesIO()

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, missing_columns
-from likely.families.gaussian import Gaussian
-from likely.families.multivariate import MultivariateGaussian
+from likely.families.protocol import HasBells
 from likely.render.picture import Picture
 from likely.render.style import COLOURS, INK, colour, drawing, in_legend, legend_columns, marker, named, new_figure
 from likely.table import as_table, encode_labels, index_levels
@@ -63,8 +62,8 @@ def regions(classifiers: Mapping[str, Any] | Sequence[Any] | Any, X: Any, y: Any
             axes.set_xlabel(named(columns[0], 40))
         drawn[0].set_ylabel(named(columns[1], 40))
         _write_around(figure, [named(label, 24) for label in classes])
-    told = f"{len(rows)} of {table.n_rows} rows; {', '.join(panels)}."
-    return Picture(figure, f"{columns[0]} and {columns[1]}", told)
+    description = f"{len(rows)} of {table.n_rows} rows; {', '.join(panels)}."
+    return Picture(figure, f"{columns[0]} and {columns[1]}", description)
 
 
 def _all_classes(classifiers: Iterable[Any], seen: NDArray[Any]) -> list[Any]:
@@ -189,13 +188,8 @@ def _spread(
 def bells(classifier: Any, columns: tuple[str, str]) -> list[tuple[Array, Array]]:
     """Mean and covariance of the two columns in each class, as the classifier's families have them."""
     for belief in getattr(getattr(classifier, "model_", None), "beliefs", ()):
-        if not isinstance(belief, (Gaussian, MultivariateGaussian)) or not set(columns) <= set(belief.columns):
-            continue
-        places = [belief.columns.index(name) for name in columns]
-        if isinstance(belief, MultivariateGaussian):
-            return list(zip(belief.margins.mean[:, places], belief.covariance()[:, places][:, :, places], strict=True))
-        spreads = np.square(belief.deviation[:, places])
-        return [(mean, np.diag(spread)) for mean, spread in zip(belief.mean[:, places], spreads, strict=True)]
+        if isinstance(belief, HasBells) and set(columns) <= set(belief.columns):
+            return belief.bells(columns)
     return []
 
 

@@ -7,16 +7,21 @@ from likely.stats.feature_counts import FeatureCounts, Presence
 from likely.stats.histogram import Histogram
 from likely.stats.moments import Moments
 from likely.stats.pair_counts import Cuts, PairCounts
-from likely.stats.protocol import Statistic
+from likely.stats.protocol import HasInformation, HasShares, HasTables, HasValues, Statistic
 from likely.stats.scatter import Scatter, moments_of
 from likely.stats.summary import Part, Summary
 from likely.stats.token_counts import TokenCounts
 from likely.stats.value_counts import ValueCounts
 
 __all__ = [
+    "STATISTICS",
     "ClassWeights",
     "Cuts",
     "FeatureCounts",
+    "HasInformation",
+    "HasShares",
+    "HasTables",
+    "HasValues",
     "Histogram",
     "Moments",
     "PairCounts",
@@ -29,3 +34,16 @@ __all__ = [
     "ValueCounts",
     "moments_of",
 ]
+
+STATISTICS: dict[str, type[Statistic]] = {
+    "values": ValueCounts,
+    "tokens": TokenCounts,
+    "moments": Moments,
+    "log moments": Moments,
+    "scatter": Scatter,
+    "histogram": Histogram,
+    "pairs": PairCounts,
+    "counts": FeatureCounts,
+    "presence": Presence,
+}
+"""Every statistic under the names by which families ask for it. A new one is one more line."""

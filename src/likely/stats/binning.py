@@ -1,12 +1,14 @@
-"""Where to cut a column of numbers into bins, from its histogram."""
+"""Bins of numbers of about equal weight: where to cut, and where a cut lies between two values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from likely.arrays import Array, Index, Int64
+from likely.arrays import Array, Index, Int32, Int64
 from likely.stats.histogram import Histogram, floats_at, places_of, share_out
 
 
@@ -79,3 +81,110 @@ def log_width(low: Array, high: Array) -> Array:
 def log_widths(edges: Array) -> Array:
     """The same for bins side by side."""
     return log_width(edges[:-1], edges[1:])
+
+
+# Bins of weighted atoms, values or cells of a histogram, in ascending order.
+
+MIN_BIN_SHARE = 0.1
+"""A bin has at least this part of an equal share of the weight."""
+
+
+def equal_frequency_bins(mass: Array, n_bins: int) -> Index:
+    """The bin of each atom: atoms of an equal share or more alone, the others in runs of about equal weight.
+
+    Unlike `cut`, a run between two heavy atoms never joins another, so there may be up to 2 · n_bins + 1 bins.
+    """
+    n_bins, total = max(n_bins, 1), float(mass.sum())
+    if len(mass) <= 1:
+        return np.zeros(len(mass), dtype=np.intp)
+    heavy = mass >= total / n_bins
+    rest = float(mass[~heavy].sum())
+    share = rest / max(n_bins - int(heavy.sum()), 1)
+    bins = np.empty(len(mass), dtype=np.intp)
+    last = -1
+    for start, stop in _runs(heavy):
+        if heavy[start]:
+            bins[start:stop] = last + 1 + np.arange(stop - start)
+        else:
+            run = mass[start:stop]
+            within = max(round(float(run.sum()) / share), 1) if share > 0.0 else 1
+            middle = (np.cumsum(run) - 0.5 * run) / run.sum()
+            bins[start:stop] = last + 1 + _renumbered((middle * within).astype(np.intp))
+        last = int(bins[stop - 1])
+    return _without_small_bins(bins, mass, MIN_BIN_SHARE * total / n_bins)
+
+
+def cuts_between(lows: Array, highs: Array, bins: Index) -> Array:
+    """Half way between the highest float of each bin's last atom and the lowest of the next bin's first one."""
+    ends = np.flatnonzero(np.diff(bins))
+    low, high = highs[ends], lows[ends + 1]
+    with np.errstate(over="ignore"):
+        cuts = low + 0.5 * (high - low)
+    return np.asarray(np.where(cuts < high, cuts, low))  # neighbouring floats have nothing between them
+
+
+def _runs(heavy: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(heavy.astype(np.int8))) + 1
+    return list(pairwise([0, *edges.tolist(), len(heavy)]))
+
+
+def _renumbered(bins: Index) -> Index:
+    """The same ascending bins, numbered from 0 without holes."""
+    return np.concatenate([[0], np.cumsum(np.diff(bins) > 0)]).astype(np.intp)
+
+
+def _without_small_bins(bins: Index, mass: Array, least: float) -> Index:
+    """Join a bin below the least weight to its lighter neighbour, from the left to the right."""
+    sizes = np.bincount(bins, weights=mass).tolist()
+    owner = list(range(len(sizes)))
+    kept: list[int] = []
+    for k, size in enumerate(sizes):
+        if size < least and kept and (k + 1 == len(sizes) or sizes[kept[-1]] <= sizes[k + 1]):
+            owner[k] = kept[-1]
+            sizes[kept[-1]] += size
+        elif size < least and k + 1 < len(sizes):
+            sizes[k + 1] += size
+            owner[k] = -1  # goes with the next one
+        else:
+            kept.append(k)
+    for k in range(len(owner) - 2, -1, -1):
+        if owner[k] == -1:
+            owner[k] = owner[k + 1]
+    return _renumbered(np.array(owner, dtype=np.intp)[bins])
+
+
+# Edges between plain numbers, and the interval of a number.
+
+
+def equal_frequency_edges(numbers: Array, n_bins: int, weights: Array | None = None) -> Array:
+    """Edges that cut the known numbers into at most so many intervals of about equal weight; equal ones stay together.
+
+    >>> equal_frequency_edges(np.array([1.0, 2.0, 2.0, 3.0, np.nan]), 2).tolist()
+    [2.5]
+    """
+    known = ~np.isnan(numbers)
+    if weights is None:  # to sort numbers is faster than to sort their places
+        ordered = np.sort(numbers[known])
+        below = np.arange(1.0, len(ordered) + 1.0)
+    else:
+        order = np.argsort(numbers, kind="stable")[: int(known.sum())]
+        ordered, below = numbers[order], np.cumsum(weights[order])
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1])  # the last place of every value but the largest
+    if len(ends) >= n_bins:
+        wanted = np.arange(1, n_bins) * (below[-1] / n_bins)
+        ends = ends[np.unique(np.clip(np.searchsorted(below[ends], wanted), 0, len(ends) - 1))]
+    return mid_points(ordered[ends], ordered[ends + 1])
+
+
+def mid_points(low: Array, high: Array) -> Array:
+    """Half way between two numbers; the upper one where no number lies between them."""
+    with np.errstate(over="ignore"):
+        middle = 0.5 * (low + high)
+    middle = np.where(np.isfinite(middle), middle, 0.5 * low + 0.5 * high)
+    return np.asarray(np.where(middle > low, middle, high))
+
+
+def interval_of(numbers: Array, edges: Array) -> Int32:
+    """The interval of each number between inner edges, −1 for a gap; an edge belongs to the interval above it."""
+    found = np.searchsorted(edges, numbers, side="right").astype(np.int32)
+    return np.where(np.isnan(numbers), np.int32(-1), found)

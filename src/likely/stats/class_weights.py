@@ -12,7 +12,7 @@ from likely.arrays import Array, Index
 from likely.errors import NotMergeable, listed
 from likely.numerics import together
 from likely.stats.kernels import count_classes
-from likely.stats.protocol import NEVER_SEEN, leave, take_rows
+from likely.stats.protocol import NEVER_SEEN, leave, require, require_counts, take_rows
 from likely.table import merge_classes
 
 
@@ -34,6 +34,12 @@ class ClassWeights:
         weights, rows = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
         count_classes(y, np.ones(len(y)) if weight is None else weight, weights, rows)
         return cls(labels, weights, rows)
+
+    def validate(self) -> None:
+        """Raise a `DataError` where labels, weights and rows do not fit together."""
+        n = len(self.labels)
+        require(self.rows.shape == (n,) and (self.rows >= 0).all(), "A class has fewer than no rows.")
+        require_counts(self.weights, n)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,17 @@ from scipy import sparse
 
 from likely.arrays import Array, Index
 from likely.errors import BadCell, NotMergeable, TooLarge
+from likely.measures import information_gains
 from likely.numerics import LARGEST
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import sum_dense, sum_sparse, sum_sparse_by_class
-from likely.stats.protocol import NEVER_SEEN, NOISE, Matrix, leave, pad, take_rows
+from likely.stats.protocol import NEVER_SEEN, NOISE, Matrix, leave, pad, require, require_counts, take_rows
 
 DENSE_CELLS = 1 << 22
 """A table of up to this many cells (32 MiB) is kept dense even if most of it is zero."""
+
+CELLS_AT_ONCE = 1 << 22
+"""Cells of a table without holes that is looked at at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +33,9 @@ class FeatureCounts:
     >>> seen.dense().tolist()
     [[3.0, 1.0]]
     """
+
+    stored_as: ClassVar[str] = "feature counts"
+    by_column: ClassVar[bool] = False
 
     table: Matrix
 
@@ -65,6 +73,34 @@ class FeatureCounts:
     @property
     def shape(self) -> tuple[int, int]:
         return self.table.shape[0], self.table.shape[1]
+
+    @property
+    def known_weights(self) -> None:
+        return None
+
+    def information(self, weights: Array) -> Array:
+        """Bits per occurrence."""
+        totals = self.class_sums()
+        parts = [information_gains(against_rest(counts, totals)) for counts in self.dense_blocks()]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
+        """One for all columns: a row of a class is a share of all that was counted in it."""
+        return [self.dense()]
+
+    def dense_blocks(self) -> Iterator[Array]:
+        """The table some columns at a time: all at once may be too many for a table without holes."""
+        n_classes, n_columns = self.shape
+        step = max(CELLS_AT_ONCE // max(2 * n_classes, 1), 1)
+        for start in range(0, n_columns, step):
+            yield self.select(np.arange(start, min(start + step, n_columns))).dense()
+
+    def validate(self) -> None:
+        require(len(self.table.shape) == 2, "A table of counts has classes and columns.")
+        held = self.table.data if sparse.issparse(self.table) else self.table
+        require_counts(held, *held.shape, most=LARGEST)
+        with np.errstate(over="ignore"):
+            require(self.table.sum() <= LARGEST, "A table of counts does not add up.")
 
     def dense(self) -> Array:
         """The whole table as an array."""
@@ -134,6 +170,9 @@ class FeatureCounts:
 class Presence:
     """Weight of the rows in which a column is present (above a threshold), and in which it is a gap."""
 
+    stored_as: ClassVar[str] = "presence"
+    by_column: ClassVar[bool] = False
+
     present: FeatureCounts
     gaps: FeatureCounts
 
@@ -160,6 +199,29 @@ class Presence:
         options = (y, weight, n_classes, n_jobs)
         return cls(FeatureCounts.observe(present, *options), FeatureCounts.observe(gaps, *options))
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.present.shape
+
+    @property
+    def known_weights(self) -> None:
+        return None
+
+    def information(self, weights: Array) -> Array:
+        known = np.maximum(weights[:, None] - self.gaps.dense(), 0.0)
+        bits = information_gains(against_rest(self.present.dense(), known))
+        return np.asarray(bits * known.sum(axis=0) / max(weights.sum(), np.finfo(float).tiny))
+
+    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
+        """Present and absent, for each column."""
+        tables = against_rest(self.present.dense(), weights[:, None] - self.gaps.dense())
+        return [np.ascontiguousarray(table) for table in tables]
+
+    def validate(self) -> None:
+        require(self.present.shape == self.gaps.shape, "Gaps do not fit what is present.")
+        self.present.validate()
+        self.gaps.validate()
+
     def __add__(self, other: Presence) -> Presence:
         return Presence(self.present + other.present, self.gaps + other.gaps)
 
@@ -171,6 +233,12 @@ class Presence:
 
     def select(self, columns: Index) -> Presence:
         return Presence(self.present.select(columns), self.gaps.select(columns))
+
+
+def against_rest(counts: Array, totals: Array) -> Array:
+    """Columns × classes × 2: what each column counts, and what is left of the totals of the classes."""
+    whole = totals[:, None] if totals.ndim == 1 else totals
+    return np.stack([counts, np.maximum(whole - counts, 0.0)], axis=-1).swapaxes(0, 1)
 
 
 def _resized(table: sparse.csr_array, shape: tuple[int, int]) -> sparse.csr_array:
@@ -204,7 +272,7 @@ def sum_by_block(rows: Matrix, y: NDArray[np.int32], weight: Array, n_classes: i
         return counts
 
     total = np.zeros((n_classes, n_columns))
-    for counts in side_by_side(block_sums, row_blocks(n_rows, int(cells_per_row), int(fewest)), n_jobs):
+    for _, counts in pipeline(block_sums, row_blocks(n_rows, int(cells_per_row), int(fewest)), n_jobs):
         with np.errstate(over="ignore"):
             total += counts
     refuse_large(total)
@@ -236,7 +304,7 @@ def sum_by_class(
     ranges = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
     table_starts: NDArray[np.integer[Any]] = np.zeros(n_classes + 1, dtype=np.int64)
     end = 0
-    for (first, last), ends in zip(ranges, side_by_side(lambda ends: range_sums(*ends), ranges, n_jobs), strict=True):
+    for (first, last), ends in zip(ranges, run(lambda ends: range_sums(*ends), ranges, n_jobs), strict=True):
         table_starts[first : last + 1] = end + ends
         found, begin = int(ends[-1]), int(room[first])
         for out in (out_columns, out_cells):

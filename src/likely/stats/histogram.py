@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -12,10 +13,14 @@ from likely.arrays import Array, Index, Int64
 from likely.errors import NotMergeable
 from likely.numerics import together
 from likely.stats.kernels import count_codes
-from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
+from likely.stats.protocol import NEVER_SEEN, Told, leave, pad, require, require_counts, take_rows
 
 MOST_CELLS = 2048
 """Distinct numbers that are told apart; beyond, the grid becomes coarser by one bit, again and again."""
+
+COARSEST = 63
+FARTHEST = 0x7FEF_FFFF_FFFF_FFFF
+"""A grid drops at most so many bits, and the largest float has that place in the order of all floats."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +34,9 @@ class Histogram:
     >>> seen.lows().tolist(), seen.counts.tolist()
     ([2.5, 7.0], [[1.0, 0.0], [1.0, 1.0]])
     """
+
+    stored_as: ClassVar[str] = "histogram"
+    by_column: ClassVar[bool] = True
 
     shift: int
     cells: Int64
@@ -58,6 +66,50 @@ class Histogram:
         return cls(shift, cells, counts)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.counts), 1
+
+    @property
+    def known_weights(self) -> Array:
+        return self.known[:, None]
+
+    def class_value_table(self, column: int) -> Array:
+        """Classes × intervals."""
+        return equal_intervals(self.counts)
+
+    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
+        bins = np.zeros(len(self.cells), dtype=np.int64)
+        count = max(share_out(np.asarray(self.counts.sum(axis=0)), n_bins, bins), 1)
+        return [np.stack([self.counts[:, bins == k].sum(axis=1) for k in range(count)], axis=1)]
+
+    def difference(self, mine: int, other: Histogram, theirs: int) -> Told | None:
+        """The number up to which the share within the class has changed most."""
+        ends = np.union1d(self.highs(), other.highs())
+        if not len(ends):
+            return None
+        a, b = self._shares_up_to(ends, mine), other._shares_up_to(ends, theirs)
+        place = int(np.abs(a - b).argmax())
+        if abs(a[place] - b[place]) > 1e-9:
+            return "share", f"≤ {ends[place]:.6g}", f"{a[place]:.4f}", f"{b[place]:.4f}"
+        known = self.known[mine], other.known[theirs]
+        return None if np.isclose(*known, rtol=1e-9) else ("known", "", f"{known[0]:.6g}", f"{known[1]:.6g}")
+
+    def _shares_up_to(self, ends: Array, row: int) -> Array:
+        counts = self.counts[row]
+        running = np.append(0.0, np.cumsum(counts)) / max(float(counts.sum()), 1e-300)
+        return np.asarray(running[np.searchsorted(self.highs(), ends, side="right")])
+
+    def validate(self) -> None:
+        shift, cells = self.shift, self.cells
+        ascending = cells.ndim == 1 and 0 <= shift <= COARSEST and (cells[1:] > cells[:-1]).all()
+        require(ascending, "The cells of a histogram are not in order.")
+        fair = not len(cells) or (cells[0] >= -FARTHEST >> shift and cells[-1] <= FARTHEST >> shift)
+        require(fair, "A histogram holds cells beyond all numbers.")
+        require_counts(self.counts, len(self.counts), len(cells))
+        fair = len(cells) <= MOST_CELLS and bool(self.counts.any(axis=0).all())
+        require(fair, "A histogram has cells in which nothing was counted, or too many.")
+
+    @property
     def known(self) -> Array:
         """Weight of each class's rows in which the number is known."""
         return np.asarray(self.counts.sum(axis=1))
@@ -69,6 +121,10 @@ class Histogram:
     def highs(self) -> Array:
         """The largest float of each cell."""
         return floats_at(((self.cells + 1) << self.shift) - 1)
+
+    def middles(self) -> Array:
+        """A number that stands for those of each cell."""
+        return 0.5 * self.lows() + 0.5 * self.highs()
 
     def codes(self, column: Array) -> NDArray[np.int32]:
         """The place of each number's cell, −1 where there is none."""
@@ -116,11 +172,25 @@ class Histogram:
         return self
 
 
+N_INTERVALS = 10
+"""A column of numbers is cut into so many intervals where it has to have a table of values."""
+
+
+def equal_intervals(fine: Array) -> Array:
+    """Neighbouring values taken together, so that each group has about the same weight in all."""
+    weight = fine.sum(axis=0)
+    total = float(weight.sum())
+    if fine.shape[1] <= N_INTERVALS or total <= 0.0:
+        return fine
+    middle = (np.cumsum(weight) - 0.5 * weight) / total
+    place = np.minimum((middle * N_INTERVALS).astype(np.intp), N_INTERVALS - 1)
+    return np.stack([np.bincount(place, line, N_INTERVALS) for line in fine])
+
+
 def floats_at(places: Int64) -> Array:
-    """The floats at some places in the order of all floats, infinite ones replaced by the largest that are not."""
-    bits = np.where(places >= 0, places, -places | ~MAGNITUDE)
-    largest = np.finfo(np.float64).max
-    return np.clip(bits.astype(np.int64).view(np.float64), -largest, largest)
+    """The floats at some places in the order of all floats; beyond the largest that is finite, this one."""
+    near = np.clip(places, -FARTHEST, FARTHEST)
+    return np.where(near >= 0, near, -near | ~MAGNITUDE).astype(np.int64).view(np.float64)
 
 
 def places_of(values: Array) -> Int64:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array, Index, Int32
 from likely.errors import NotMergeable, TooLarge
 from likely.numerics import too_large
-from likely.stats.protocol import NEVER_SEEN, NOISE, pad, take_rows
+from likely.stats.protocol import NEVER_SEEN, NOISE, Told, pad, require, require_counts, take_rows
 
 TINY_SQUARE = 1e-280
 TINY_MEAN = 1e-120
@@ -34,6 +35,9 @@ class Moments:
     >>> seen.n.tolist(), seen.mean.tolist(), seen.variance(unbiased=True)[0].round(9).tolist()
     ([[2.0], [1.0]], [[2.0], [8.0]], [2.0])
     """
+
+    stored_as: ClassVar[str] = "moments"
+    by_column: ClassVar[bool] = False
 
     n: Array
     mean: Array
@@ -72,6 +76,31 @@ class Moments:
             squares.fill(np.inf)  # an infinite cell: the root says so
         with np.errstate(over="ignore"):  # what leaves the floats is refused by whoever knows the columns
             return cls(n, np.ldexp(mean, exponent), np.ldexp(np.sqrt(squares), exponent))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n_classes, n_columns = self.n.shape
+        return n_classes, n_columns
+
+    @property
+    def known_weights(self) -> Array:
+        return self.n
+
+    def validate(self) -> None:
+        require(self.n.ndim == 2 and self.n.shape == self.mean.shape == self.root.shape, "Moments do not fit together.")
+        require_counts(self.n, *self.shape)
+        fair = not too_large(self.n, self.mean, self.root).any() and (self.root >= 0.0).all()
+        require(fair, "A mean or a spread is no number.")
+
+    def difference(self, mine: int, other: Moments, theirs: int) -> Told | None:
+        """Of the first column."""
+        a, b = self._first_column(mine), other._first_column(theirs)
+        if np.isclose(a, b, rtol=1e-9, atol=1e-12).all():
+            return None
+        return "mean", "", f"{a[0]:.6g} ± {a[1]:.4g}", f"{b[0]:.6g} ± {b[1]:.4g}"
+
+    def _first_column(self, row: int) -> Array:
+        return np.array([self.mean[row, 0], self.deviation(unbiased=True)[row, 0]])
 
     def refuse_large(self) -> None:
         """Raise for the first column whose sums have left what can be learned from."""

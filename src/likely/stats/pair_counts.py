@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numba
 import numpy as np
 
 from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable
+from likely.measures import information_gain
 from likely.numerics import together
-from likely.parallel import side_by_side
-from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
+from likely.parallel import run
+from likely.stats.protocol import NEVER_SEEN, leave, pad, require, require_counts, share_of, take_rows
 from likely.table import level_key
 from likely.table.levels import in_order
 
@@ -23,6 +24,11 @@ class Cuts:
     """Where a column of numbers is cut into bins: ascending; a number at a cut belongs to the bin above it."""
 
     at: Array
+
+    def validate(self) -> None:
+        """Raise for cuts that are no finite numbers in their order."""
+        fair = self.at.ndim == 1 and np.isfinite(self.at).all() and (self.at[1:] > self.at[:-1]).all()
+        require(fair, "The cuts of a column of numbers are not in order.")
 
     def places(self, cells: Array) -> Int32:
         """The bin of each number, −1 for a gap."""
@@ -67,6 +73,9 @@ class PairCounts:
     ([[2.0, 1.0]], [[[1.0, 1.0], [0.0, 0.0]]])
     """
 
+    stored_as: ClassVar[str] = "pair counts"
+    by_column: ClassVar[bool] = False
+
     axes: tuple[Axis, ...]
     counts: Array
     layout: Layout = field(init=False)
@@ -94,9 +103,36 @@ class PairCounts:
         def count(column: int) -> None:
             count_pairs(rows, y, heavy, column, layout.sizes, layout.singles, layout.pairs, counts)
 
-        for _ in side_by_side(count, range(len(axes)), n_jobs):
-            pass
+        run(count, range(len(axes)), n_jobs)
         return cls(tuple(axes), counts)._tidy()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.counts), len(self.axes)
+
+    @property
+    def known_weights(self) -> Array:
+        known = [self.single(column).sum(axis=1) for column in range(len(self.axes))]
+        return np.stack(known, axis=1) if known else np.zeros(self.shape)
+
+    def class_value_table(self, column: int) -> Array:
+        return self.single(column)
+
+    def information(self, weights: Array) -> Array:
+        tables = [self.single(column) for column in range(len(self.axes))]
+        return np.array([information_gain(table) * share_of(table.sum(), weights) for table in tables])
+
+    def validate(self) -> None:
+        for axis in self.axes:
+            if isinstance(axis, Cuts):
+                axis.validate()
+            else:
+                require(len(_keys(axis)) == len(axis), "A value of a column stands there twice.")
+        require_counts(self.counts, len(self.counts), self.layout.width)
+
+    def cuts(self, columns: Sequence[str]) -> dict[str, Cuts]:
+        """The cuts of those columns that are numbers, by name."""
+        return {name: axis for name, axis in zip(columns, self.axes, strict=True) if isinstance(axis, Cuts)}
 
     def single(self, column: int) -> Array:
         """Classes × values of one column."""

@@ -1,14 +1,16 @@
-"""What every statistic can do, and the two ways its rows (one per class) are moved about."""
+"""What every statistic can do, what some can do besides, and how their rows (one per class) are moved about."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index
-from likely.errors import NotMergeable
+from likely.errors import DataError, NotMergeable
+from likely.numerics import HEAVIEST
 
 Matrix = Any
 """A dense array, or a SciPy `csr_array` (which has no types to check against)."""
@@ -23,8 +25,29 @@ class Statistic(Protocol):
     """Sufficient statistics of some columns, one row per class; a value that is never changed.
 
     `a + b` describes the rows of both, `a - b` those of `a` without those of `b`. Either side may know
-    fewer classes: what it does not know, it has not seen.
+    fewer classes: what it does not know, it has not seen. Its file in `stats` says all about it, and one line of
+    `stats.STATISTICS` makes it known.
     """
+
+    stored_as: ClassVar[str]
+    """Its name in model files."""
+
+    by_column: ClassVar[bool]
+    """Whether it describes one column each time; the others describe a group."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Classes and columns."""
+        ...
+
+    @property
+    def known_weights(self) -> Array | None:
+        """Weight of the known cells (classes × columns); None where gaps are not told from zeros."""
+        ...
+
+    def validate(self) -> None:
+        """Raise a `DataError` where its arrays do not fit together or hold what no rows can have."""
+        ...
 
     def __add__(self, other: Self) -> Self: ...
 
@@ -37,6 +60,89 @@ class Statistic(Protocol):
     def select(self, columns: Index) -> Self:
         """The same for some of the columns."""
         ...
+
+
+@runtime_checkable
+class HasTables(Protocol):
+    """A statistic that counts the values of each column."""
+
+    def class_value_table(self, column: int) -> Array:
+        """Classes × values of one column."""
+        ...
+
+
+@runtime_checkable
+class HasShares(Protocol):
+    """A statistic from which shares of values are estimated."""
+
+    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
+        """Classes × values, one table per column or one for all of them; numbers are cut into so many bins."""
+        ...
+
+
+@runtime_checkable
+class HasValues(Protocol):
+    """A statistic of one column that knows its values by name."""
+
+    def value_blocks(self) -> Iterator[tuple[Sequence[Hashable], Array, Array]]:
+        """Some values at a time: they, classes × values, and the weight of each class in which the column is known."""
+        ...
+
+
+@runtime_checkable
+class HasInformation(Protocol):
+    """A statistic that tells by itself how much its columns say about the class."""
+
+    def information(self, weights: Array) -> Array:
+        """Mutual information of each column with the class, in bits, given the weights of the classes."""
+        ...
+
+
+@runtime_checkable
+class Differs(Protocol):
+    """A statistic that can say in a few words how a class differs from one of another such statistic."""
+
+    def difference(self, mine: int, other: Any, theirs: int) -> Told | None:
+        """What differs, where in the column, and how it is on either side; None if nothing does."""
+        ...
+
+
+Told = tuple[str, str, str, str]
+
+
+def difference_of_shares(values_a: Sequence[Hashable], a: Array, values_b: Sequence[Hashable], b: Array) -> Told | None:
+    """The value whose share within the class has changed most."""
+    mine = dict(zip(values_a, (a / max(float(a.sum()), 1e-300)).tolist(), strict=True))
+    theirs = dict(zip(values_b, (b / max(float(b.sum()), 1e-300)).tolist(), strict=True))
+    change = {value: abs(mine.get(value, 0.0) - theirs.get(value, 0.0)) for value in dict.fromkeys([*mine, *theirs])}
+    value = max(change, key=lambda key: change[key], default=None)
+    if value not in change or change[value] <= 1e-12:
+        return None
+    return "share", str(value), f"{mine.get(value, 0.0):.4f}", f"{theirs.get(value, 0.0):.4f}"
+
+
+ROUNDED_UP = 1.0 + 1e-9
+"""Sums in another order may come out larger by so much."""
+
+HEAVIEST_COUNT = ROUNDED_UP * HEAVIEST
+
+
+def require(fair: bool | np.bool_, wrong: str) -> None:
+    """Raise for a statistic that is none."""
+    if not fair:
+        raise DataError(wrong)
+
+
+def require_counts(counts: NDArray[Any], *shape: int, most: float = HEAVIEST_COUNT) -> None:
+    """Raise unless these are numbers from zero up, none larger than can be counted, in a table of that shape."""
+    require(counts.shape == shape, f"A table of counts has the shape {counts.shape} where {shape} was expected.")
+    require(((counts >= 0.0) & (counts <= most)).all(), "A table of counts holds something that is no count.")
+
+
+def share_of(known: float, weights: Array) -> float:
+    """The share of the rows, by weight, in which a column is known."""
+    total = float(weights.sum())
+    return min(float(known) / total, 1.0) if total > 0.0 else 0.0
 
 
 def take_rows(table: NDArray[Any], source: Index) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -12,7 +13,17 @@ from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable, TooLarge
 from likely.numerics import LARGEST
 from likely.stats.moments import Moments
-from likely.stats.protocol import NEVER_SEEN, NOISE, Statistic, leave, pad, take_rows
+from likely.stats.protocol import (
+    NEVER_SEEN,
+    NOISE,
+    ROUNDED_UP,
+    Statistic,
+    leave,
+    pad,
+    require,
+    require_counts,
+    take_rows,
+)
 
 CHUNK_CELLS = 1 << 16
 """Cells that are centred at a time: they are multiplied while they are still in the cache (512 KiB)."""
@@ -46,6 +57,9 @@ class Scatter:
     ([[3.0, 3.0]], [[[4.0, -2.0], [-2.0, 4.0]]])
     """
 
+    stored_as: ClassVar[str] = "scatter"
+    by_column: ClassVar[bool] = False
+
     moments: Moments
     cross: Array
     pairs: Pairs | None = None
@@ -68,6 +82,25 @@ class Scatter:
         if whole is None:
             return _observe_pairs(rows, y, weight, moments)
         return cls(moments, _with_diagonal(whole, moments))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.moments.shape
+
+    @property
+    def known_weights(self) -> Array:
+        return self.moments.n
+
+    def validate(self) -> None:
+        self.moments.validate()
+        shape, cross = (*self.shape, self.shape[1]), self.cross
+        require(cross.shape == shape, "Products of columns do not fit the columns.")
+        alike = np.allclose(cross, cross.swapaxes(1, 2), rtol=0.0, atol=1e-12)
+        require((np.abs(cross) <= ROUNDED_UP).all() and alike, "Two columns move together as no rows can.")
+        if self.pairs is not None:
+            require_counts(self.pairs.n, *shape)
+            fair = self.pairs.mean.shape == shape and (np.abs(self.pairs.mean) <= LARGEST).all()
+            require(fair, "A mean of a pair is no number.")
 
     @property
     def pair_n(self) -> Array:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from likely.errors import NotMergeable, SchemaError, TooLarge, did_you_mean, listed
 from likely.stats.class_weights import ClassWeights
-from likely.stats.protocol import Statistic
+from likely.stats.protocol import Statistic, require
 
-BY_COLUMN = ("values", "tokens", "histogram")
-"""Kinds of statistics that describe one column each; the others describe a group."""
+S = TypeVar("S", bound=Statistic)
 
 
 class Part(NamedTuple):
-    """Which statistic is kept (see `engines.memory.READINGS`), and of which columns."""
+    """Which statistic is kept (a key of `stats.STATISTICS`), and of which columns."""
 
     kind: str
     columns: tuple[str, ...]
@@ -36,6 +35,18 @@ class Summary:
     @property
     def n_rows(self) -> int:
         return int(self.classes.rows.sum())
+
+    def validate(self, *, parts: bool = True) -> None:
+        """Raise a `DataError` where something in it is not sound, or does not fit the classes and columns.
+
+        Statistics that were validated one by one need not be asked again (`parts`).
+        """
+        self.classes.validate()
+        for part, seen in self.parts.items():
+            if parts:
+                seen.validate()
+            fits = seen.shape == (len(self.classes), len(part.columns))
+            require(fits, f"The {seen.stored_as} of {listed(part.columns)} do not fit the classes and columns.")
 
     def __add__(self, other: Summary) -> Summary:
         self._refuse_other_columns(other)
@@ -66,6 +77,10 @@ class Summary:
                 return seen.select(np.array([part.columns.index(column)]))
         names = [name for part in self.parts for name in part.columns]
         raise SchemaError(f"Nothing was counted for {column!r}.{did_you_mean(column, names)}")
+
+    def parts_of(self, statistic: type[S]) -> dict[Part, S]:
+        """The parts that are kept as one statistic."""
+        return {part: seen for part, seen in self.parts.items() if isinstance(seen, statistic)}
 
     def __repr__(self) -> str:
         n_columns = sum(len(part.columns) for part in self.parts)

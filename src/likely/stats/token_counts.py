@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,18 @@ from likely.arrays import Array, Index
 from likely.errors import NotMergeable
 from likely.measures import information_gains
 from likely.numerics import together
-from likely.stats.feature_counts import FeatureCounts
-from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
+from likely.stats.feature_counts import FeatureCounts, against_rest
+from likely.stats.protocol import (
+    NEVER_SEEN,
+    Told,
+    difference_of_shares,
+    leave,
+    pad,
+    require,
+    require_counts,
+    share_of,
+    take_rows,
+)
 from likely.text.class_counts import class_counts_of
 from likely.text.documents import as_blocks
 from likely.text.token_stream import read_stream
@@ -33,6 +43,9 @@ class TokenCounts:
     >>> seen.words.to_list(), seen.counts.dense().tolist(), seen.texts.tolist()
     (['be', 'not', 'or', 'to'], [[2.0, 1.0, 1.0, 2.0], [1.0, 0.0, 0.0, 0.0]], [1.0, 1.0])
     """
+
+    stored_as: ClassVar[str] = "token counts"
+    by_column: ClassVar[bool] = True
 
     recipe: Tokenizer
     words: Words
@@ -79,6 +92,46 @@ class TokenCounts:
             return cls(recipe, words, counts, documents, texts)
         return cls(recipe, words.take(there), counts.select(there), documents.select(there), texts)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.texts), 1
+
+    @property
+    def known_weights(self) -> Array:
+        return self.texts[:, None]
+
+    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
+        return [self.counts.dense()]
+
+    def value_blocks(self) -> Iterator[tuple[Sequence[Hashable], Array, Array]]:
+        """Words, and the weight of the texts that hold each."""
+        start = 0
+        for held in self.documents.dense_blocks():
+            stop = start + held.shape[1]
+            yield self.words.take(np.arange(start, stop)).to_list(), held, self.texts
+            start = stop
+
+    def information(self, weights: Array) -> Array:
+        """That of the most telling word."""
+        best = float(self.information_by_word().max(initial=0.0))
+        return np.array([best * share_of(self.texts.sum(), weights)])
+
+    def information_by_word(self) -> Array:
+        """Mutual information of the class and of "the text holds this word", in bits."""
+        bits = [information_gains(against_rest(held, self.texts)) for held in self.documents.dense_blocks()]
+        return np.concatenate(bits) if bits else np.zeros(0)
+
+    def difference(self, mine: int, other: TokenCounts, theirs: int) -> Told | None:
+        a, b = (seen.counts.take_classes(np.array([row])).dense()[0] for seen, row in ((self, mine), (other, theirs)))
+        return difference_of_shares(self.words.to_list(), a, other.words.to_list(), b)
+
+    def validate(self) -> None:
+        require_counts(self.texts, len(self.texts))
+        fair = self.counts.shape == self.documents.shape == (len(self.texts), len(self.words))
+        require(fair, "Counts of words do not fit the words.")
+        self.counts.validate()
+        self.documents.validate()
+
     def __add__(self, other: TokenCounts) -> TokenCounts:
         self._refuse_other_recipe(other)
         size = max(len(self.texts), len(other.texts))
@@ -118,25 +171,3 @@ class TokenCounts:
     def _refuse_other_recipe(self, other: TokenCounts) -> None:
         if self.recipe != other.recipe and len(self.words) and len(other.words):
             raise NotMergeable("The texts were cut into words in two different ways, so their counts do not add up.")
-
-
-# What the presence of each word of a text tells about the class.
-
-CELLS_AT_ONCE = 1 << 22
-
-
-def information_by_word(seen: TokenCounts) -> Array:
-    """Mutual information of the class and of "the text holds this word", in bits."""
-    bits = [
-        information_gains(np.stack([held, np.maximum(seen.texts[:, None] - held, 0.0)], axis=-1).swapaxes(0, 1))
-        for held in blocks_of_words(seen)
-    ]
-    return np.concatenate(bits) if bits else np.zeros(0)
-
-
-def blocks_of_words(seen: TokenCounts) -> Iterator[Array]:
-    """Classes × some words: how many texts hold each. All words at once may be too many for a table without holes."""
-    n_classes, n_words = seen.documents.shape
-    step = max(CELLS_AT_ONCE // max(2 * n_classes, 1), 1)
-    for start in range(0, n_words, step):
-        yield seen.documents.select(np.arange(start, min(start + step, n_words))).dense()

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index
 from likely.errors import NotMergeable
+from likely.measures import information_gain
 from likely.numerics import together
 from likely.stats.kernels import count_codes
-from likely.stats.protocol import NEVER_SEEN, leave, pad, take_rows
+from likely.stats.protocol import (
+    NEVER_SEEN,
+    Told,
+    difference_of_shares,
+    leave,
+    pad,
+    require,
+    require_counts,
+    share_of,
+    take_rows,
+)
 from likely.table import level_key
 from likely.table.levels import in_order
 
@@ -25,6 +37,9 @@ class ValueCounts:
     >>> seen.values, seen.counts.tolist()
     (('high', 'low'), [[1.0, 1.0], [1.0, 0.0]])
     """
+
+    stored_as: ClassVar[str] = "value counts"
+    by_column: ClassVar[bool] = True
 
     values: tuple[Hashable, ...]
     counts: Array
@@ -55,6 +70,34 @@ class ValueCounts:
         seen = [values[v] for v in np.flatnonzero(counts.any(axis=0))]
         ordered = in_order(seen)
         return cls(ordered, counts[:, _positions(values, ordered)])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.counts), 1
+
+    @property
+    def known_weights(self) -> Array:
+        return np.asarray(self.counts.sum(axis=1, keepdims=True))
+
+    def class_value_table(self, column: int) -> Array:
+        return self.counts
+
+    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
+        return [self.counts]
+
+    def value_blocks(self) -> Iterator[tuple[Sequence[Hashable], Array, Array]]:
+        if self.values:
+            yield self.values, self.counts, self.known_weights[:, 0]
+
+    def information(self, weights: Array) -> Array:
+        return np.array([information_gain(self.counts) * share_of(self.counts.sum(), weights)])
+
+    def difference(self, mine: int, other: ValueCounts, theirs: int) -> Told | None:
+        return difference_of_shares(self.values, self.counts[mine], other.values, other.counts[theirs])
+
+    def validate(self) -> None:
+        require(len(self._keys()) == len(self.values), "A value of a column stands there twice.")
+        require_counts(self.counts, len(self.counts), len(self.values))
 
     def __add__(self, other: ValueCounts) -> ValueCounts:
         n_classes = max(len(self.counts), len(other.counts))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from likely.store.codec import Reader, Writer
 from likely.store.files import (
+    MADE_UP,
     Counted,
     Found,
     FoundLearned,
@@ -16,9 +18,9 @@ from likely.store.files import (
     write,
     write_learned,
 )
-from likely.store.statistics import Reader, Writer
 
 __all__ = [
+    "MADE_UP",
     "Counted",
     "Found",
     "FoundLearned",

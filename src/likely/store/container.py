@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.errors import ModelFileError
-from likely.io.nesting import TOO_DEEP, is_deep
 from likely.io.outputs import MODEL_MARK
+from likely.io.scan import TOO_DEEP, is_deep
+from likely.store.scalars import LONGEST_NUMBER
 
 MAGIC = MODEL_MARK
 FORMAT = 1
@@ -36,9 +37,6 @@ START = HEAD.size + DIGEST
 
 MOST_DOCUMENT = 1 << 28
 """Bytes of JSON that are read at most: far above any real model, far below what would hurt."""
-
-MOST_DIGITS = 400
-"""Digits of a whole number in the document."""
 
 DTYPES = {
     "F64": np.float64,
@@ -134,6 +132,6 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _bounded_int(digits: str) -> int:
-    if len(digits) > MOST_DIGITS:
+    if len(digits) > LONGEST_NUMBER + digits.startswith("-"):
         raise ModelFileError(f"its document holds a number of {len(digits)} digits")
     return int(digits)

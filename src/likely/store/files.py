@@ -13,25 +13,19 @@ from typing import Any
 from numpy.typing import NDArray
 
 from likely.errors import LikelyError, ModelFileError
-from likely.io.atomic import write_whole
+from likely.io.outputs import write_whole
 from likely.scorer import Model
 from likely.stats import Summary
+from likely.store.codec import Reader, Writer, read_names, read_width, write_names
 from likely.store.container import pack, unpack
+from likely.store.labels import read_labels, write_labels
 from likely.store.plain import from_plain, to_plain
-from likely.store.statistics import Reader, Writer
-from likely.store.summaries import (
-    check_parameters,
-    read_labels,
-    read_names,
-    read_summary,
-    read_width,
-    write_labels,
-    write_names,
-    write_parameters,
-    write_summary,
-)
+from likely.store.summaries import check_parameters, read_summary, write_parameters, write_summary
 from likely.table.schema import Schema
 from likely.version import __version__
+
+MADE_UP = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError, RecursionError)
+"""What comes of a document that has another form than that of a model."""
 
 
 @dataclass(frozen=True)
@@ -133,16 +127,21 @@ class FoundLearned:
     reader: Reader
 
 
-def read(path: str | os.PathLike[str]) -> Found | FoundLearned:
-    """What the file holds, or a `ModelFileError` that says what is wrong with it."""
-    return parsed(_content(path))
+def read(path: str | os.PathLike[str], announce: Callable[[str], object] | None = None) -> Found | FoundLearned:
+    """What the file holds, or a `ModelFileError` that says what is wrong with it.
+
+    `announce` is told the kind of classifier first, so that types which its settings may hold can be registered.
+    """
+    return parsed(_content(path), announce)
 
 
-def parsed(content: bytes) -> Found | FoundLearned:
+def parsed(content: bytes, announce: Callable[[str], object] | None = None) -> Found | FoundLearned:
     """The same from the bytes of a file."""
     document, arrays = unpack(content)
     reader = Reader(arrays)
     try:
+        if announce is not None:
+            announce(str(document["kind"]))
         if "learned" in document:
             labels = read_labels(document["labels"])
             return FoundLearned(Saved(**_read_saved(document, reader)), labels, document["learned"], reader)
@@ -152,7 +151,7 @@ def parsed(content: bytes) -> Found | FoundLearned:
             summary=read_summary(document["summary"], reader),
             weights=document.get("weights"),
         )
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+    except MADE_UP as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError("its document is not one of a model") from error
@@ -181,7 +180,7 @@ def _read_saved(document: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
 
 def refusal(path: str | os.PathLike[str], error: LikelyError) -> ModelFileError:
     """The error that a user sees: which file, and what is wrong with it."""
-    return ModelFileError(f"{os.fspath(path)!r} cannot be loaded: {error}.")
+    return ModelFileError(f"{os.fspath(path)!r} cannot be loaded: {str(error).rstrip('.')}.")
 
 
 def _content(path: str | os.PathLike[str]) -> bytes:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely.decide import Loss
 from likely.errors import ModelFileError, SettingsError
 from likely.families.smoothing import Laplace, MEstimate
-from likely.models.svm.kernels import Gauss, Kernel, Linear, Polynomial, Product, Scaled, Sigmoid, Sum
+from likely.store.scalars import READERS, SCALARS, is_plain_number, write_scalar
 from likely.text.tokenizer import Tokenizer
 
 TAG = "$"
 """Marks a value that JSON has no word for: {"$": "tuple", "of": […]}."""
-
-LONGEST_GRAM = 100
-"""Words of an n-gram at most: a file cannot ask for the memory of longer ones."""
 
 DEEPEST = 50
 """Tuples in tuples in tuples: deeper than any label, so that hostile files end here and not in the stack."""
@@ -31,34 +25,21 @@ def to_plain(value: Any, depth: int = 0) -> Any:
     """A value as JSON; refuses types that could not be read back as they were."""
     if depth > DEEPEST:
         raise SettingsError("A label or setting is nested too deeply to be saved.")
-    if isinstance(value, np.generic | np.ndarray):
+    if isinstance(value, np.generic | np.ndarray) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item() if isinstance(value, np.generic) else value.tolist()
-    if value is None or type(value) in (bool, int, str) or (type(value) is float and np.isfinite(value)):
+    if value is None or type(value) in (bool, str) or is_plain_number(value):
         return value
     if type(value) in SCALARS:
-        name, write, _ = SCALARS[type(value)]
-        return _tagged(name, write(value))
+        return _tagged(*write_scalar(value))
     if type(value) in COLLECTIONS:
         items = sorted(value, key=repr) if isinstance(value, frozenset) else value
         return _tagged(COLLECTIONS[type(value)], [to_plain(item, depth + 1) for item in items])
     if isinstance(value, Mapping):
         return _tagged("dict", [[to_plain(k, depth + 1), to_plain(v, depth + 1)] for k, v in value.items()])
-    if isinstance(value, Laplace):
-        return _tagged("laplace", to_plain(float(value.gamma)))
-    if isinstance(value, MEstimate):
-        return _tagged("m-estimate", [to_plain(float(value.m)), to_plain(value.p, depth + 1)])
-    if isinstance(value, Loss | Tokenizer | Kernel):
-        return _composed(value, depth)
+    for kind in type(value).__mro__:
+        if kind in TAGGED:
+            return _tagged(TAGGED[kind].name, TAGGED[kind].write(value, depth + 1))
     raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be saved in a model file.")
-
-
-def _composed(value: Loss | Tokenizer | Kernel, depth: int) -> Any:
-    if isinstance(value, Kernel):
-        return _tagged("kernel", [type(value).__name__, *(to_plain(each, depth + 1) for each in vars(value).values())])
-    if isinstance(value, Tokenizer):
-        return _tagged("recipe", {entry.name: to_plain(getattr(value, entry.name)) for entry in fields(value)})
-    parts = list(value.decisions), list(value.truths), np.asarray(value.costs).tolist(), value.refuse
-    return _tagged("loss", [to_plain(part, depth + 1) for part in parts])
 
 
 def from_plain(value: Any, depth: int = 0) -> Any:
@@ -72,45 +53,20 @@ def from_plain(value: Any, depth: int = 0) -> Any:
     name, of = value[TAG], value["of"]
     try:
         return _read(name, of, depth)
-    except (TypeError, ValueError, KeyError, OverflowError, InvalidOperation, ZeroDivisionError) as error:
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError) as error:
         raise ModelFileError(f"its document holds a bad {name[:20]!r}") from error
 
 
 def _read(name: str, of: Any, depth: int) -> Any:
     if name in READERS:
         return READERS[name](of)
-    if name == "laplace":
-        return Laplace(from_plain(of))
-    if name == "m-estimate":
-        return MEstimate(from_plain(of[0]), from_plain(of[1], depth + 1))
-    if name == "loss":
-        decisions, truths, costs, refuse = (from_plain(part, depth + 1) for part in of)
-        return Loss(np.array(costs, dtype=np.float64), decisions=decisions, truths=truths, refuse=refuse)
-    if name == "recipe":
-        recipe = Tokenizer(**{key: from_plain(item, depth + 1) for key, item in of.items()})
-        if recipe.ngram_range[1] > LONGEST_GRAM:
-            raise ValueError("n-grams that no text is cut into")
-        return recipe
-    if name == "kernel":
-        return _read_kernel(of, depth)
+    for tag in TAGGED.values():
+        if name == tag.name:
+            return tag.read(of, depth + 1)
     if name == "dict":
         return {from_plain(key, depth + 1): from_plain(item, depth + 1) for key, item in of}
     collection = {name: kind for kind, name in COLLECTIONS.items()}[name]
     return collection(from_plain(item, depth + 1) for item in of)
-
-
-def _read_kernel(of: Any, depth: int) -> Kernel:
-    kind = KERNELS[of[0]]
-    parts = [from_plain(part, depth + 1) for part in of[1:]]
-    inner = parts[1:] if kind is Scaled else parts if kind in (Sum, Product) else []
-    if not all(isinstance(part, Kernel) for part in inner):
-        raise TypeError("a kernel is made of kernels")
-    return kind(*parts)
-
-
-KERNELS: dict[str, Callable[..., Kernel]] = {
-    kind.__name__: kind for kind in (Linear, Polynomial, Gauss, Sigmoid, Scaled, Sum, Product)
-}
 
 
 COLLECTIONS: dict[type, str] = {tuple: "tuple", list: "list", frozenset: "frozenset"}
@@ -120,16 +76,40 @@ def _tagged(name: str, of: Any) -> dict[str, Any]:
     return {TAG: name, "of": of}
 
 
-Scalar = tuple[str, Callable[[Any], Any], Callable[[Any], Any]]
+class Tag(NamedTuple):
+    """How a type that JSON has no word for is called, written and read; both get the depth at which its parts lie."""
 
-SCALARS: dict[type, Scalar] = {
-    float: ("float", float.hex, float.fromhex),
-    bytes: ("bytes", bytes.hex, bytes.fromhex),
-    datetime: ("datetime", datetime.isoformat, datetime.fromisoformat),
-    date: ("date", date.isoformat, date.fromisoformat),
-    time: ("time", time.isoformat, time.fromisoformat),
-    timedelta: ("timedelta", lambda span: [span.days, span.seconds, span.microseconds], lambda of: timedelta(*of)),
-    Decimal: ("decimal", str, Decimal),
-    Fraction: ("fraction", str, Fraction),
+    name: str
+    write: Callable[[Any, int], Any]
+    read: Callable[[Any, int], Any]
+
+
+def _write_loss(loss: Loss, depth: int) -> Any:
+    parts = list(loss.decisions), list(loss.truths), np.asarray(loss.costs).tolist(), loss.refuse
+    return [to_plain(part, depth) for part in parts]
+
+
+def _read_loss(of: Any, depth: int) -> Loss:
+    decisions, truths, costs, refuse = (from_plain(part, depth) for part in of)
+    return Loss(np.array(costs, dtype=np.float64), decisions=decisions, truths=truths, refuse=refuse)
+
+
+def _read_recipe(of: Any, depth: int) -> Tokenizer:
+    return Tokenizer(**{key: from_plain(item, depth) for key, item in of.items()})
+
+
+TAGGED: dict[type, Tag] = {
+    Laplace: Tag("laplace", lambda each, _: to_plain(float(each.gamma)), lambda of, _: Laplace(from_plain(of))),
+    MEstimate: Tag(
+        "m-estimate",
+        lambda each, depth: [to_plain(float(each.m)), to_plain(each.p, depth)],
+        lambda of, depth: MEstimate(from_plain(of[0]), from_plain(of[1], depth)),
+    ),
+    Loss: Tag("loss", _write_loss, _read_loss),
+    Tokenizer: Tag(
+        "recipe",
+        lambda each, depth: {entry.name: to_plain(getattr(each, entry.name), depth) for entry in fields(each)},
+        _read_recipe,
+    ),
 }
-READERS = {name: read for name, _, read in SCALARS.values()}
+"""Settings that are more than values. A model adds its own (`models.svm.kernels` adds kernels)."""

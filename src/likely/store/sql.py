@@ -151,6 +151,14 @@ class Nodes:
         """Whether a = b."""
         return self.exp.EQ(this=a, expression=b)
 
+    def below(self, a: Node, b: Node) -> Node:
+        """Whether a < b."""
+        return self.exp.LT(this=a, expression=b)
+
+    def either(self, a: Node, b: Node) -> Node:
+        """Whether a or b holds."""
+        return self.exp.Or(this=a, expression=b)
+
     def among(self, a: Node, values: Sequence[Any]) -> Node:
         """Whether a is one of some values."""
         return self.exp.In(this=a, expressions=[self.value(value) for value in values])

@@ -1,4 +1,4 @@
-"""A summary as a part of the document, and back."""
+"""A summary as a part of the document, and back: class weights and statistics, labels, and settled numbers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.errors import ModelFileError
+from likely.errors import DataError, ModelFileError
 from likely.scorer import Model
-from likely.stats import ClassWeights, Part, Summary
+from likely.stats import (
+    STATISTICS,
+    ClassWeights,
+    Cuts,
+    FeatureCounts,
+    Moments,
+    PairCounts,
+    Part,
+    Scatter,
+    Statistic,
+    Summary,
+    TokenCounts,
+)
+from likely.stats.pair_counts import Axis
+from likely.stats.scatter import Pairs
+from likely.store.codec import (
+    FORMS,
+    ByHand,
+    Context,
+    Form,
+    Reader,
+    Writer,
+    read,
+    read_matrix,
+    read_names,
+    register,
+    write,
+    write_matrix,
+    write_names,
+)
+from likely.store.labels import read_labels, write_labels
 from likely.store.plain import from_plain, to_plain
-from likely.store.statistics import Reader, Writer, read_statistic, write_statistic
-from likely.table import Numbered, level_key
-
-LABEL_TYPES = {"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}
+from likely.text.vocabulary import Words
 
 
 def write_summary(summary: Summary, writer: Writer) -> dict[str, Any]:
@@ -37,66 +64,86 @@ def write_summary(summary: Summary, writer: Writer) -> dict[str, Any]:
 def read_summary(data: Any, reader: Reader) -> Summary:
     """The summary that `write_summary` wrote, every size checked."""
     labels = read_labels(data["labels"])
-    rows = reader.get(data["rows"], (len(labels),), np.int64)
-    if (rows < 0).any():
-        raise ModelFileError("it counts fewer than no rows")
-    classes = ClassWeights(labels, reader.counts(data["weights"], (len(labels),)), rows)
+    rows, weights = reader.get(data["rows"], (None,), np.int64), reader.get(data["weights"], (None,))
     parts = {}
     for entry in data["parts"]:
         columns = read_names(entry["columns"], reader)
         part = Part(str(entry["kind"]), columns)
-        parts[part] = read_statistic(entry, reader, len(labels), len(columns))
+        parts[part] = read_statistic(part, entry, reader)
     if len(parts) != len(data["parts"]):
         raise ModelFileError("it describes a column twice")
-    return Summary(classes, parts)
+    summary = Summary(ClassWeights(labels, weights, rows), parts)
+    try:
+        summary.validate(parts=False)
+    except DataError as error:
+        raise ModelFileError(str(error).removesuffix(".")) from error
+    return summary
 
 
-def write_labels(labels: NDArray[Any]) -> dict[str, Any]:
-    """Labels with the type of their array, so that predictions come back as they went in."""
-    return {"type": labels.dtype.kind, "of": [to_plain(label) for label in labels.tolist()]}
+# Statistics: those of `stats.STATISTICS`, field by field but for what old files have at other places.
 
 
-def read_labels(data: Any) -> NDArray[Any]:
-    """The labels that `write_labels` wrote."""
-    values = [from_plain(value) for value in data["of"]]
-    kind = data["type"]
-    labels: NDArray[Any]
-    if kind in LABEL_TYPES:
-        labels = np.array(values, dtype=LABEL_TYPES[kind])
-    elif kind == "U":
-        labels = np.array(values, dtype=str)
-    else:
-        labels = np.empty(len(values), dtype=object)
-        labels[:] = values
-    distinct = len(set(map(level_key, values))) == len(values)
-    if labels.shape != (len(values),) or labels.tolist() != values or not distinct:
-        raise ModelFileError("its class labels do not fit their type, or one stands there twice")
-    return labels
+def write_statistic(seen: Statistic, writer: Writer) -> dict[str, Any]:
+    """The statistic as a JSON object that names its arrays."""
+    FORMS.setdefault(type(seen), Form())
+    return {"statistic": seen.stored_as, **write(seen, writer)}
 
 
-def write_names(names: tuple[str, ...]) -> Any:
-    """Names of columns; those of an array in short, because a sparse matrix may have a million."""
-    return len(names) if names == tuple(Numbered(len(names))) else list(names)
+def read_statistic(part: Part, data: Any, reader: Reader) -> Statistic:
+    """The statistic of a part, sound in itself."""
+    statistic = STATISTICS.get(part.kind)
+    if statistic is None or data["statistic"] != statistic.stored_as:
+        raise ModelFileError("it holds a statistic that this version does not know")
+    FORMS.setdefault(statistic, Form())
+    return read(statistic, data, reader, columns=len(part.columns))
 
 
-FREE_COLUMNS = 1 << 17
+def _read_words(data: Any, reader: Reader, context: Context) -> Words:
+    """Words, each once, and each a text."""
+    letters, ends = reader.get(data["arena"], (None,), np.uint8), reader.get(data["starts"], (None,), np.int64)
+    if not len(ends) or ends[0] != 0 or ends[-1] != len(letters) or (np.diff(ends) < 0).any():
+        raise ModelFileError("its words do not fit together")
+    words = Words(letters, ends)
+    try:
+        spelled = words.to_list()
+    except UnicodeDecodeError:
+        raise ModelFileError("its words are no text") from None
+    if len(set(spelled)) != len(spelled):
+        raise ModelFileError("it holds a word twice")
+    return words
 
 
-def read_width(data: Any, reader: Reader) -> int:
-    """A number of columns. A million of them must be backed by arrays: a few bytes cannot ask for much memory."""
-    most = max(FREE_COLUMNS, sum(array.size for array in reader.arrays.values()))
-    if not isinstance(data, int) or isinstance(data, bool) or not 0 <= data <= most:
-        raise ModelFileError(f"it claims to have {str(data)[:20]} columns")
-    return data
+def _write_axes(axes: tuple[Axis, ...], writer: Writer) -> Any:
+    return [
+        write(axis, writer) if isinstance(axis, Cuts) else {"values": [to_plain(value) for value in axis]}
+        for axis in axes
+    ]
 
 
-def read_names(data: Any, reader: Reader) -> tuple[str, ...]:
-    """The names that `write_names` wrote."""
-    if not isinstance(data, list):
-        return tuple(Numbered(read_width(data, reader)))
-    if all(isinstance(name, str) for name in data) and len(set(data)) == len(data):
-        return tuple(data)
-    raise ModelFileError("its column names cannot be read")
+def _read_axes(data: Any, reader: Reader, context: Context) -> tuple[Axis, ...]:
+    return tuple(
+        read(Cuts, entry, reader) if "cuts" in entry else tuple(from_plain(value) for value in entry["values"])
+        for entry in data
+    )
+
+
+WORDS = {"words.arena": "letters", "words.starts": "ends"}
+"""Where the words of a column of texts lie."""
+
+register(Moments)
+register(Pairs)
+register(Scatter, Form(names={"pairs.n": "pair_n", "pairs.mean": "pair_mean"}))
+register(Cuts, Form(names={"at": "cuts"}))
+register(PairCounts, Form(by_hand={"axes": ByHand(_write_axes, _read_axes)}))
+register(Words, ByHand(lambda w, writer: {"arena": writer.put(w.arena), "starts": writer.put(w.starts)}, _read_words))
+register(TokenCounts, Form(names=WORDS, lengths={"columns": "words"}))
+register(
+    FeatureCounts,
+    ByHand(
+        lambda seen, writer: write_matrix(seen.table, writer, "table"),
+        lambda data, reader, context: FeatureCounts(read_matrix(data, reader, "table", context["columns"])),
+    ),
+)
 
 
 # The settled numbers of a model: for readers without likely, and as a check when it is read again.
@@ -110,7 +157,7 @@ def write_parameters(model: Model, writer: Writer) -> dict[str, Any]:
     return {
         "prior": writer.put(model.prior),
         "beliefs": [
-            {"family": type(belief).__name__, "arrays": {name: writer.put(array) for name, array in _arrays(belief)}}
+            {"family": type(belief).__name__, "arrays": {name: writer.put(array) for name, array in arrays_in(belief)}}
             for belief in model.beliefs
         ],
     }
@@ -122,7 +169,7 @@ def check_parameters(data: Any, model: Model, reader: Reader) -> None:
     if len(data["beliefs"]) != len(model.beliefs):
         raise ModelFileError("its parameters do not belong to its summary")
     for entry, belief in zip(data["beliefs"], model.beliefs, strict=True):
-        settled = dict(_arrays(belief))
+        settled = dict(arrays_in(belief))
         if entry["family"] != type(belief).__name__ or set(entry["arrays"]) != set(settled):
             raise ModelFileError("its parameters do not belong to its summary")
         for name, array in settled.items():
@@ -135,8 +182,8 @@ def _agree(reader: Reader, name: Any, settled: NDArray[Any], meaning: str) -> No
         raise ModelFileError(f"its {meaning} does not follow from its counts")
 
 
-def _arrays(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
-    """The arrays in a belief and in what it is made of."""
+def arrays_in(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in a belief or statistic and in what it is made of."""
     for entry in fields(belief):
         value, name = getattr(belief, entry.name), f"{prefix}{entry.name}"
         if isinstance(value, np.ndarray):
@@ -146,4 +193,4 @@ def _arrays(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]
             yield f"{name}.columns", value.indices.astype(np.int32)
             yield f"{name}.starts", value.indptr.astype(np.int64)
         elif is_dataclass(value):
-            yield from _arrays(value, f"{name}.")
+            yield from arrays_in(value, f"{name}.")

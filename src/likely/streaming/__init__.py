@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from likely.models.evidence.stream import train_evidence_file
+    from likely.models.tree.stream import train_tree_file
     from likely.streaming.convert import convert_file
     from likely.streaming.evaluate import evaluate_file
-    from likely.streaming.evidence import train_evidence_file
     from likely.streaming.predict import predict_file
     from likely.streaming.train import fit_file, train_file
-    from likely.streaming.tree import train_tree_file
     from likely.streaming.update import forget_file, learn_file, refresh_file
 
 _HOME = {
@@ -22,9 +22,9 @@ _HOME = {
     "learn_file": "likely.streaming.update",
     "predict_file": "likely.streaming.predict",
     "refresh_file": "likely.streaming.update",
-    "train_evidence_file": "likely.streaming.evidence",
+    "train_evidence_file": "likely.models.evidence.stream",
     "train_file": "likely.streaming.train",
-    "train_tree_file": "likely.streaming.tree",
+    "train_tree_file": "likely.models.tree.stream",
 }
 
 __all__ = [

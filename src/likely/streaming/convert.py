@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
+from likely.engines.pieces import Pass
 from likely.io.delimited import TextPiece
 from likely.io.outputs import Output
 from likely.io.parse import read_text
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable, open_table
 from likely.io.write import DELIMITERS, kind_of, table_writer
-from likely.streaming.count import in_order
-from likely.streaming.train import Progress, Report
+from likely.progress import Shown
 
 
 def convert_file(
@@ -25,7 +24,7 @@ def convert_file(
     *,
     guard: bool = False,
     kind: str | None = None,
-    progress: Report | None = None,
+    progress: Shown = None,
 ) -> int:
     """Write a table in files as another file; the row count.
 
@@ -47,19 +46,16 @@ def convert_file(
 
     rows = 0
     with table_writer(target, kind=suffix, guard=guard) as write:
-        for piece, result in in_order(read, _pieces(table), None):
-            if result.num_rows:
+        for _, result in Pass(table, _wanted(table), None, progress, "converting").each(lambda turn: read(turn.piece)):
+            if result is not None and result.num_rows:
                 write(result)
-            rows += result.num_rows
-            if progress is not None:
-                before, own = table.share_before(piece.after.file)
-                progress(Progress(rows, before + own * piece.share))
+                rows += result.num_rows
         if not rows:
             write(table.schema.empty_table())
     return rows
 
 
-def _pieces(table: FileTable) -> Iterator[Piece]:
-    """All rows under one type for each column, whatever it is in single files."""
+def _wanted(table: FileTable) -> dict[str, str]:
+    """One type for each column, whatever it is in single files."""
     several = {name for name in table.names if len({file.types[name] for file in table.files}) > 1}
-    return table.pieces({name: table.types[name] if name in several else "" for name in table.names})
+    return {name: table.types[name] if name in several else "" for name in table.names}

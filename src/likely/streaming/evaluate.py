@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from operator import add
 from typing import Any, Literal
 
@@ -10,22 +9,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SettingsError, listed, missing_columns
+from likely.engines.pieces import columns_read, label_type
+from likely.errors import DataError, Setting, SettingsError, listed, missing_columns
+from likely.evaluation.cross_validation import write_posterior
 from likely.evaluation.evaluate import evaluate
-from likely.evaluation.fold_sums import enter
-from likely.evaluation.predictions import Predictions
+from likely.evaluation.folds import sums_without_each
+from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.io.table import FileTable, open_table
 from likely.models.learner import Learner
+from likely.progress import Shown
 from likely.scorer import remaining_priors
 from likely.stats import Summary
-from likely.streaming.count import columns_read, label_type
 from likely.streaming.passes import MOST_ROWS, Counted, Folds, Passes
-from likely.streaming.train import Report as Tell
 from likely.streaming.train import Training
 from likely.streaming.update import target_of
 from likely.table import Table, encode_column, merge_classes
-from likely.table.weights import row_weights
+from likely.table.labels import row_weights
 
 
 def evaluate_file(
@@ -38,10 +38,10 @@ def evaluate_file(
     beta: float = 1.0,
     groups: str | None = None,
     repeats: int = 1,
-    seed: int = 0,
+    random_state: int = 0,
     weight: str | None = None,
     most: int = MOST_ROWS,
-    progress: Tell | None = None,
+    progress: Shown = None,
 ) -> Report:
     """How good a classifier is on a table in files; see `likely.evaluate` for the parameters.
 
@@ -51,37 +51,37 @@ def evaluate_file(
     """
     table = source if isinstance(source, FileTable) else open_table(source)
     if cv is None:
-        return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, seed, most, progress)
+        return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, random_state, most, progress)
     if target is None:
-        raise SettingsError("Say which column holds the labels: target=.")
+        raise SettingsError("Say which column holds the labels: ", Setting("target"), ".")
     copy = type(classifier)(**classifier.get_params(deep=False))
     training = Training.begin(copy, table, target, weight)
     many_folds = isinstance(cv, int) and cv > 1 and groups is None and repeats == 1
     if not many_folds:
-        return _in_memory(training, cv, loss, beta, groups, repeats, seed)
-    passes = Passes(table, training.wanted(), copy.n_jobs, progress, seed, most)
-    folds = Folds(training.counter, int(cv), seed)
+        return _in_memory(training, cv, loss, beta, groups, repeats, random_state)
+    passes = Passes(table, training.judged.wanted, copy.n_jobs, progress, random_state, most)
+    folds = Folds(training.judged.counter, int(cv), random_state)
     seen = passes.first(folds.count)
-    models = [_model(training, summary, seen.classes) for summary in _sums_of_others(seen.folds(int(cv)))]
-    ledger = Predictions(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
+    models = [_model(training, summary, seen.classes) for summary in sums_without_each(seen.folds(int(cv)), add)]
+    buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
 
     def judge(rows: Table, number: int) -> int:
         first, chosen = seen.starts[number], seen.chosen(number, rows.n_rows)
         fold = folds.deal(number, encode_column(rows.cells(target)).codes)[chosen]
         for k in np.unique(fold):
             own = np.flatnonzero(fold == k)
-            enter(models[k], rows.take(chosen[own]), own, ledger, first)
-        ledger.fold[first : first + len(fold)] = fold
+            write_posterior(models[k], rows.take(chosen[own]), own, buffer, first)
+        buffer.fold[first : first + len(fold)] = fold
         return rows.n_rows
 
     passes.second(judge, seen)
     blocks = "" if len(seen.starts) == 1 else " in each block"
-    how = f"{cv}-fold cross-validation, stratified{blocks}, seed {seed}{seen.drawn}"
-    return Report(ledger.close(copy.n_jobs), how, type(classifier).__name__, float(beta), seed)
+    how = f"{cv}-fold cross-validation, stratified{blocks}, seed {random_state}{seen.drawn}"
+    return Report(buffer.finish(copy.n_jobs), how, type(classifier).__name__, float(beta), random_state)
 
 
 def _as_it_is(
-    clf: Any, table: FileTable, target: str, loss: Any, beta: float, seed: int, most: int, progress: Tell | None
+    clf: Any, table: FileTable, target: str, loss: Any, beta: float, seed: int, most: int, progress: Shown
 ) -> Report:
     """Judge the rows of a test set by a classifier that has learned others."""
     weight = clf.schema_.weight if clf.schema_.weight in table.names else None  # testers may not know it
@@ -90,7 +90,7 @@ def _as_it_is(
     if missing:
         raise missing_columns(missing, table.names)
     wanted[target] = label_type(table.types[target], clf.classes_)
-    n_jobs = getattr(clf, "n_jobs", None)
+    n_jobs = clf.get_params(deep=False).get("n_jobs")
     passes = Passes(table, wanted, n_jobs, progress, seed, most)
 
     def look(rows: Table, _: int) -> Counted:
@@ -105,45 +105,37 @@ def _as_it_is(
             f"learned {listed(clf.classes_.tolist())}."
         )
     truth = places.astype(np.int32)[seen.truth]
-    ledger = Predictions(classes, truth, seen.weight, np.arange(len(truth)), _loss(loss))
+    buffer = PredictionBuffer(classes, truth, seen.weight, np.arange(len(truth)), _loss(loss))
 
     def judge(rows: Table, number: int) -> int:
         chosen = seen.chosen(number, rows.n_rows)
         some = rows if len(chosen) == rows.n_rows else rows.take(chosen)
         if len(chosen):
-            enter(clf, some, np.arange(len(chosen)), ledger, seen.starts[number])
+            write_posterior(clf, some, np.arange(len(chosen)), buffer, seen.starts[number])
         return rows.n_rows
 
     passes.second(judge, seen)
-    return Report(ledger.close(n_jobs), f"a given test set{seen.drawn}", type(clf).__name__, float(beta), 0)
+    return Report(buffer.finish(n_jobs), f"a given test set{seen.drawn}", type(clf).__name__, float(beta), 0)
 
 
 def _in_memory(
     training: Training, cv: Any, loss: Any, beta: float, groups: str | None, repeats: int, seed: int
 ) -> Report:
     """The ways that need all rows at once."""
-    table, wanted = training.table, training.wanted()
+    table, wanted = training.judged.table, training.judged.wanted
     if groups is not None:
         if groups not in table.names:
             raise missing_columns([groups], table.names)
         wanted.setdefault(groups, "")
     rows = pa.concat_tables([piece.read() for piece in table.pieces(wanted)], promote_options="permissive")
     clf = training.classifier
-    clf.schema = training.counter.schema
+    clf.schema = training.judged.counter.schema
     of_groups = None if groups is None else rows.column(groups)
-    learned = rows if groups is None or groups in training.counter.wanted else rows.drop_columns([groups])
+    learned = rows if groups is None or groups in training.judged.counter.wanted else rows.drop_columns([groups])
     return evaluate(
-        clf, learned.unify_dictionaries(), training.counter.target, cv=cv, loss=loss, beta=beta, groups=of_groups,
-        repeats=repeats, seed=seed, progress=False,
+        clf, learned.unify_dictionaries(), training.judged.counter.target, cv=cv, loss=loss, beta=beta,
+        groups=of_groups, repeats=repeats, random_state=seed, progress=False,
     )  # fmt: skip
-
-
-def _sums_of_others(folds: list[Summary]) -> list[Summary]:
-    """For each fold the sum of all others; nothing is subtracted (see `evaluation.subtraction`)."""
-    before = list(accumulate(folds[:-1], add))
-    after = list(accumulate(folds[:0:-1], add))[::-1]
-    inner = [low + high for low, high in zip(before[:-1], after[1:], strict=True)]
-    return [after[0], *inner, before[-1]]
 
 
 def _model(training: Training, summary: Summary, classes: NDArray[Any]) -> Learner:

@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32
+from likely.engines.pieces import Counter, Pass, Result, RunningSum
 from likely.engines.plan import Task
 from likely.errors import DataError, FileError, SettingsError
-from likely.evaluation.fold_sums import fold_summaries
+from likely.evaluation.cross_validation import fold_summaries
 from likely.evaluation.folds import stratified
-from likely.io.protocol import Piece
 from likely.io.table import FileTable
+from likely.progress import Shown
 from likely.stats import Summary
-from likely.streaming.count import Counter, EmptyPiece, Result, RunningSum, in_order, told
-from likely.streaming.train import Progress
-from likely.streaming.train import Report as Tell
 from likely.table import Table, merge_classes
 
 STEP = 104_729
@@ -169,7 +167,7 @@ class Passes:
     table: FileTable
     wanted: dict[str, str]
     n_jobs: int | None
-    progress: Tell | None
+    progress: Shown
     seed: int = 0
     most: int = MOST_ROWS
 
@@ -189,17 +187,6 @@ class Passes:
             raise FileError(f"{self.table.sources[0].name} has changed while it was read; begin again.")
 
     def _each(self, task: Callable[[Table, int], Result], done: float) -> Iterator[Result | None]:
-        def work(item: tuple[int, Piece]) -> Result | None:
-            try:
-                return told(item[1], lambda rows: task(rows, item[0]))
-            except EmptyPiece:
-                return None
-
-        rows = 0
-        pieces = self.table.pieces(self.wanted)
-        for (_, piece), result in in_order(work, enumerate(pieces), self.n_jobs):
-            rows += piece.n_rows
-            if self.progress is not None:
-                before, own = self.table.share_before(piece.after.file)
-                self.progress(Progress(rows, done + 0.5 * (before + own * piece.share)))
+        half = Pass(self.table, self.wanted, self.n_jobs, self.progress, "judging", done, 0.5)
+        for _, result in half.tables(lambda rows, turn: task(rows, turn.number)):
             yield result

@@ -10,17 +10,17 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from likely.errors import FileError, LikelyError, missing_columns
+from likely.engines.pieces import Pass, columns_read, located
+from likely.errors import FileError, LikelyError, Setting, missing_columns
 from likely.io.delimited import TextPiece
 from likely.io.outputs import Output
 from likely.io.parse import read_block, read_text, without_bad
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable, open_table
 from likely.io.write import DELIMITERS, kind_of, table_writer
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.bayes.full import FullBayesClassifier
-from likely.streaming.count import columns_read, in_order, located
-from likely.streaming.train import Progress, Report
+from likely.progress import Shown
 from likely.table import as_table
 
 PREDICTION = "prediction"
@@ -41,7 +41,7 @@ def predict_file(
     more: More | None = None,
     guard: bool = True,
     kind: str | None = None,
-    progress: Report | None = None,
+    progress: Shown = None,
 ) -> int:
     """Write the columns of a table in files and beside them the prediction and P(class) of each row; the row count.
 
@@ -57,13 +57,11 @@ def predict_file(
     job = Prediction.prepare(classifier, table, keep, probabilities, more, as_text=suffix in DELIMITERS)
     rows = 0
     with table_writer(target, kind=suffix, guard=guard) as write:
-        for piece, result in in_order(job.predict, table.pieces(job.read), classifier.n_jobs):
-            if result.num_rows:
+        whole = Pass(table, job.read, classifier.n_jobs, progress, "predicting")
+        for _, result in whole.each(lambda turn: job.predict(turn.piece)):
+            if result is not None and result.num_rows:
                 write(result)
-            rows += result.num_rows
-            if progress is not None:
-                before, own = table.share_before(piece.after.file)
-                progress(Progress(rows, before + own * piece.share))
+                rows += result.num_rows
         if not rows:
             write(job.empty())
     return rows
@@ -98,7 +96,9 @@ class Prediction:
         job = cls(classifier, table, model, kept, probabilities, more, as_text)
         clash = [name for name in (PREDICTION, *(job.shares() if probabilities else ())) if name in kept]
         if clash:
-            raise FileError(f"The table has a column {clash[0]!r} already; choose columns without it: keep=[…].")
+            raise FileError(
+                f"The table has a column {clash[0]!r} already; choose columns without it: ", Setting("keep", ...), "."
+            )
         return job
 
     def shares(self) -> tuple[str, ...]:

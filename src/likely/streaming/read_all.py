@@ -9,19 +9,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from likely.engines.pieces import JudgedFile, Pass, columns_read, judge_usual, located
 from likely.errors import DataError, FileError, LikelyError, missing_columns
-from likely.io.protocol import Piece
+from likely.io.sources import Piece
 from likely.io.table import FileTable
-from likely.models.bayes.classifier import BayesClassifier
-from likely.models.evidence.columns import finite
-from likely.streaming.count import columns_read, in_order, located
-from likely.streaming.train import Progress, Report, Training
+from likely.models.evidence.columns import finite_numbers
+from likely.progress import Shown
 from likely.table import as_table, encode_column
+from likely.table.labels import row_weights
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
-
-BUDGET = 512 << 20
-"""Bytes that a table may need before it is too large to be learned at once, unless somebody asks for that."""
 
 PER_CELL = 48
 """Bytes of work for each cell beside the table as it was read: codes alone and in pairs, inner folds, copies.
@@ -31,7 +27,7 @@ Measured: 6 million cells needed 320 MiB beyond what the program needs without t
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gathered:
+class LabelledRows:
     """All rows of a table: the columns to learn from, labels, weights if a column holds them, and groups."""
 
     X: pa.Table
@@ -39,6 +35,7 @@ class Gathered:
     weight: NDArray[np.float64] | None
     groups: Any
     schema: Schema
+    looked: int
     need: int
 
     def fit(self, classifier: Any) -> Any:
@@ -48,18 +45,23 @@ class Gathered:
                 "No column is left to learn from, only how common classes are: take naive Bayes, or mend the table."
             )
         wished = classifier.schema
-        classifier.schema = {name: self.schema.kinds[name] for name in self.X.column_names}
+        classifier.set_params(schema={name: self.schema.kinds[name] for name in self.X.column_names})
         given = {} if self.weight is None else {"sample_weight": self.weight}
         classifier.fit(self.X, self.y, **given)
-        classifier.schema = wished
-        counted = {column.name: column for column in classifier.schema_}
-        columns = tuple(
-            replace(counted[old.name], why=old.why) if old.name in counted else old for old in self.schema.columns
-        )
-        classifier.schema_ = Schema(columns, self.schema.target, self.schema.weight)
-        classifier.n_features_in_ = len(columns)
-        classifier.feature_names_in_ = np.array(classifier.schema_.names, dtype=object)
+        classifier.set_params(schema=wished)
+        classifier._remember_columns(self._counted(classifier.schema_))
         return classifier
+
+    def _counted(self, found: Schema) -> Schema:
+        """The columns as they were judged; where that was by some of the rows, with the counts of all."""
+        if self.looked >= len(self.y):
+            return self.schema
+        counted = {column.name: (column.levels, column.gaps) for column in found}
+        columns = []
+        for column in self.schema.columns:
+            levels, gaps = counted.get(column.name, (column.levels, column.gaps))
+            columns.append(replace(column, levels=levels, gaps=gaps))
+        return Schema(tuple(columns), self.schema.target, self.schema.weight)
 
 
 def read_all(
@@ -71,46 +73,45 @@ def read_all(
     groups: str | None = None,
     most: int | None = None,
     n_jobs: int | None = None,
-    progress: Report | None = None,
-) -> Gathered | None:
+    progress: Shown = None,
+) -> LabelledRows | None:
     """Read the table; None if that, and the work on it, would need more than `most` bytes.
 
     Columns are judged from a sample, as when a file of any length is learned, and a bad row is told with its line.
     """
-    training = Training.begin(BayesClassifier(schema=schema, n_jobs=n_jobs), table, target, weight)
-    wanted = {**training.wanted(), **({groups: ""} if groups is not None and groups not in training.wanted() else {})}
+    judged = judge_usual(table, target, schema=schema, weight=weight)
+    wanted = judged.wanted if groups is None else {groups: "", **judged.wanted}
     if most is not None and sum(source.size for source in table.sources) > most:
         return None
-    columns = list(training.counter.assigned)
+    columns = list(judged.counter.assigned)
     parts: list[pa.Table] = []
-    need, rows = 0, 0
-    for piece, part in in_order(lambda one: _checked(training, one), table.pieces(wanted), n_jobs):
-        rows += piece.n_rows
+    need = 0
+    for _, part in Pass(table, wanted, n_jobs, progress).each(lambda turn: _checked(judged, turn.piece)):
+        if part is None:
+            continue
         need += part.nbytes + PER_CELL * part.num_rows * len(columns)
         if most is not None and need > most:
             return None
         parts.append(part)
-        if progress is not None:
-            before, own = table.share_before(piece.after.file)
-            progress(Progress(rows, before + own * piece.share))
     whole = pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
     if not whole.num_rows:
-        raise DataError(f"{table.sources[0].name}: no row is left to learn from.")
-    found, known = training.counter.schema, as_table(whole)
+        raise judged.no_rows()
+    found, known = judged.schema, as_table(whole)
     labels = encode_column(known.cells(target))
     given = row_weights(None, known, found.weight)
     of_groups = None if groups is None else whole.column(groups)
-    return Gathered(whole.select(columns), labels.classes[labels.codes], given, of_groups, found, need)
+    y = labels.classes[labels.codes]
+    return LabelledRows(whole.select(columns), y, given, of_groups, found, judged.looked, need)
 
 
-def _checked(training: Training, piece: Piece) -> pa.Table:
+def _checked(judged: JudgedFile, piece: Piece) -> pa.Table:
     """The rows of a piece, which can be learned: what is wrong with one is told with its place in the file."""
     rows = piece.read()
 
     def look(some: pa.Table) -> None:
-        task = training.counter.task(as_table(some))
-        for name in training.counter.schema.numeric:
-            finite(task.rows.table, name)
+        task = judged.counter.task(as_table(some))
+        for name in judged.counter.schema.numeric:
+            finite_numbers(task.rows.table, name)
 
     if rows.num_rows:
         try:

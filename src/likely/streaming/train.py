@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-import numpy as np
-import pyarrow as pa
-
-from likely.errors import DataError, FileError, LikelyError, ModelFileError, SettingsError, missing_columns
-from likely.io.atomic import write_whole
-from likely.io.nesting import TOO_DEEP, is_deep
-from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output
-from likely.io.protocol import Piece, Place
+from likely.engines.pieces import JudgedFile, Pass, RunningSum, counted_schema
+from likely.errors import (
+    FileError,
+    ModelFileError,
+    SettingsError,
+)
+from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output, write_whole
+from likely.io.scan import TOO_DEEP, is_deep
+from likely.io.sources import Place
 from likely.io.table import FileTable, open_table
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.learner import Learner
 from likely.models.settings import Choices
-from likely.stats import Histogram, Moments, Summary, ValueCounts
-from likely.streaming.count import Counter, EmptyPiece, RunningSum, in_order, label_type, located
-from likely.table import as_table
-from likely.table.schema import AS_SAID, Schema
+from likely.progress import Shown
+from likely.stats import Summary
+from likely.table.schema import with_weight
 
 if TYPE_CHECKING:
     from likely.models.evidence.classifier import EvidenceClassifier
@@ -41,24 +39,13 @@ Learns = TypeVar("Learns", bound="Learner | EvidenceClassifier")
 """A classifier that learns files of any length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a pass over files has come."""
-
-    rows: int
-    share: float
-
-
-Report = Callable[[Progress], None]
-
-
 def train_file(
     source: Any,
     target: str,
     *,
     weight: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Report | None = None,
+    progress: Shown = None,
     **settings: Unpack[Choices],
 ) -> BayesClassifier:
     """Learn a table in files with its target column, in one pass and bounded memory.
@@ -78,11 +65,11 @@ def fit_file(
     *,
     weight: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Report | None = None,
+    progress: Shown = None,
 ) -> Learns:
     """The same for any classifier that counts, as it was constructed; or for evidence, which keeps no checkpoint."""
     if not isinstance(classifier, Learner):
-        from likely.streaming.evidence import train_evidence_file
+        from likely.models.evidence.stream import train_evidence_file
 
         if checkpoint is not None:
             raise SettingsError("A checkpoint is for classifiers that only count; evidence reads the files twice.")
@@ -91,9 +78,9 @@ def fit_file(
     table = source if isinstance(source, FileTable) else open_table(source)
     training = Training.begin(classifier, table, target, weight)
     saved = None if checkpoint is None else Checkpoint(checkpoint, table)
-    summary, place = (None, None) if saved is None else saved.load(classifier)
+    summary, place = (None, None) if saved is None else saved.load(classifier, training.judged.schema.weight)
     summary = training.count(summary, place, saved, progress)
-    training.remember(summary)
+    training.settle(classifier, summary)
     if saved is not None:
         saved.remove()
     return classifier
@@ -104,129 +91,39 @@ class Training:
     """A classifier that is about to learn files: the schema is settled, the rows are not yet counted."""
 
     classifier: Learner
-    table: FileTable
-    counter: Counter
-    looked: int
+    judged: JudgedFile
 
     @classmethod
     def begin(cls, classifier: Learner, table: FileTable, target: str, weight: str | None = None) -> Training:
-        """Judge the columns from a sample of rows."""
-        if target not in table.names:
-            raise missing_columns([target], table.names)
-        if weight is not None:
-            given = classifier.schema
-            kinds = given.kinds if isinstance(given, Schema) else given or {}
-            classifier.schema = {**kinds, weight: "weight"}
-        sample = table.sample()
-        if not sample.num_rows:
-            raise DataError(f"{table.sources[0].name} has a header but no rows; there is nothing to learn from.")
-        known = sample.filter(sample.column(target).is_valid())
-        if not known.num_rows:
-            raise DataError(f"{table.sources[0].name}: no row looked at has a label in column {target!r}.")
-        try:
-            task = classifier.task(as_table(known), target)
-        except DataError as error:
-            raise _located_in_head(classifier, table, sample, target, error) from None
-        _refuse_late_changes(table, task.schema, classifier.schema)
-        counter = Counter(task.schema, task.assigned, target, task.rows.recipes)
-        return cls(classifier, table, counter, known.num_rows)
+        """Judge the columns from a sample of rows; the parameters of the classifier stay as they are."""
+        given = with_weight(classifier.schema, weight)
+        judge = type(classifier)(**{**classifier.get_params(deep=False), "schema": given})
+        return cls(classifier, JudgedFile.judge(table, target, lambda rows: judge._task(rows, target), given))
 
-    def count(
-        self, summary: Summary | None, place: Place | None, saved: Checkpoint | None, progress: Report | None
-    ) -> Summary:
+    def count(self, summary: Summary | None, place: Place | None, saved: Checkpoint | None, progress: Shown) -> Summary:
         """One pass over what is left of the files."""
-        total, rows, last_saved = RunningSum([(1 << 40, summary)] if summary else []), 0, time.monotonic()
-        pieces = self.table.pieces(self.wanted(), place)
-        for piece, counted in in_order(self._counted, pieces, self.classifier.n_jobs):
-            rows += piece.n_rows
+        total, last_saved = RunningSum([(1 << 40, summary)] if summary else []), time.monotonic()
+        table, wanted = self.judged.table, self.judged.wanted
+        whole = Pass(table, wanted, self.classifier.n_jobs, progress)
+        counter = self.judged.counter
+        for piece, counted in whole.each(lambda turn: counter.count(turn.piece), table.pieces(wanted, place)):
             if counted is not None:
                 total.add(counted)
                 total.refuse_endless(piece)
-            if progress is not None:
-                before, own = self.table.share_before(piece.after.file)
-                progress(Progress(rows, before + own * piece.share))
             if saved is not None and time.monotonic() - last_saved > SAVE_SECONDS and (so_far := total.total()):
-                self.remember(so_far)
+                self.settle(self.classifier, so_far)
                 saved.save(self.classifier, piece.after)
                 last_saved = time.monotonic()
         found = total.total()
         if found is None:
-            raise DataError(f"{self.table.sources[0].name}: no row is left to learn from.")
+            raise self.judged.no_rows()
         return found
-
-    def remember(self, summary: Summary) -> None:
-        """Settle the classifier on what was counted."""
-        self.settle(self.classifier, summary)
 
     def settle(self, classifier: Learner, summary: Summary) -> None:
         """Settle any classifier of these columns on a summary of some of the rows."""
-        schema = counted_schema(self.counter.schema, summary, self.looked)
-        classifier.schema_ = schema
-        classifier.n_features_in_ = len(schema)
-        classifier.feature_names_in_ = np.array(schema.names, dtype=object)
-        classifier.restore(summary, dict(self.counter.assigned))
-
-    def _counted(self, piece: Piece) -> Summary | None:
-        try:
-            return self.counter.count(piece)
-        except EmptyPiece:
-            return None
-
-    def wanted(self) -> dict[str, str]:
-        """Which columns are read, and as what."""
-        target = self.counter.target
-        return {**self.counter.wanted, target: label_type(self.table.types[target])}
-
-
-def _located_in_head(
-    classifier: Learner, table: FileTable, sample: pa.Table, target: str, error: DataError
-) -> LikelyError:
-    """A row that was looked at and cannot be learned, with its line if it is one of the first."""
-    piece = next(iter(table.pieces({target: ""})))
-    head = sample.slice(0, piece.n_rows)
-
-    def judge(rows: pa.Table) -> object:
-        known = rows.filter(rows.column(target).is_valid())
-        return classifier.task(as_table(known), target) if known.num_rows else None
-
-    found = located(judge, head, piece, error)
-    return found if "and after" not in str(found) else DataError(f"{table.sources[0].name}: {error}")
-
-
-def _refuse_late_changes(table: FileTable, schema: Schema, given: Any) -> None:
-    """A column that begins as numbers and goes on as text is a question to the user."""
-    said = given.kinds if isinstance(given, Schema) else given or {}
-    for name, what in table.late_changes().items():
-        if name in schema.features and name not in said:
-            raise FileError(
-                f"Column {name!r} holds numbers, but {what}; call it nominal (schema={{{name!r}: 'nominal'}}) or "
-                f"leave it out (schema={{{name!r}: 'ignored'}}), name the cell in na= if it is a gap, or mend the file."
-            )
-
-
-_JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
-
-
-def counted_schema(schema: Schema, summary: Summary, looked: int) -> Schema:
-    """Distinct values and gaps as counted in the whole pass, where every row counts as one."""
-    rows = summary.n_rows
-    judged = f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""
-    whole = bool(np.array_equal(summary.classes.weights, summary.classes.rows))
-    found: dict[str, tuple[int | None, int | None]] = {}
-    for part, seen in summary.parts.items():
-        if isinstance(seen, ValueCounts):
-            found[part.columns[0]] = len(seen.values), summary.n_rows - round(seen.counts.sum())
-        elif isinstance(seen, Histogram):
-            found[part.columns[0]] = None, summary.n_rows - round(seen.known.sum())
-        elif isinstance(seen, Moments):
-            known = seen.n.sum(axis=0)
-            found |= {name: (None, summary.n_rows - round(n)) for name, n in zip(part.columns, known, strict=True)}
-    columns = []
-    for column in schema.columns:
-        levels, gaps = found.get(column.name, (None, None))
-        why = _JUDGED.sub("", column.why) + (judged if column.why != AS_SAID else "")
-        columns.append(replace(column, levels=levels, gaps=gaps if whole else None, why=why))
-    return Schema(tuple(columns), schema.target, schema.weight)
+        schema = counted_schema(self.judged.schema, summary, self.judged.looked)
+        classifier._remember_columns(schema)
+        classifier._restore(summary, dict(self.judged.counter.assigned))
 
 
 # A long training that can go on where it was broken off: a saved model, and the place in the files.
@@ -246,7 +143,7 @@ class Checkpoint:
         self._files = [[source.name, source.size, source.path.stat().st_mtime_ns] for source in table.sources]
         self._last: dict[str, Any] = {}
 
-    def load(self, classifier: Learner) -> tuple[Summary | None, Place | None]:
+    def load(self, classifier: Learner, weight: str | None) -> tuple[Summary | None, Place | None]:
         """What was counted before and where to go on, or nothing."""
         if not self.path.exists() or not self.places.exists():
             return None, None
@@ -264,7 +161,8 @@ class Checkpoint:
             ) from None
         if written["files"] != self._files:
             raise FileError(f"The files have changed since {str(self.path)!r} was written; remove it to begin anew.")
-        if repr(found.get_params(deep=False)) != repr(classifier.get_params(deep=False)):
+        wanted = (repr(classifier.get_params(deep=False)), weight)
+        if (repr(found.get_params(deep=False)), found.schema_.weight) != wanted:
             raise FileError(f"{str(self.path)!r} was begun with other settings; use those, or remove it to begin anew.")
         self._last = {str(found.summary_.n_rows): asdict(place)}
         self._is_ours = True

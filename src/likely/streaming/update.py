@@ -8,25 +8,36 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
+from likely.engines import pieces
+from likely.engines.pieces import (
+    Counter,
+    Pass,
+    RunningSum,
+    Turn,
+    columns_read,
+    counted_schema,
+    label_type,
+    told,
+)
 from likely.engines.plan import recipes_in
-from likely.errors import DataError, SettingsError, missing_columns
-from likely.io.protocol import Piece
+from likely.errors import DataError, Setting, SettingsError, missing_columns
 from likely.io.table import FileTable, open_table
 from likely.models.evidence.counts import count_rows
 from likely.models.learner import Learner
+from likely.models.protocols import Refreshes
+from likely.progress import Shown
 from likely.stats import Summary
 from likely.streaming import read_all
-from likely.streaming.count import Counter, EmptyPiece, RunningSum, columns_read, in_order, label_type, told
-from likely.streaming.train import Learns, Progress, Report, counted_schema
+from likely.streaming.train import Learns
 from likely.table import Labels, Table, encode_column
-from likely.table.weights import row_weights
+from likely.table.labels import row_weights
 
 if TYPE_CHECKING:
     from likely.models.bayes.classifier import BayesClassifier
     from likely.models.evidence.classifier import EvidenceClassifier
 
 
-def learn_file(classifier: Learns, source: Any, target: str | None = None, *, progress: Report | None = None) -> Learns:
+def learn_file(classifier: Learns, source: Any, target: str | None = None, *, progress: Shown = None) -> Learns:
     """Learn more rows, from a table in files; the target is the one that was learned, unless another is named.
 
     Evidence counts them, and its corrections are stale until `refresh_file`.
@@ -35,9 +46,7 @@ def learn_file(classifier: Learns, source: Any, target: str | None = None, *, pr
     return classifier if more is None else _settled(classifier, classifier.summary_ + more)
 
 
-def forget_file(
-    classifier: Learns, source: Any, target: str | None = None, *, progress: Report | None = None
-) -> Learns:
+def forget_file(classifier: Learns, source: Any, target: str | None = None, *, progress: Shown = None) -> Learns:
     """Unlearn the rows of a table in files: afterwards the classifier is as if it had never counted them."""
     less = _count(classifier, source, target, progress)
     return classifier if less is None else _settled(classifier, classifier.summary_ - less)
@@ -49,7 +58,9 @@ def target_of(classifier: Any, target: str | None) -> str:
         raise SettingsError(f"The classifier learns from the column {target!r}, so its labels are in another one.")
     known = target or classifier.schema_.target
     if known is None:
-        raise SettingsError("The classifier learned labels that had no name; say which column holds them: target=.")
+        raise SettingsError(
+            "The classifier learned labels that had no name; say which column holds them: ", Setting("target"), "."
+        )
     return str(known)
 
 
@@ -64,7 +75,7 @@ def wanted_by(classifier: Any, table: FileTable, label: str) -> dict[str, str]:
 
 
 def _count(
-    classifier: Learner | EvidenceClassifier, source: Any, target: str | None, progress: Report | None
+    classifier: Learner | EvidenceClassifier, source: Any, target: str | None, progress: Shown
 ) -> Summary | None:
     """What there is to count in the files, by the columns, families and recipes of the classifier."""
     table = source if isinstance(source, FileTable) else open_table(source)
@@ -80,30 +91,24 @@ def _count(
         codes = Labels(labels.classes, labels.codes[there])
         return count_rows(rows.take(there), classifier.schema_, codes, weight[there], recipes, 1)
 
-    def count(piece: Piece) -> Summary | None:
-        try:
-            return counter.count(piece) if isinstance(classifier, Learner) else told(piece, by_cells)
-        except EmptyPiece:
-            return None
+    def count(turn: Turn) -> Summary:
+        return counter.count(turn.piece) if isinstance(classifier, Learner) else told(turn.piece, by_cells)
 
-    total, rows = RunningSum(), 0
-    for piece, counted in in_order(count, table.pieces(wanted), classifier.n_jobs):
-        rows += piece.n_rows
+    total = RunningSum()
+    for piece, counted in Pass(table, wanted, classifier.n_jobs, progress).each(count):
         if counted is not None:
             total.add(counted)
             total.refuse_endless(piece)
-        if progress is not None:
-            before, own = table.share_before(piece.after.file)
-            progress(Progress(rows, before + own * piece.share))
     return total.total()
 
 
 def _settled(classifier: Learns, summary: Summary) -> Learns:
     if isinstance(classifier, Learner):
-        classifier.restore(summary, classifier.families_)
+        classifier._restore(summary, classifier.families_)
     else:
-        cast("EvidenceClassifier", classifier).recount(summary)
-    classifier.schema_ = counted_schema(classifier.schema_, summary, summary.n_rows)
+        cast("EvidenceClassifier", classifier)._recount(summary)
+    schema = counted_schema(classifier.schema_, summary)
+    classifier._remember_columns(schema, named="feature_names_in_" in vars(classifier))
     return classifier
 
 
@@ -118,24 +123,21 @@ def refresh_file(
     target: str | None = None,
     *,
     memory: int | None = None,
-    progress: Report | None = None,
+    progress: Shown = None,
 ) -> tuple[Refreshed, int]:
     """Correct a classifier by the rows of a table in files, which it has counted; and by how many of them.
 
     Rows that need more than `memory` bytes (None for 512 MiB) are drawn by chance, each as likely as any other.
     """
-    if not hasattr(classifier, "refresh"):
+    if not isinstance(classifier, Refreshes):
         raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")
     table = source if isinstance(source, FileTable) else open_table(source)
     label = target_of(classifier, target)
-    drawn = Draw(read_all.BUDGET if memory is None else memory, len(classifier.schema_.features))
-    rows = 0
-    for piece in table.pieces(wanted_by(classifier, table, label)):
-        drawn.add(piece.read())
-        rows += piece.n_rows
-        if progress is not None:
-            before, own = table.share_before(piece.after.file)
-            progress(Progress(rows, before + own * piece.share))
+    drawn = Draw(pieces.BUDGET if memory is None else memory, len(classifier.schema_.features))
+    wanted = wanted_by(classifier, table, label)
+    for _, read in Pass(table, wanted, classifier.n_jobs, progress).each(lambda turn: turn.piece.read()):
+        if read is not None:
+            drawn.add(read)
     whole = drawn.rows()
     if whole is None:
         raise DataError(f"{table.sources[0].name}: no row is left to refresh with.")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from likely.table.cells import GAP, Codes, NotANumber, Storage
 from likely.table.labels import Labels, encode_column, encode_labels, labels_of, merge_classes
 from likely.table.levels import index_levels, level_key, level_map
-from likely.table.names import Numbered
 from likely.table.read import as_table
-from likely.table.table import Table
+from likely.table.table import Numbered, Table
 
 __all__ = [
     "GAP",

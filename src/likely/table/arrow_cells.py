@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import SchemaError
+from likely.errors import SchemaError, say_kind
 from likely.table.cells import GAP, Codes, Rows, Storage, numbers_of, settled, strings_of, used
 from likely.table.encode import encode_numbers, python_levels
 
@@ -60,8 +60,9 @@ class ArrowCells:
                 pass  # spaces, or no numbers: read with care and name the row
         elif not types.is_dictionary(kind):
             raise SchemaError(
-                f"Column {name!r} holds {kind} and cannot be read as numbers; leave it out "
-                f"(schema={{{name!r}: 'ignored'}}) or compute a number from it first."
+                f"Column {name!r} holds {kind} and cannot be read as numbers; leave it out (",
+                say_kind(name, "ignored"),
+                ") or compute a number from it first.",
             )
         return numbers_of(self.codes(name), name)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import SchemaError
+from likely.errors import AtRow, SchemaError, say_kind
 from likely.table.encode import encode_numbers, python_levels
 from likely.table.levels import level_key, plain, read_number, written
 
@@ -137,14 +137,16 @@ def number_of(value: Any) -> float:
 
 def not_a_number(name: str, row: int, value: object) -> SchemaError:
     """The error for a cell that cannot be read as a number."""
-    where = f"Column {name!r}, row {row}"
+    where = (f"Column {name!r}", AtRow(row, f", row {row}"))
     if isinstance(value, int):
-        return SchemaError(f"{where}: a whole number of {value.bit_length()} bits is too large.")
+        return SchemaError(*where, f": a whole number of {value.bit_length()} bits is too large.")
     if isinstance(value, (str, bytes)):
-        hint = f"make the column nominal (schema={{{name!r}: 'nominal'}}) or mend the cell."
-        return SchemaError(f"{where}: could not convert {shortened(value)} to a number; {hint}")
+        return SchemaError(
+            *where, f": could not convert {shortened(value)} to a number; make the column nominal (",
+            say_kind(name, "nominal"), ") or mend the cell.",
+        )  # fmt: skip
     return NotANumber(
-        f"{where}: the argument must be a string or a number, not {shortened(value)} ({type(value).__name__})."
+        *where, f": the argument must be a string or a number, not {shortened(value)} ({type(value).__name__})."
     )
 
 

@@ -1,17 +1,168 @@
-"""One column, from any library, as cells."""
+"""One column of anything: cells of Python objects, and which cells a column has."""
 
 from __future__ import annotations
 
+import datetime
 import sys
-from typing import Any
+from collections.abc import Hashable
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SchemaError
+from likely.arrays import Array
+from likely.errors import AtRow, DataError, SchemaError
 from likely.table.arrow_cells import ArrowCells
-from likely.table.cells import CategoryCells, Cells, NumberCells, settled
-from likely.table.object_cells import ObjectCells, as_objects
+from likely.table.cells import (
+    GAP,
+    CategoryCells,
+    Cells,
+    Codes,
+    NumberCells,
+    Rows,
+    Storage,
+    not_a_number,
+    number_of,
+    settled,
+    shortened,
+)
+from likely.table.levels import is_gap, level_key, plain, written
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_TRUTHS = (bool, np.bool_)
+_CHANGED = frozenset({bool, np.bool_, np.float16, np.float32})
+_NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
+
+
+class ObjectCells:
+    """A column of Python objects of any types."""
+
+    def __init__(self, values: NDArray[np.object_]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def typed(self) -> Cells | None:
+        """The same column in Arrow's memory, if one simple type holds it without changing any value."""
+        import pyarrow as pa
+
+        try:
+            column = pa.array(self.values, from_pandas=True)
+        except (ValueError, TypeError, NotImplementedError, OverflowError):
+            return None
+        kind = column.type
+        # Arrow reads True among floats as 1.0 and narrows to the first float's width.
+        if pa.types.is_floating(kind):
+            alike = _CHANGED.isdisjoint(map(type, self.values))
+            return ArrowCells(pa.chunked_array([column])) if alike else None
+        if pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+            return ArrowCells(pa.chunked_array([column]))
+        return None
+
+    @cached_property
+    def storage(self) -> Storage:
+        if self.typed is not None:
+            return self.typed.storage
+        types = {type(value) for value in self.values if not is_gap(value)}
+        if not types:
+            return "empty"
+        if any(issubclass(kind, (complex, np.complexfloating)) for kind in types):
+            raise DataError("Complex data not supported; give real and imaginary parts as two columns.")
+        return _storage_of(types)
+
+    def numbers(self, name: str) -> Array:
+        if self.typed is not None:
+            return self.typed.numbers(name)
+        numbers = np.full(len(self.values), np.nan)
+        for row, value in enumerate(self.values):
+            if is_gap(value):
+                continue
+            try:
+                numbers[row] = number_of(value)
+            except (TypeError, ValueError, OverflowError):
+                raise not_a_number(name, row, value) from None
+        return numbers
+
+    def codes(self, name: str) -> Codes:
+        if self.typed is not None:
+            return self.typed.codes(name)
+        levels, codes = factorise(self.values, name)
+        return Codes(tuple(plain(level) for level in levels), codes)
+
+    def strings(self, name: str) -> pa.ChunkedArray:
+        if self.typed is not None:
+            return self.typed.strings(name)
+        import pyarrow as pa
+
+        texts = [None if is_gap(value) else _clean(written(value)) for value in self.values]
+        return pa.chunked_array([pa.array(texts, pa.large_string())])
+
+    def gaps(self) -> int:
+        return self.typed.gaps() if self.typed is not None else sum(map(is_gap, self.values))
+
+    def at(self, rows: Rows) -> ObjectCells:
+        return ObjectCells(self.values[rows])
+
+
+def factorise(values: NDArray[np.object_], name: str) -> tuple[list[Hashable], NDArray[np.int32]]:
+    """Distinct values as they first came, and the place of each row's value; −1 is a gap."""
+    index: dict[Hashable, int] = {}
+    levels: list[Hashable] = []
+    codes = np.full(len(values), GAP, dtype=np.int32)
+    for row, value in enumerate(values):
+        if is_gap(value):
+            continue
+        try:
+            place = index.setdefault(level_key(value), len(levels))
+        except TypeError:
+            raise SchemaError(
+                f"Column {name!r}",
+                AtRow(row, f", row {row}"),
+                f": {type(value).__name__} {shortened(value)} cannot be "
+                "a category, since it is unhashable; make it a string or a tuple, or leave it out.",
+            ) from None
+        if place == len(levels):
+            levels.append(value)
+        codes[row] = place
+    return levels, codes
+
+
+def as_objects(values: Any) -> NDArray[np.object_]:
+    """A 1-D array of the given objects, whatever they are; tuples and lists stay cells."""
+    listed = list(values)
+    cells = np.empty(len(listed), dtype=object)
+    cells[:] = listed
+    return cells
+
+
+def _storage_of(types: set[type]) -> Storage:
+    if any(kind.__hash__ is None for kind in types) or all(issubclass(kind, _NESTED) for kind in types):
+        return "nested"
+    if all(issubclass(kind, _DATES) or kind.__name__ == "Period" for kind in types):
+        return "date"
+    if all(issubclass(kind, _TRUTHS) for kind in types):
+        return "boolean"
+    if any(issubclass(kind, _TRUTHS) for kind in types):
+        return "mixed"
+    if all(issubclass(kind, (int, np.integer)) for kind in types):
+        return "integer"
+    if all(issubclass(kind, (int, float, Decimal, Fraction, np.number)) for kind in types):
+        return "float"
+    return "string" if all(issubclass(kind, (str, bytes)) for kind in types) and len(types) == 1 else "mixed"
+
+
+def _clean(text: str) -> str:
+    """Text that UTF-8 can hold: half a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
 
 NUMERIC = "biuf"
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Float32
-from likely.errors import DataError, SchemaError, SettingsError
+from likely.errors import DataError, SchemaError, SettingsError, say_kind
 from likely.table.table import Numbers, Table
 
 Shape = tuple[int, int, int]
@@ -105,8 +105,10 @@ def read_pixels(table: Table, columns: tuple[str, ...]) -> Array:
         texts = [name for name in columns if table.storage(name) in ("string", "category")]
         if not texts:
             raise
-        wish = f"leave it out with schema={{{texts[0]!r}: 'ignored'}}, or mend its cells"
-        raise SchemaError(f"Column {texts[0]!r} holds something that is no pixel: {wish}.") from error
+        raise SchemaError(
+            f"Column {texts[0]!r} holds something that is no pixel: leave it out with ", say_kind(texts[0], "ignored"),
+            ", or mend its cells.",
+        ) from error  # fmt: skip
     good = np.abs(rows) <= LARGEST
     if not good.all():
         row, place = (int(k) for k in np.argwhere(~good)[0])

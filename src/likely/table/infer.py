@@ -9,11 +9,10 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import SchemaError
+from likely.errors import Aside, Message, SchemaError, say_kind
 from likely.table.cells import Codes, Storage
 from likely.table.levels import read_number
-from likely.table.names import Numbered
-from likely.table.table import Table
+from likely.table.table import Numbered, Table
 
 Kind = Literal["numeric", "nominal", "text", "ignored"]
 
@@ -74,13 +73,13 @@ MOSTLY = 0.5  # and is distinct in more than this part of the rows
 IDENTIFIER_ROWS = 20  # so many short strings, all distinct, identify rows
 
 
-def guess_column(table: Table, name: str) -> Column:
+def infer_column(table: Table, name: str) -> Column:
     """Look at one column of a frame: its storage, its exact gaps, and a sample or all of its values."""
     storage = table.storage(name)
     if storage in ("float", "integer"):
-        return _guess_numbers(table, name, storage)
+        return _infer_numbers(table, name, storage)
     if storage in ("string", "mixed"):
-        return _guess_strings(table, name, storage)
+        return _infer_strings(table, name, storage)
     gaps = table.gaps(name)
     if storage in ("boolean", "category"):
         levels = len(table.codes(name).levels)
@@ -94,7 +93,7 @@ def guess_column(table: Table, name: str) -> Column:
     return Column(name, "ignored", storage, None, gaps, notes[storage])
 
 
-def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
+def infer_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
     """Look at a sample of rows of a plain matrix, all columns at once."""
     rows = min(SAMPLE, max(SAMPLE_CELLS // table.n_columns, 1))
     seen = matrix[:: max(-(-len(matrix) // rows), 1)]
@@ -109,16 +108,16 @@ def guess_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
     constant = _constant_columns(seen, known)
     storage: Storage = "float" if matrix.dtype.kind == "f" else "integer"
     exact = not sampled or storage == "integer"
-    guesses = []
+    inferred = []
     for j, name in enumerate(table.names):
         if len(seen) and gaps[j] == len(seen) and table.storage(name) == "empty":
-            guesses.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
+            inferred.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
             continue
         distinct = 1 if constant[j] else int(levels[j])
-        why = _about_numbers(name, storage, distinct, len(seen)) + _judged(len(seen), len(matrix))
+        why = _about_numbers(name, storage, distinct, len(seen)) + judged(len(seen), len(matrix))
         counted = None if sampled or distinct < 0 else distinct
-        guesses.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
-    return guesses
+        inferred.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
+    return inferred
 
 
 def sparse_pattern(sparse: Any) -> Column:
@@ -127,7 +126,7 @@ def sparse_pattern(sparse: Any) -> Column:
     return Column("", "numeric", kinds.get(sparse.dtype.kind, "integer"), why="sparse numbers")
 
 
-def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
+def _infer_numbers(table: Table, name: str, storage: Storage) -> Column:
     rows = _sample(table.n_rows)
     values = table.cells(name).at(rows).numbers(name) if len(rows) < table.n_rows else table.numbers(name)
     known = values[~np.isnan(values)]
@@ -137,18 +136,18 @@ def _guess_numbers(table: Table, name: str, storage: Storage) -> Column:
         distinct = len(np.unique(known)) if storage == "integer" or (known == np.floor(known)).all() else -1
     if distinct < 0 and len(known) and (known == known[0]).all():
         distinct = 1
-    why = _about_numbers(name, storage, distinct, len(known)) + _judged(len(rows), table.n_rows)
+    why = _about_numbers(name, storage, distinct, len(known)) + judged(len(rows), table.n_rows)
     counted = None if distinct < 0 or len(rows) < table.n_rows else distinct
     return Column(name, "numeric", storage, counted, table.gaps(name), why)
 
 
-def _guess_strings(table: Table, name: str, storage: Storage) -> Column:
+def _infer_strings(table: Table, name: str, storage: Storage) -> Column:
     rows = _sample(table.n_rows)
     if len(rows) < table.n_rows and storage == "string":
         part = table.cells(name).at(rows).codes(name)
         if _is_text(part):
             # All levels of a long column of texts would be a second copy of it.
-            why = "free text" + _judged(len(rows), table.n_rows)
+            why: str = "free text" + judged(len(rows), table.n_rows)
             return Column(name, "text", storage, None, table.gaps(name), why)
     try:
         coded = table.codes(name)
@@ -160,11 +159,11 @@ def _guess_strings(table: Table, name: str, storage: Storage) -> Column:
     if _is_text(coded):
         return Column(name, "text", storage, levels, gaps, "free text: several words, mostly distinct")
     if known >= IDENTIFIER_ROWS and levels == known:
-        why = f"every row has its own value, as identifiers do; schema={{{name!r}: 'nominal'}} keeps it"
+        why = Message("every row has its own value, as identifiers do; ", say_kind(name, "nominal"), " keeps it")
         return Column(name, "ignored", storage, levels, gaps, why)
     what = "values of several types" if storage == "mixed" else "strings"
     why = f"{what} with few distinct values" if levels <= known * MOSTLY else what
-    return Column(name, "nominal", storage, levels, gaps, why + _spelt_numbers(name, coded) + _constant(levels))
+    return Column(name, "nominal", storage, levels, gaps, Message(why, _spelt_numbers(name, coded), _constant(levels)))
 
 
 def _is_text(coded: Codes) -> bool:
@@ -180,7 +179,7 @@ def _is_text(coded: Codes) -> bool:
 def _spelt_numbers(name: str, coded: Codes) -> str:
     some: Sequence[Any] = coded.levels[: FEW_LEVELS * FEW_LEVELS]
     if some and all(isinstance(level, str) and read_number(level) is not None for level in some):
-        return f"; they spell numbers: schema={{{name!r}: 'numeric'}} reads them so"
+        return Message("; they spell numbers: ", say_kind(name, "numeric"), " reads them so")
     return ""
 
 
@@ -190,7 +189,7 @@ def _sample(n_rows: int) -> NDArray[np.intp]:
 
 
 def _truths(name: str, levels: int, looked: int, rows: int) -> Column:
-    why = "truth values" + _constant(levels) + _judged(looked, rows)
+    why = "truth values" + _constant(levels) + judged(looked, rows)
     return Column(name, "nominal", "boolean", int(levels) if looked == rows else None, 0, why)
 
 
@@ -198,15 +197,19 @@ def _about_numbers(name: str, storage: Storage, distinct: int, looked: int) -> s
     what = "whole numbers" if storage == "integer" or distinct > 1 else "numbers"
     if not 1 < distinct <= min(FEW_LEVELS, MOSTLY * looked):
         return what + _constant(distinct)
-    return f"{what}, only {distinct} distinct: schema={{{name!r}: 'nominal'}} if they are categories"
+    return Message(f"{what}, only {distinct} distinct: ", say_kind(name, "nominal"), " if they are categories")
 
 
 def _constant(levels: int) -> str:
     return "; constant, so it says nothing about the class" if levels == 1 else ""
 
 
-def _judged(looked: int, rows: int) -> str:
-    return f" (judged from {looked:,} of {rows:,} rows)" if looked < rows else ""
+JUDGED = " (judged from "
+
+
+def judged(looked: int, rows: int) -> Message:
+    """How many rows a column was judged from, if these were not all."""
+    return Message(Aside(f"{JUDGED}{looked:,} of {rows:,} rows)") if looked < rows else "")
 
 
 def _distinct(seen: NDArray[Any]) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""Labels of any hashable type as codes into their sorted classes."""
+"""Labels and weights of rows: classes and the place of each row among them, and what each row counts for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError, SchemaError, missing_columns
+from likely.errors import AtRow, DataError, SchemaError, missing_columns
+from likely.numerics import refuse_heavy
 from likely.table.arrow_cells import ArrowCells
 from likely.table.cells import GAP, CategoryCells, Cells, NumberCells
-from likely.table.column import NUMERIC, cells_of, module, no_complex
+from likely.table.column import NUMERIC, ObjectCells, as_objects, cells_of, factorise, module, no_complex
 from likely.table.encode import encode_numbers, encode_words
 from likely.table.levels import in_order, level_key
-from likely.table.object_cells import ObjectCells, as_objects, factorise
 from likely.table.table import Table
 
 _EXACT = 2**53
@@ -187,20 +187,25 @@ def _checked(classes: NDArray[Any], codes: NDArray[np.int32]) -> Labels:
     if np.isinf(classes).any():
         row = int(np.argmax(np.isin(codes, np.flatnonzero(np.isinf(classes)))))
         raise DataError(
-            f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label in row {row}."
+            f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label",
+            AtRow(row, f" in row {row}"),
+            ".",
         )
     broken = np.flatnonzero(classes != np.floor(classes))
     if len(broken):
         row = int(np.argmax(np.isin(codes, broken)))
         raise DataError(
-            f"Unknown label type: continuous. The label in row {row} is {classes[codes[row]]}; "
-            "classes need whole numbers or names, so cut the values into bins first."
+            "Unknown label type: continuous. The label",
+            AtRow(row, f" in row {row}"),
+            f" is {classes[codes[row]]}; classes need whole numbers or names, so cut the values into bins first.",
         )
     return Labels(classes, codes)
 
 
 def _missing(row: int, more: str = "") -> DataError:
-    return DataError(f"The label in row {row} is missing; leave the row out or give it a label.{more}")
+    return DataError(
+        "The label", AtRow(row, f" in row {row}"), f" is missing; leave the row out or give it a label.{more}"
+    )
 
 
 def _sorted(levels: Sequence[Hashable], codes: NDArray[np.int32], dtype: np.dtype[Any] | None) -> Labels:
@@ -259,3 +264,30 @@ def _common(a: NDArray[Any], b: NDArray[Any]) -> np.dtype[Any] | None:
         whole = a if a.dtype.kind in "iu" else b
         return np.dtype(np.float64) if bool((np.abs(whole.astype(np.float64)) <= _EXACT).all()) else None
     return None
+
+
+# What each row counts for.
+
+
+def row_weights(given: Any, table: Table, column: str | None = None) -> NDArray[np.float64] | None:
+    """One weight from zero up per row, from an argument or from the table's weight column; None for ones.
+
+    Their sum is a weight that can be counted, see `limits.HEAVIEST`.
+    """
+    if given is None and column is None:
+        return None
+    weights = np.asarray(table.numbers(str(column)) if given is None else given, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(table.n_rows, float(weights))
+    if weights.ndim != 1:
+        raise DataError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+    if len(weights) != table.n_rows:
+        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(table.n_rows,)}: one weight per row.")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+    if len(bad):
+        raise DataError(
+            "The weight", AtRow(bad[0], f" of row {bad[0]}"),
+            f" is {weights[bad[0]]:g}, but weights are finite and not negative.",
+        )  # fmt: skip
+    refuse_heavy(weights)
+    return np.ascontiguousarray(weights)

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from likely.errors import DataError, SchemaError
 from likely.table.arrow_cells import ArrowCells
 from likely.table.cells import NumberCells
-from likely.table.column import NUMERIC, cells_of, masked, module, no_complex
-from likely.table.names import Numbered, unique_names
-from likely.table.object_cells import ObjectCells, as_objects
+from likely.table.column import NUMERIC, ObjectCells, as_objects, cells_of, masked, module, no_complex
 from likely.table.sparse import as_csr
-from likely.table.table import Table
+from likely.table.table import Numbered, Table, unique_names
 
 
 def as_table(X: Any, *, allow_empty: bool = True) -> Table:

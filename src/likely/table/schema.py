@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from likely.errors import SchemaError, SettingsError, did_you_mean, missing_columns
-from likely.parallel import side_by_side
+from likely.errors import Aside, Message, SchemaError, SettingsError, did_you_mean, missing_columns, say_kind
+from likely.markup import joined, tag
+from likely.parallel import run
 from likely.table.cells import Storage
-from likely.table.infer import SAMPLE, Column, Kind, ManyColumns, guess_column, guess_matrix, sparse_pattern
-from likely.table.names import Numbered
+from likely.table.infer import JUDGED, SAMPLE, Column, Kind, ManyColumns, infer_column, infer_matrix, sparse_pattern
 from likely.table.read import as_table
-from likely.table.table import Table
+from likely.table.table import Numbered, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,22 +47,22 @@ class Schema:
         weight: str | None = None,
         overrides: Mapping[str, str] | Schema | None = None,
     ) -> Schema:
-        """Guess the kind of every column; `overrides` says by name what the user knows better."""
+        """Infer the kind of every column; `overrides` says by name what the user knows better."""
         given = as_table(table)
         wanted, target, weight = _wishes(given, target, weight, overrides)
         if given.sparse is not None:
             return cls(_sparse_columns(given, wanted, target, weight), target, weight)
         names = [name for name in given.names if name not in (target, weight)]
         if given.matrix is not None:
-            guesses = {column.name: column for column in guess_matrix(given, given.matrix)}
+            inferred = {column.name: column for column in infer_matrix(given, given.matrix)}
         else:
-            guesses = {}
+            inferred = {}
 
         def judge(name: str) -> Column:
-            return _column(given, name, wanted.get(name), guesses.get(name))
+            return _column(given, name, wanted.get(name), inferred.get(name))
 
-        alone = bool(guesses) or given.n_rows <= SAMPLE
-        columns = tuple(side_by_side(judge, names, 1 if alone else None))
+        alone = bool(inferred) or given.n_rows <= SAMPLE
+        columns = tuple(run(judge, names, 1 if alone else None))
         return cls(columns, target, weight)
 
     @cached_property
@@ -132,7 +132,9 @@ class Schema:
 
     def with_reasons(self, reasons: Mapping[str, str]) -> Schema:
         """The same schema, with something more to say about why some columns are what they are."""
-        told = {name: "; ".join(filter(None, [self[name].why, why])) for name, why in reasons.items()}
+        told = {
+            name: Message(self[name].why, "; " if self[name].why and why else "", why) for name, why in reasons.items()
+        }
         return self._with({name: replace(self[name], why=why) for name, why in told.items()})
 
     def _with(self, changed: Mapping[str, Column]) -> Schema:
@@ -210,22 +212,14 @@ class Schema:
         return ", ".join([f"{len(self)} column{'s' * (len(self) != 1)}", *roles])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        head = "".join(f"<th>{name}</th>" for name in ("column", "kind", "levels", "gaps", "why"))
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{escape('' if cell is None else str(cell))}</td>"
-                for cell in (c.name, c.kind, c.levels, c.gaps, c.why)
-            )
-            + "</tr>"
+        head = tag("tr", *(tag("th", name) for name in ("column", "kind", "levels", "gaps", "why")))
+        rows = [
+            tag("tr", *(tag("td", cell) for cell in (c.name, c.kind, c.levels, c.gaps, c.why)))
             for c in self.columns[:SHOWN_COLUMNS]
-        )
+        ]
         more = len(self) - SHOWN_COLUMNS
-        foot = f"<p>… and {more} more columns</p>" if more > 0 else ""
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        return f"<p>{escape(self._title())}</p>{table}{foot}"
+        foot = tag("p", f"… and {more} more columns") if more > 0 else None
+        return joined(tag("p", self._title()), tag("table", tag("thead", head), tag("tbody", *rows)), foot)
 
 
 def _columns_from(data: Mapping[str, Any]) -> Sequence[Column]:
@@ -241,7 +235,19 @@ def _column_from(data: Mapping[str, Any]) -> Column:
     words = isinstance(name, str) and isinstance(why, str) and storage in get_args(Storage)
     if not words or not all(number is None or type(number) is int for number in (levels, gaps)):
         raise TypeError(f"column {name!r}")
-    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, why)
+    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, _parted(why, name))
+
+
+def _parted(why: str, name: str) -> str:
+    """A reason that was written as text, with the parts that it had."""
+    text, mark, rest = why.partition(JUDGED)
+    rows, end, more = rest.partition(")")
+    told = Message(Aside(f"{mark}{rows}{end}") if mark else "", more)
+    for kind in KINDS:
+        before, said, after = text.partition(str(say_kind(name, kind)))
+        if said:
+            return Message(before, say_kind(name, kind), after, told)
+    return Message(text, told)
 
 
 def schema_for(table: Table, target: str | None, given: Any) -> Schema:
@@ -252,6 +258,13 @@ def schema_for(table: Table, target: str | None, given: Any) -> Schema:
         raise SettingsError(f"schema is {given!r}, but it is a Schema or a mapping of column names to kinds.")
     texts = {table.names[0]: "text"} if table.is_text else {}
     return Schema.infer(table, target, overrides={**texts, **(given or {})})
+
+
+def with_weight(given: Any, weight: str | None) -> Any:
+    """What a user said of the columns, and that one of them holds weights."""
+    if weight is None or not isinstance(given, Schema | Mapping | None):
+        return given
+    return replace(given, weight=weight) if isinstance(given, Schema) else {**(given or {}), weight: "weight"}
 
 
 def as_kind(kind: object, name: str) -> Kind:
@@ -302,13 +315,13 @@ def _given_schema(table: Table, schema: Schema) -> dict[str, Kind]:
     return {name: schema.kinds.get(name, "ignored") for name in table.names}
 
 
-def _column(table: Table, name: str, wanted: Kind | None, guess: Column | None) -> Column:
+def _column(table: Table, name: str, wanted: Kind | None, inferred: Column | None) -> Column:
     """A column as guessed, or as the user wants it."""
     if wanted is None:
-        return guess or guess_column(table, name)
+        return inferred or infer_column(table, name)
     long_matrix = table.matrix is not None and table.n_rows > SAMPLE
     levels = len(table.codes(name).levels) if wanted == "nominal" and not long_matrix else None
-    gaps = guess.gaps if guess is not None else table.gaps(name)
+    gaps = inferred.gaps if inferred is not None else table.gaps(name)
     return Column(name, wanted, table.storage(name), levels, gaps, AS_SAID)
 
 

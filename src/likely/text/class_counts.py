@@ -12,7 +12,7 @@ from sklearn import get_config
 
 from likely.arrays import Array, Int32
 from likely.errors import DataError
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.text.documents import DecodeError, as_blocks
 from likely.text.kernels.counts import count_classes, count_classes_sparse, count_tokens, rename
 from likely.text.token_stream import Part, Pool, Stream, read_stream
@@ -62,14 +62,14 @@ def class_counts_of(
         def task_sparse(group: slice) -> tuple[Int32, Array, Array, NDArray[np.int64]]:
             return count_classes_sparse(tokens, starts, order, _bounds(bounds, group), w, len(stream.words))
 
-        return _sparse(stream.words, list(side_by_side(task_sparse, groups, n_jobs)))
+        return _sparse(stream.words, run(task_sparse, groups, n_jobs))
     counts = np.zeros((n_classes, len(stream.words)))
     documents = np.zeros_like(counts)
 
     def task(group: slice) -> None:
         count_classes(tokens, starts, order, _bounds(bounds, group), w, counts[group], documents[group])
 
-    list(side_by_side(task, groups, n_jobs))
+    run(task, groups, n_jobs)
     return ClassCounts(stream.words, counts, documents)
 
 
@@ -92,7 +92,7 @@ def _joined(stream: Stream, n_jobs: int | None) -> tuple[Int32, NDArray[np.int64
         part = stream.parts[place]
         rename(part.ids, stream.maps[part.table], tokens[firsts[place] : firsts[place + 1]])
 
-    list(side_by_side(task, range(len(stream.parts)), n_jobs))
+    run(task, range(len(stream.parts)), n_jobs)
     ends = [part.ends + first for part, first in zip(stream.parts, firsts, strict=False)]
     return tokens, np.concatenate([[0], *ends]).astype(np.int64)
 
@@ -206,7 +206,7 @@ def count_columns(
         with pool.borrow() as (_, scratch):
             return count_tokens(part.ids, part.ends, column_of[part.table], scratch.line, *scratch.bits)
 
-    counted = list(side_by_side(task, parts, n_jobs))
+    counted = run(task, parts, n_jobs)
     firsts = np.cumsum([0, *(len(columns) for columns, _, _ in counted)], dtype=np.int64)
     starts = np.concatenate([[0], *(ends + first for (_, _, ends), first in zip(counted, firsts, strict=False))])
     columns = np.empty(firsts[-1], dtype=np.int32)
@@ -216,7 +216,7 @@ def count_columns(
         own = slice(firsts[place], firsts[place + 1])
         columns[own], counts[own], _ = counted[place]
 
-    list(side_by_side(copy, range(len(counted)), n_jobs))
+    run(copy, range(len(counted)), n_jobs)
     return columns, counts, starts.astype(np.int64)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.errors import DataError
+from likely.errors import AtRow, DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,7 +103,10 @@ def _text(text: Any, row: int, decode_error: DecodeError) -> str | None:
         return _decode(text, row, decode_error)
     if text is None or text != text or str(text) == "<NA>":
         return None
-    raise DataError(f"Row {row} holds {text!r} ({type(text).__name__}), but a text is expected; turn it into a string.")
+    raise DataError(
+        AtRow(row, f"Row {row}", "A cell"),
+        f" holds {text!r} ({type(text).__name__}), but a text is expected; turn it into a string.",
+    )
 
 
 def _decode(text: bytes, row: int, decode_error: DecodeError) -> str:
@@ -111,8 +114,9 @@ def _decode(text: bytes, row: int, decode_error: DecodeError) -> str:
         return text.decode("utf-8", decode_error)
     except UnicodeDecodeError as error:
         raise DataError(
-            f"Row {row} is no UTF-8 text: byte {error.start} is 0x{text[error.start]:02x}. Decode the column with its "
-            'own encoding, or pass decode_error="replace".'
+            AtRow(row, f"Row {row}", "A cell"),
+            f" is no UTF-8 text: byte {error.start} is 0x{text[error.start]:02x}. Decode the column with its "
+            'own encoding, or pass decode_error="replace".',
         ) from None
 
 

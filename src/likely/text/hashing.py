@@ -78,7 +78,7 @@ class HashingCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parameters; nothing is learned."""
-        self._recipe()
+        self._tokenizer()
         return self
 
     def partial_fit(self, X: Any = None, y: Any = None) -> Self:
@@ -87,7 +87,7 @@ class HashingCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def transform(self, X: Any) -> Any:
         """Documents × `n_features`, sparse."""
-        stream = read_stream(as_blocks(X, self.decode_error), self._recipe(), self.n_jobs)
+        stream = read_stream(as_blocks(X, self.decode_error), self._tokenizer(), self.n_jobs)
         # Only the columns in use are counted: memory follows the words of the batch, not the width.
         used, place = np.unique(hashed_columns(stream.words, self.n_features), return_inverse=True)
         place_or_none = np.append(place, -1).astype(np.int32)
@@ -99,7 +99,7 @@ class HashingCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         """The same as `transform`."""
         return self.transform(X)
 
-    def _recipe(self) -> Tokenizer:
+    def _tokenizer(self) -> Tokenizer:
         width: Any = self.n_features
         if not (isinstance(width, int | np.integer) and 1 <= width <= _MOST_FEATURES):
             raise SettingsError(f"n_features is {width!r}, but it is a whole number from 1 to 2³¹ − 1.")

@@ -102,32 +102,33 @@ STEMMERS = {
 }  # fmt: skip
 
 
-def changed_words(words: Words, recipe: Tokenizer) -> tuple[Words, Int32]:
+def changed_words(words: Words, tokenizer: Tokenizer) -> tuple[Words, Int32]:
     """The words that remain, and where each word went: −1 if it is left out.
 
-    >>> words, new = changed_words(Words.of(["the", "year", "2004", "1999"]), Recipe(numbers=True, stop_words={"the"}))
+    >>> tokenizer = Tokenizer(numbers=True, stop_words={"the"})
+    >>> words, new = changed_words(Words.of(["the", "year", "2004", "1999"]), tokenizer)
     >>> words.to_list(), new.tolist()
     (['year', '<number>'], [-1, 0, 1, 1])
     """
-    stopped = Words.of(sorted(recipe.stop_words)).find(words) >= 0
+    stopped = Words.of(sorted(tokenizer.stop_words)).find(words) >= 0
     kept = np.flatnonzero(~stopped)
     new = np.full(len(words), -1, dtype=np.int32)
-    if not (recipe.numbers or recipe.reduce):
+    if not (tokenizer.numbers or tokenizer.reduce):
         new[kept] = np.arange(len(kept), dtype=np.int32)
         return words.take(kept), new
     names = words.take(kept).to_list()
-    if recipe.reduce:
-        names = _reduced(names, recipe)
-    if recipe.numbers:
+    if tokenizer.reduce:
+        names = _reduced(names, tokenizer)
+    if tokenizer.numbers:
         names = [NUMBER if name.isdecimal() else name for name in names]
     places: dict[str, int] = {}
     new[kept] = [places.setdefault(name, len(places)) for name in names]
     return Words.of(places), new
 
 
-def with_language(recipe: Tokenizer, blocks: Sequence[Block]) -> Tokenizer:
-    """The recipe with its language guessed from the texts, if it is to be guessed."""
-    return replace(recipe, language=guess_language(blocks)) if recipe.language == GUESS else recipe
+def with_language(tokenizer: Tokenizer, blocks: Sequence[Block]) -> Tokenizer:
+    """The tokenizer with its language guessed from the texts, if it is to be guessed."""
+    return replace(tokenizer, language=guess_language(blocks)) if tokenizer.language == GUESS else tokenizer
 
 
 def guess_language(blocks: Sequence[Block]) -> str:
@@ -138,15 +139,15 @@ def guess_language(blocks: Sequence[Block]) -> str:
     return str(language)
 
 
-def _reduced(names: list[str], recipe: Tokenizer) -> list[str]:
-    if recipe.language is None or recipe.language == GUESS:
+def _reduced(names: list[str], tokenizer: Tokenizer) -> list[str]:
+    if tokenizer.language is None or tokenizer.language == GUESS:
         raise SettingsError("The language has to be known before words are reduced; see `with_language`.")
-    if recipe.reduce == "stem":
-        return [stem or name for stem, name in zip(_stems(recipe.language)(names), names, strict=True)]
-    lemmas = _lemmas(recipe.language)
+    if tokenizer.reduce == "stem":
+        return [stem or name for stem, name in zip(_stems(tokenizer.language)(names), names, strict=True)]
+    lemmas = _lemmas(tokenizer.language)
     found = [lemmas(name) or name for name in names]
     # German nouns come back with a capital.
-    return [lemma.lower() for lemma in found] if recipe.lowercase else found
+    return [lemma.lower() for lemma in found] if tokenizer.lowercase else found
 
 
 def _stems(language: str) -> Callable[[list[str]], list[str]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Int32
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.text.characters import Characters, characters
 from likely.text.documents import Block, as_blocks
 from likely.text.kernels.characters import scan_chars
@@ -153,7 +153,7 @@ def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_j
         with pool.borrow() as (number, table):
             return _scan_ngrams(part, stream.maps[part.table], base, low, high, whole, number, table)
 
-    parts = list(side_by_side(task, stream.parts, n_jobs))
+    parts = run(task, stream.parts, n_jobs)
     tables = pool.things or [GramTable()]
     own = np.arange(base + tables[0].n_grams, dtype=np.int32)
     maps = [own] + [np.concatenate([own[:base], tables[0].take_up(table, base)]) for table in tables[1:]]
@@ -184,40 +184,40 @@ def _scan_ngrams(
 Rewrite = Callable[[Block], Block]
 
 
-def read_stream(blocks: Sequence[Block], recipe: Tokenizer, n_jobs: int | None = None) -> Stream:
+def read_stream(blocks: Sequence[Block], tokenizer: Tokenizer, n_jobs: int | None = None) -> Stream:
     """Scan, change words, make n-grams. The order of the words means nothing yet; the tokens are as in the texts.
 
     >>> from likely.text.documents import as_blocks
-    >>> stream = read_stream(as_blocks(["to be or not to be"]), Recipe())
+    >>> stream = read_stream(as_blocks(["to be or not to be"]), Tokenizer())
     >>> stream.words.to_list(), stream.parts[0].ids.tolist()
     (['to', 'be', 'or', 'not'], [0, 1, 2, 3, 0, 1])
     """
-    rewrite = rewriter(recipe.lowercase, recipe.normalize == "NFC", recipe.strip_accents)
+    rewrite = rewriter(tokenizer.lowercase, tokenizer.normalize == "NFC", tokenizer.strip_accents)
     # Texts whose accents are stripped have been lowered on the way.
-    table = characters(recipe.lowercase and recipe.strip_accents is None, recipe.cjk, recipe.emoji)
-    low, high = recipe.ngram_range
-    if recipe.analyzer != "word":
-        by_word = recipe.analyzer == "char_wb"
+    table = characters(tokenizer.lowercase and tokenizer.strip_accents is None, tokenizer.cjk, tokenizer.emoji)
+    low, high = tokenizer.ngram_range
+    if tokenizer.analyzer != "word":
+        by_word = tokenizer.analyzer == "char_wb"
         stream = _read_chars(blocks, rewrite, table, by_word, n_jobs)
         return stream if high == 1 else with_grams(stream, low, high, b"", by_word, n_jobs)
-    stream = _read_words(blocks, rewrite, table, recipe, n_jobs)
-    if recipe.touches_words:
-        stream = stream.renamed(*changed_words(stream.words, recipe))
+    stream = _read_words(blocks, rewrite, table, tokenizer, n_jobs)
+    if tokenizer.touches_words:
+        stream = stream.renamed(*changed_words(stream.words, tokenizer))
     return stream if high == 1 else with_grams(stream, low, high, b" ", False, n_jobs)
 
 
 def _read_words(
-    blocks: Sequence[Block], rewrite: Rewrite, table: Characters, recipe: Tokenizer, n_jobs: int | None
+    blocks: Sequence[Block], rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, n_jobs: int | None
 ) -> Stream:
     pool = Pool(Lexicon)
-    first = recipe.normalize is not None or recipe.strip_accents is not None
+    first = tokenizer.normalize is not None or tokenizer.strip_accents is not None
 
     def task(block: Block) -> Part:
         with pool.borrow() as (number, lexicon):
             # Composition is looked after first; the few letters that need `str.lower` are met on the way.
-            return _scan(rewrite(block) if first else block, rewrite, table, recipe, number, lexicon)
+            return _scan(rewrite(block) if first else block, rewrite, table, tokenizer, number, lexicon)
 
-    parts = list(side_by_side(task, blocks, n_jobs))
+    parts = run(task, blocks, n_jobs)
     lexicons = pool.things or [Lexicon()]
     words = lexicons[0].to_words()
     maps = [np.arange(len(words), dtype=np.int32)]
@@ -227,15 +227,17 @@ def _read_words(
     return Stream(words, parts, maps)
 
 
-def _scan(block: Block, rewrite: Rewrite, table: Characters, recipe: Tokenizer, number: int, lexicon: Lexicon) -> Part:
+def _scan(
+    block: Block, rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, number: int, lexicon: Lexicon
+) -> Part:
     # A token and what parts it from the next take two bytes at least. Memory that is never written to costs nothing,
     # so that the rest need not be cut off.
     ids = np.empty(len(block.data) // 2 + len(block) + 1, dtype=np.int32)
     ends = np.empty(len(block), dtype=np.int64)
     cursor = np.zeros(5, dtype=np.int64)
     cursor[N_WORDS] = lexicon.n_words
-    lowercase = recipe.lowercase and recipe.strip_accents is None
-    settings = lowercase, recipe.min_chars, recipe.cjk == "bigram", recipe.urls
+    lowercase = tokenizer.lowercase and tokenizer.strip_accents is None
+    settings = lowercase, tokenizer.min_chars, tokenizer.cjk == "bigram", tokenizer.urls
     reading = table.first, table.pages, table.cells, *settings
     status = -1
     while status != DONE:
@@ -248,7 +250,7 @@ def _scan(block: Block, rewrite: Rewrite, table: Characters, recipe: Tokenizer, 
             lexicon.add_bytes()
         elif status == FOUND_SUSPECT:
             # The words found so far are right, so that scanning them again adds none.
-            return _scan(rewrite(block), rewrite, table, recipe, number, lexicon)
+            return _scan(rewrite(block), rewrite, table, tokenizer, number, lexicon)
     return Part(ids[: cursor[N_IDS]], ends, number)
 
 
@@ -259,7 +261,7 @@ def _read_chars(
         block = rewrite(block)
         return Part(*scan_chars(block.data, block.ends, table.pages, table.cells, by_word), 0)
 
-    parts = list(side_by_side(task, blocks, n_jobs))
+    parts = run(task, blocks, n_jobs)
     highest = max((int(part.ids.max(initial=0)) for part in parts), default=0)
     used = np.zeros(highest + 2, dtype=np.bool_)
     for part in parts:
@@ -282,14 +284,14 @@ class Tokens:
     stops: NDArray[np.int64]
 
 
-def find_tokens(texts: Any, recipe: Tokenizer, words: Words, n_jobs: int | None = None) -> Tokens:
+def find_tokens(texts: Any, tokenizer: Tokenizer, words: Words, n_jobs: int | None = None) -> Tokens:
     """The words of each document that are known; strangers are left out.
 
-    >>> found = find_tokens(["to be or not to be", None, "be"], Recipe(), Words.of(["be", "to"]))
+    >>> found = find_tokens(["to be or not to be", None, "be"], Tokenizer(), Words.of(["be", "to"]))
     >>> [found.words[start:stop].tolist() for start, stop in zip(found.starts, found.stops, strict=True)]
     [[1, 0, 1, 0], [], [0]]
     """
-    stream = read_stream(as_blocks(texts), recipe, n_jobs)
+    stream = read_stream(as_blocks(texts), tokenizer, n_jobs)
     stream = stream.renamed(words, words.find(stream.words))
     sizes = [len(part.ids) for part in stream.parts]
     firsts = np.cumsum([0, *sizes], dtype=np.int64)
@@ -303,5 +305,5 @@ def find_tokens(texts: Any, recipe: Tokenizer, words: Words, n_jobs: int | None 
         room = found[first : first + sizes[place]]
         known_tokens(part.ids, part.ends, stream.maps[part.table], first, room, starts[own], stops[own])
 
-    list(side_by_side(task, range(len(sizes)), n_jobs))
+    run(task, range(len(sizes)), n_jobs)
     return Tokens(found, starts, stops)

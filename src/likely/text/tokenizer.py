@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, Literal
+
+import numpy as np
 
 from likely.errors import SettingsError, listed
 from likely.text.characters import Cjk
 from likely.text.normalize import Accents
 
 Analyzer = Literal["word", "char", "char_wb"]
+
+LONGEST_GRAM = 100
+"""Words or characters of an n-gram at most: nobody has the memory for longer ones."""
+
+LONGEST_WORD = 2**31 - 1
+"""Characters of a word."""
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "analyzer": ("word", "char", "char_wb"),
@@ -40,7 +49,7 @@ class Tokenizer:
     reduce : "stem" or "lemma": words are counted under their stem or lemma; needs `language`.
     language : "de", "english" …, see `likely.text.linguistics`.
 
-    >>> Recipe(ngram_range=(1, 2), stop_words=frozenset({"the"})).ngram_range
+    >>> Tokenizer(ngram_range=(1, 2), stop_words=frozenset({"the"})).ngram_range
     (1, 2)
     """
 
@@ -60,11 +69,17 @@ class Tokenizer:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise SettingsError(f"{name} is {getattr(self, name)!r}, but it is one of {listed(choices)}.")
-        _check_range(self.ngram_range)
-        _check_length(self.min_chars)
-        object.__setattr__(self, "stop_words", frozenset(_strings(self.stop_words)))
+            given = getattr(self, name)
+            if not (given is None or isinstance(given, str)) or given not in choices:
+                raise SettingsError(f"{name} is {given!r}, but it is one of {listed(choices)}.")
+        if self.language is not None and not isinstance(self.language, str):
+            raise SettingsError(f"language is {self.language!r}, but it is the name of a language, or None.")
+        checked: dict[str, Any] = {
+            name: _truth(name, getattr(self, name)) for name in ("lowercase", "emoji", "urls", "numbers")
+        }
+        checked |= {"ngram_range": _range(self.ngram_range), "min_chars": _length(self.min_chars)}
+        for name, value in {**checked, "stop_words": frozenset(_strings(self.stop_words))}.items():
+            object.__setattr__(self, name, value)
         if self.reduce and self.language is None:
             raise SettingsError(f'reduce="{self.reduce}" needs a language, such as language="en".')
 
@@ -74,29 +89,35 @@ class Tokenizer:
         return bool(self.stop_words or self.numbers or self.reduce)
 
 
-def _check_range(ngram_range: Any) -> None:
-    try:
-        low, high = ngram_range
-        fine = 1 <= low <= high and int(low) == low and int(high) == high
-    except (TypeError, ValueError):
-        fine = False
-    if not fine:
+def _truth(name: str, given: Any) -> bool:
+    if isinstance(given, bool | int | np.bool_) and given in (0, 1):
+        return bool(given)
+    raise SettingsError(f"{name} is {given!r}, but it is True or False.")
+
+
+def _range(ngram_range: Any) -> tuple[int, int]:
+    ends = tuple(ngram_range) if isinstance(ngram_range, Sequence | np.ndarray) else ()
+    if len(ends) != 2 or not all(isinstance(end, Integral) for end in ends) or not 1 <= int(ends[0]) <= int(ends[1]):
         raise SettingsError(
             f"ngram_range is {ngram_range!r}, but it is two whole numbers from 1 up, the lower boundary not larger "
             "than the upper boundary."
         )
+    if int(ends[1]) > LONGEST_GRAM:
+        raise SettingsError(f"ngram_range is {ngram_range!r}, but n-grams are at most {LONGEST_GRAM} long.")
+    return int(ends[0]), int(ends[1])
 
 
-def _check_length(min_chars: Any) -> None:
-    if not (isinstance(min_chars, int) and min_chars >= 1):
+def _length(min_chars: Any) -> int:
+    if isinstance(min_chars, bool) or not isinstance(min_chars, Integral) or not 1 <= int(min_chars) <= LONGEST_WORD:
         raise SettingsError(f"min_chars is {min_chars!r}, but it is a whole number from 1 up.")
+    return int(min_chars)
 
 
 def _strings(words: Iterable[Any]) -> list[str]:
-    if isinstance(words, str):
+    if isinstance(words, str) or not isinstance(words, Iterable):
         raise SettingsError(f"The stop words are {words!r}, but they are a list of words.")
     listed_words = list(words)
-    strange = next((word for word in listed_words if not isinstance(word, str)), None)
-    if strange is not None:
-        raise SettingsError(f"The stop words hold {strange!r}, which is no string.")
+    strange = [word for word in listed_words if not isinstance(word, str)]
+    if strange:
+        raise SettingsError(f"The stop words hold {strange[0]!r}, which is no string.")
     return listed_words

@@ -1,4 +1,4 @@
-"""The settings that both transformers share, as a recipe."""
+"""The settings that both transformers share, as a tokenizer."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ SHARED = ("analyzer", "ngram_range", "lowercase", "normalize", "strip_accents", 
 
 
 def recipe_of(counter: Any, blocks: Sequence[Block]) -> Tokenizer:
-    """A transformer's recipe: checked, with its language guessed and its stop words found."""
-    recipe = with_language(Tokenizer(**{name: getattr(counter, name) for name in SHARED}), blocks)
+    """A transformer's tokenizer: checked, with its language guessed and its stop words found."""
+    tokenizer = with_language(Tokenizer(**{name: getattr(counter, name) for name in SHARED}), blocks)
     wanted = counter.stop_words
     if wanted is None:
-        return recipe
+        return tokenizer
     if isinstance(wanted, str):
-        wanted = stop_words(recipe.language or GUESS if wanted == GUESS else wanted)
-    return replace(recipe, stop_words=wanted)
+        wanted = stop_words(tokenizer.language or GUESS if wanted == GUESS else wanted)
+    return replace(tokenizer, stop_words=wanted)
 
 
 # Which words are kept: not too rare, not too common, not too many. The rules are scikit-learn's.
@@ -94,7 +94,7 @@ class TextCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     The parameters that scikit-learn's CountVectorizer has too mean the same and have the same defaults: `analyzer`,
     `ngram_range`, `lowercase`, `strip_accents`, `stop_words`, `min_df`, `max_df`, `max_features`, `vocabulary`,
-    `binary`, `dtype`, `decode_error`. The others are explained at `Recipe`.
+    `binary`, `dtype`, `decode_error`. The others are explained at `Tokenizer`.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def test_leave_one_out_is_fitting_without_the_row(weighted: bool) -> None:
     def keep(block: slice, posterior: np.ndarray) -> None:
         told[block] = posterior
 
-    clf.leave_one_out(clf.task(table, Y, weight), keep)
+    clf._leave_one_out(clf._task(table, Y, weight), keep)
     for row in range(0, N, 11):
         rest = np.arange(N) != row
         left = AODEClassifier(cuts=cuts, min_cases=3)

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
 from likely import BayesClassifier, DataError, SettingsError
-from likely.models.bayes.feature_weights import FeatureWeights, _descend, units_of
+from likely.models.bayes.feature_weights import FeatureWeights, _fit, units_of
 
 rng = np.random.default_rng(8)
 N = 500
@@ -88,7 +88,7 @@ def test_weights_are_the_best_for_rows_judged_without_themselves() -> None:
         total = np.log(np.exp(scores).sum(axis=1)).sum() - scores[np.arange(60), truth].sum()
         return float(total + 2.0 * ((x[:3] - 1.0) ** 2).sum() + 0.005 * ((x[3:] - start) ** 2).sum())
 
-    weights, base = _descend(evidence, truth.astype(np.int32), np.ones(60), start)
+    weights, base = _fit(evidence, truth.astype(np.int32), np.ones(60), start)
     np.testing.assert_allclose(list(clf.weights_.values()), weights, atol=1e-4)
     found = np.concatenate([weights, base])
     slope = approx_fprime(found, loss, 1e-6)

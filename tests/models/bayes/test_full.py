@@ -200,7 +200,7 @@ def test_leaving_one_out_is_fitting_without_it() -> None:
     def keep(block: slice, shares: np.ndarray) -> None:
         posterior[block] = shares
 
-    clf.leave_one_out(clf.task(X, y), keep)
+    clf._leave_one_out(clf._task(X, y), keep)
     for row in (0, 7, 39):
         rest = np.arange(40) != row
         alone = FullBayesClassifier().fit(X[rest], y[rest]).predict_proba(X[row : row + 1])

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_
 
 import likely
 from likely import ConvNetClassifier, DataError, Loss, ModelFileError, SchemaError, SettingsError
+from likely.models.saving import packed
 
 DIGITS = load_digits()
 IMAGES, LABELS = DIGITS.images, np.array(list("abcdefghij"))[DIGITS.target]
@@ -119,7 +120,7 @@ def test_forged_files_are_refused(
 ) -> None:
     written = ConvNetClassifier._write_learned
     monkeypatch.setattr(ConvNetClassifier, "_write_learned", lambda clf, writer: {**written(clf, writer), **change})
-    digits.save(tmp_path / "digits.likely")
+    (tmp_path / "digits.likely").write_bytes(packed(digits))
     with pytest.raises(ModelFileError):
         likely.load(tmp_path / "digits.likely")
 

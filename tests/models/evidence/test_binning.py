@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from likely.errors import DataError
-from likely.models.evidence.binning import frame_of, group
-from likely.models.evidence.columns import Fineness, NominalColumn, NumericColumn, coded
-from likely.models.evidence.counts import by_bin, by_code
+from likely.models.evidence.binning import fit_encoding
+from likely.models.evidence.columns import BinCounts, NominalColumn, NumericColumn, encode_table
+from likely.models.evidence.counts import binned_summary, code_counts
 from likely.stats import ValueCounts
+from likely.stats.binning import equal_frequency_bins
 from likely.table import as_table
 from tests.models.evidence.counting import counted
 
@@ -36,7 +37,7 @@ def cut_by_rows(values: Array, weight: Array) -> tuple[Array, Array, Array]:
     known = ~np.isnan(values)
     distinct, places = np.unique(values[known], return_inverse=True)
     mass = np.bincount(places, weights=weight[known], minlength=len(distinct)).astype(np.float64)
-    bins = group(mass, Fineness.of(len(values)).bins)
+    bins = equal_frequency_bins(mass, BinCounts.for_rows(len(values)).fine)
     ends = np.flatnonzero(np.diff(bins))
     low, high = distinct[ends], distinct[ends + 1]
     halves = low + 0.5 * (high - low)
@@ -48,7 +49,7 @@ def cut_by_rows(values: Array, weight: Array) -> tuple[Array, Array, Array]:
 
 
 def check_bins(values: Array, weight: Array) -> None:
-    (column,) = frame_of(*counted({"n": values}, weight=weight, kinds={"n": "numeric"})).columns
+    (column,) = fit_encoding(*counted({"n": values}, weight=weight, kinds={"n": "numeric"})).columns
     assert isinstance(column, NumericColumn)
     cuts, means, mass = cut_by_rows(values, weight)
     np.testing.assert_array_equal(column.cuts, cuts)
@@ -77,7 +78,7 @@ def test_many_distinct_numbers_come_in_bins_of_about_equal_weight() -> None:
     rng = np.random.default_rng(1)
     values = np.concatenate([rng.lognormal(0.0, 2.0, 30_000), np.full(3_000, 7.0), np.full(500, np.nan)])
     summary, schema = counted({"n": values}, y=rng.integers(0, 3, len(values)))
-    (column,) = frame_of(summary, schema).columns
+    (column,) = fit_encoding(summary, schema).columns
     assert isinstance(column, NumericColumn)
     exact, _, _ = cut_by_rows(values, np.ones(len(values)))
     assert abs(len(column.cuts) - len(exact)) <= 3
@@ -90,7 +91,7 @@ def test_many_distinct_numbers_come_in_bins_of_about_equal_weight() -> None:
 
 
 def test_categories_go_by_weight_and_then_by_name() -> None:
-    (column,) = frame_of(*counted({"c": ["z", "y", "y", "x", None, "z"]}, kinds={"c": "nominal"})).columns
+    (column,) = fit_encoding(*counted({"c": ["z", "y", "y", "x", None, "z"]}, kinds={"c": "nominal"})).columns
     assert isinstance(column, NominalColumn)
     assert column.levels == ("y", "z", "x")
     assert column.mass.tolist() == [2.0, 2.0, 1.0, 1.0]
@@ -99,7 +100,7 @@ def test_categories_go_by_weight_and_then_by_name() -> None:
 
 def by_row(table: Any, y: NDArray[np.int64], weight: Array, columns: Any, n_classes: int) -> list[Array]:
     """Codes × classes, row by row."""
-    codes, found = coded(columns, as_table(table)), []
+    codes, found = encode_table(columns, as_table(table)), []
     for place, column in enumerate(columns):
         out = np.zeros((column.size, n_classes))
         for row in range(len(y)):
@@ -113,13 +114,13 @@ def test_what_was_counted_falls_into_bins_as_the_rows_do(some: list[Any], weight
     table, y = table_of(some)
     weights = 1.0 + (np.arange(len(y)) % weight).astype(np.float64)
     summary, schema = counted(table, y, weights, KINDS)
-    frame = frame_of(summary, schema)
+    frame = fit_encoding(summary, schema)
     labels = np.unique(y, return_inverse=True)[1]
     expected = by_row(table, labels, weights, frame.columns, len(summary.classes))
     for column, counts in zip(frame.columns, expected, strict=True):
-        np.testing.assert_array_equal(by_code(column, summary), counts)
+        np.testing.assert_array_equal(code_counts(column, summary), counts)
         assert counts[1:].sum() == weights.sum()
-    binned = by_bin(frame, summary)
+    binned = binned_summary(frame, summary)
     assert all(isinstance(seen, ValueCounts) for seen in binned.parts.values())
 
 
@@ -128,9 +129,9 @@ def test_cells_fall_into_bins_whole() -> None:
     table = {"n": np.append(rng.normal(size=20_000) * 10.0 ** rng.integers(-3, 4, 20_000), [np.nan] * 9)}
     y = rng.integers(0, 2, 20_009)
     summary, schema = counted(table, y)
-    frame = frame_of(summary, schema)
+    frame = fit_encoding(summary, schema)
     (expected,) = by_row(table, y, np.ones(len(y)), frame.columns, 2)
-    np.testing.assert_array_equal(by_code(frame.columns[0], summary), expected)
+    np.testing.assert_array_equal(code_counts(frame.columns[0], summary), expected)
 
 
 @given(rows, rows)
@@ -139,11 +140,11 @@ def test_parts_that_were_counted_apart_have_the_bins_of_the_whole(a: list[Any], 
     (first, y), (second, z), (whole, both) = table_of(a), table_of(b), table_of(a + b)
     parts = counted(first, y, kinds=KINDS)[0] + counted(second, z, kinds=KINDS)[0]
     summary, schema = counted(whole, both, kinds=KINDS)
-    for left, right in zip(frame_of(parts, schema).columns, frame_of(summary, schema).columns, strict=True):
+    for left, right in zip(fit_encoding(parts, schema).columns, fit_encoding(summary, schema).columns, strict=True):
         same_column(left, right)
     back = parts - counted(second, z, kinds=KINDS)[0]
     for left, right in zip(
-        frame_of(back, schema).columns, frame_of(counted(first, y, kinds=KINDS)[0], schema).columns, strict=True
+        fit_encoding(back, schema).columns, fit_encoding(counted(first, y, kinds=KINDS)[0], schema).columns, strict=True
     ):
         same_column(left, right)
 
@@ -165,16 +166,16 @@ def test_rounding_is_no_gap() -> None:
     whole, schema = counted({"n": values}, weight=weight)
     most, _ = counted({"n": values[1:]}, weight=weight[1:])
     for summary in (whole, whole - most):
-        assert not frame_of(summary, schema).columns[0].gap
+        assert not fit_encoding(summary, schema).columns[0].gap
 
 
 def test_counts_of_other_bins_are_refused() -> None:
     summary, schema = counted({"n": [1.0, 2.0, 3.0], "c": ["x", "y", "y"]}, kinds=KINDS)
-    number, category = frame_of(summary, schema).columns
+    number, category = fit_encoding(summary, schema).columns
     other, _ = counted({"n": [1.0, 2.0, None], "c": ["x", "y", "z"]}, kinds=KINDS)
     for column in (number, category):
         with pytest.raises(DataError, match=f"{column.name!r} does not fit"):
-            by_code(column, other)
+            code_counts(column, other)
     swapped, _ = counted({"n": ["x", "y"], "c": [1.0, 2.0]}, kinds={"n": "nominal", "c": "numeric"})
     with pytest.raises(DataError, match="'n' is not what"):
-        by_code(number, swapped)
+        code_counts(number, swapped)

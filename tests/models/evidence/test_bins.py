@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.models.evidence.binning import cuts_between, frame_of, group
+from likely.models.evidence.binning import fit_encoding
 from likely.models.evidence.columns import NominalColumn
 from likely.models.evidence.kernels import find_bins
+from likely.stats.binning import cuts_between, equal_frequency_bins
 from likely.table import as_table
 from tests.models.evidence.counting import counted
 
@@ -18,7 +19,7 @@ KINDS = {"n": "numeric", "c": "nominal"}
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=60), st.integers(1, 30))
 def test_groups_are_neighbours_and_not_too_small(mass: list[float], n_bins: int) -> None:
     weights = np.array(mass)
-    bins = group(weights, n_bins)
+    bins = equal_frequency_bins(weights, n_bins)
     assert bins[0] == 0
     assert set(np.diff(bins)) <= {0, 1}
     sizes = np.bincount(bins, weights=weights)
@@ -29,7 +30,7 @@ def test_groups_are_neighbours_and_not_too_small(mass: list[float], n_bins: int)
 
 
 def test_equal_shares() -> None:
-    bins = group(np.ones(1000), 10)
+    bins = equal_frequency_bins(np.ones(1000), 10)
     assert np.bincount(bins).tolist() == [100] * 10
 
 
@@ -53,7 +54,7 @@ def test_cuts_stand_between_values_even_if_nothing_does() -> None:
 
 def test_codes_of_numbers_and_categories() -> None:
     table = as_table({"n": [1.0, 1.0, 2.0, None], "c": ["x", "y", "x", None]})
-    number, category = frame_of(*counted(table, kinds=KINDS)).columns
+    number, category = fit_encoding(*counted(table, kinds=KINDS)).columns
     assert number.codes(table).tolist() == [1, 1, 2, 3]
     assert category.codes(table).tolist() == [1, 2, 1, 3]
     other = as_table({"n": [-5.0, 9.0, None], "c": ["z", "y", None]})
@@ -63,18 +64,18 @@ def test_codes_of_numbers_and_categories() -> None:
 
 def test_many_categories_and_many_heavy_values_go_into_a_byte() -> None:
     names = as_table({"c": [f"level {k}" for k in range(700)] + ["level 0"]})
-    (column,) = frame_of(*counted(names, kinds={"c": "nominal"})).columns
+    (column,) = fit_encoding(*counted(names, kinds={"c": "nominal"})).columns
     assert column.size <= 255
     assert isinstance(column, NominalColumn)
     assert len(column.rare) == 500
     assert column.codes(names).max() == column.size - 1
     rng = np.random.default_rng(0)
     wild = as_table({"n": np.where(rng.random(90_000) < 0.5, rng.integers(0, 130, 90_000), rng.normal(65, 40, 90_000))})
-    assert frame_of(*counted(wild)).columns[0].size <= 255
+    assert fit_encoding(*counted(wild)).columns[0].size <= 255
 
 
 def test_a_column_of_gaps_has_one_code() -> None:
     empty = as_table({"n": np.full(5, np.nan)})
-    (column,) = frame_of(*counted(empty, kinds={"n": "numeric"})).columns
+    (column,) = fit_encoding(*counted(empty, kinds={"n": "numeric"})).columns
     assert column.codes(empty).tolist() == [1] * 5
     assert column.codes(as_table({"n": [3.0]})).tolist() == [0]

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
 from likely import DataError, EvidenceClassifier, Loss, ModelFileError, SettingsError
-from likely.models.evidence.counts import by_code
+from likely.models.evidence.counts import code_counts
 from likely.stats import Histogram, ValueCounts
 from likely.store import container
 
@@ -275,8 +275,8 @@ def test_terms_and_tables_that_do_not_exist_are_refused(fitted: EvidenceClassifi
 
 def test_what_was_counted_adds_up(fitted: EvidenceClassifier) -> None:
     _, y = mixed()
-    for column in fitted.model_.evidence.frame.columns:  # gaps have a code of their own
-        counts = by_code(column, fitted.summary_)
+    for column in fitted.model_.evidence.encoding.columns:  # gaps have a code of their own
+        counts = code_counts(column, fitted.summary_)
         np.testing.assert_array_equal(counts[1:].sum(axis=1), column.mass)
         np.testing.assert_array_equal(counts.sum(axis=0), [(y == label).sum() for label in fitted.classes_])
     assert isinstance(fitted.summary_["number"], Histogram)

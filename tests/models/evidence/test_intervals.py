@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 import likely
 from likely import EvidenceClassifier, SettingsError
 from likely.models.evidence.encoding import Terms
-from likely.models.evidence.laplace import MOST_KEPT, Certainty
+from likely.models.evidence.laplace import MAX_LAPLACE_ROWS, LaplaceApproximation
 from likely.table import as_table
 from tests.models.evidence.test_classifier import mixed
 
@@ -54,7 +54,7 @@ def test_it_is_the_dense_formula(max_pairs: int) -> None:
     table, y = mixed(240)
     clf = EvidenceClassifier(max_pairs=max_pairs).fit(table, y)
     evidence = clf.model_.evidence
-    ways, frame, certainty = evidence.ways, evidence.frame, Certainty(evidence)
+    ways, frame, certainty = evidence.hyperparameters, evidence.encoding, LaplaceApproximation(evidence)
     codes, n_columns = clf.model_.codes(as_table(table)), len(frame.columns)
 
     def written_out(terms: Terms, scales: np.ndarray) -> np.ndarray:
@@ -65,9 +65,9 @@ def test_it_is_the_dense_formula(max_pairs: int) -> None:
     pairs = np.array(list(combinations(range(n_columns), 2)), dtype=np.int32)
     every = Terms(pairs, Terms.none().triples)
     phi = written_out(every, np.repeat([1.0, 2.0 / (n_columns - 1)], [n_columns, len(pairs)]))
-    assert bool(ways.shares[2] > 0.0) == bool(max_pairs)
+    assert bool(ways.stacking_weights[2] > 0.0) == bool(max_pairs)
     if max_pairs:
-        beside = ways.spreads[1] / ways.spreads[1, 0] * [0.0, 1.0, 1.0]
+        beside = ways.variances[1] / ways.variances[1, 0] * [0.0, 1.0, 1.0]
         more = written_out(ways.terms, np.repeat(beside, [n_columns, len(ways.terms.pairs), len(ways.terms.triples)]))
         phi = np.concatenate([phi, more], axis=1)
     phi *= np.sqrt(certainty.variance)
@@ -93,7 +93,7 @@ def test_more_rows_and_lower_levels_are_narrower() -> None:
         assert ((low <= shares) & (shares <= high)).all()
         assert ((low >= 0.0) & (high <= 1.0)).all()
         widths.append((high - low).mean())
-        assert len(clf.model_.evidence.ways.seen.codes) == min(n, MOST_KEPT)
+        assert len(clf.model_.evidence.hyperparameters.laplace_rows.codes) == min(n, MAX_LAPLACE_ROWS)
         narrow = clf.predict_interval(table[3000:], level=0.5)
         assert (narrow[1] - narrow[0]).mean() < (high - low).mean()
     assert widths[0] > widths[1] > widths[2]

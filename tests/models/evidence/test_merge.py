@@ -24,7 +24,7 @@ WHOLE = EvidenceClassifier().fit(TABLE, Y)
 
 
 def same_bins(a: EvidenceClassifier, b: EvidenceClassifier) -> None:
-    for left, right in zip(a.model_.evidence.frame.columns, b.model_.evidence.frame.columns, strict=True):
+    for left, right in zip(a.model_.evidence.encoding.columns, b.model_.evidence.encoding.columns, strict=True):
         same_column(left, right)
 
 
@@ -63,14 +63,16 @@ def test_taking_out_undoes(rows: list[int]) -> None:
 def test_weights_are_means_by_rows_and_what_was_chosen_is_that_of_more_rows() -> None:
     small, large = PARTS[0], EvidenceClassifier().fit(TABLE[100:], Y[100:])
     for both in (small + large, large + small):
-        found = both.model_.evidence.ways
-        mine, theirs = small.model_.evidence.ways, large.model_.evidence.ways
-        np.testing.assert_allclose(found.weights, (mine.weights + 2.0 * theirs.weights) / 3.0)
-        np.testing.assert_allclose(found.offsets, (mine.offsets + 2.0 * theirs.offsets) / 3.0)
-        np.testing.assert_array_equal(found.shares, theirs.shares)
+        found = both.model_.evidence.hyperparameters
+        mine, theirs = small.model_.evidence.hyperparameters, large.model_.evidence.hyperparameters
+        np.testing.assert_allclose(found.feature_weights, (mine.feature_weights + 2.0 * theirs.feature_weights) / 3.0)
+        np.testing.assert_allclose(found.class_offsets, (mine.class_offsets + 2.0 * theirs.class_offsets) / 3.0)
+        np.testing.assert_array_equal(found.stacking_weights, theirs.stacking_weights)
         np.testing.assert_array_equal(found.terms.pairs, theirs.terms.pairs)
     nothing = small + large.emptied()
-    np.testing.assert_array_equal(nothing.model_.evidence.ways.weights, small.model_.evidence.ways.weights)
+    np.testing.assert_array_equal(
+        nothing.model_.evidence.hyperparameters.feature_weights, small.model_.evidence.hyperparameters.feature_weights
+    )
     both = small.emptied() + large.emptied()
     assert both.summary_.n_rows == 0
     assert both.partial_fit(TABLE, Y).score(TABLE, Y) > 0.6
@@ -82,8 +84,8 @@ def test_columns_may_stand_in_another_order() -> None:
     straight = clone(one_pair).fit(TABLE[100:], Y[100:])
     assert turned.pairs_ == [("b", "a")]
     assert straight.pairs_ == [("a", "b")]
-    ways = [(PARTS[0] + one).model_.evidence.ways for one in (turned, straight)]
-    np.testing.assert_allclose(ways[0].weights, ways[1].weights, atol=0.01)
+    ways = [(PARTS[0] + one).model_.evidence.hyperparameters for one in (turned, straight)]
+    np.testing.assert_allclose(ways[0].feature_weights, ways[1].feature_weights, atol=0.01)
     assert ways[0].terms.tuples() == [(1, 2)]
     both = (PARTS[0] + turned).refresh(TABLE, Y)
     assert both.pairs_ == [("a", "b")]
@@ -94,7 +96,7 @@ def test_other_classes_and_categories_are_welcome() -> None:
     table, y = TABLE[:100].assign(a="z"), np.where(Y[:100] == "no", "perhaps", Y[:100])
     both = PARTS[1] + EvidenceClassifier().fit(table, y)
     assert both.classes_.tolist() == ["no", "perhaps", "yes"]
-    column = next(column for column in both.model_.evidence.frame.columns if column.name == "a")
+    column = next(column for column in both.model_.evidence.encoding.columns if column.name == "a")
     assert not isinstance(column, NumericColumn)
     assert "z" in column.levels
     assert both.predict(table[:20]).tolist() != both.predict(TABLE[:20]).tolist()
@@ -113,7 +115,7 @@ def test_a_category_that_comes_later_is_counted() -> None:
 def test_bins_move_with_the_rows() -> None:
     far = TABLE[:200].assign(number=1000.0 + TABLE["number"][:200])
     clf = WHOLE.with_priors(None).partial_fit(far, Y[:200])
-    cuts = clf.model_.evidence.frame.columns[0]
+    cuts = clf.model_.evidence.encoding.columns[0]
     assert isinstance(cuts, NumericColumn)
     assert cuts.cuts[-1] > 1000.0
     clf.forget(far, Y[:200])
@@ -132,7 +134,7 @@ def test_many_distinct_numbers_that_were_counted_apart() -> None:
     same(together.summary_, whole.summary_)
     same_bins(together, whole)
     np.testing.assert_allclose(together.predict_proba(X), whole.predict_proba(X), atol=1e-12)
-    assert whole.model_.evidence.frame.columns[0].size > 60
+    assert whole.model_.evidence.encoding.columns[0].size > 60
 
 
 def test_merged_it_lasts_and_is_refreshed(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_texts_of_another_recipe_are_refused() -> None:
     table, y = pd.DataFrame({"t": ["win money", "lunch now"] * 20}), ["spam", "ham"] * 20
     clf = EvidenceClassifier(schema={"t": "text"}).fit(table, y)
     assert (clf + clf).summary_.n_rows == 80
-    other = EvidenceClassifier(schema={"t": "text"}, text=likely.text.Recipe(ngram_range=(1, 2))).fit(table, y)
+    other = EvidenceClassifier(schema={"t": "text"}, text=likely.text.Tokenizer(ngram_range=(1, 2))).fit(table, y)
     with pytest.raises(NotMergeable):
         clf.merge(other)
 

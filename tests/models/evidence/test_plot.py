@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 from likely import EvidenceClassifier
 from likely.errors import SchemaError, SettingsError
-from likely.models.evidence.plot import evidence
+from likely.models.evidence.plot import plot_main_effects
 from tests.render.test_pictures import EVIL, shapes
 
 
@@ -63,7 +63,7 @@ def test_without_names_the_columns_that_say_most(trips: EvidenceClassifier) -> N
     shapes(picture)
     assert picture.figure.axes[0].get_title(loc="left") == "number"
     assert len(picture.figure.axes) == 2 * 4
-    assert "3 further columns" in evidence(trips, most=1).title
+    assert "3 further columns" in plot_main_effects(trips, most=1).title
 
 
 def test_a_pair_is_a_heat_map(trips: EvidenceClassifier) -> None:

@@ -7,9 +7,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from likely.models.evidence.design import Design
-from likely.models.evidence.priors import ALONE, Basis, covariance, product
+from likely.models.evidence.priors import UNIT_BASIS, Basis, kronecker, numeric_covariance
 from likely.models.evidence.row_source import Rows
-from likely.models.evidence.solver import descend, log_prior, solve
+from likely.models.evidence.solver import log_prior, solve
+from likely.numerics import lbfgs
 from likely.parallel import WorkerPool
 
 rng = np.random.default_rng(3)
@@ -26,13 +27,13 @@ def written_out(one: Basis) -> np.ndarray:
 
 
 BLOCKS = [
-    (basis(5, 3), ALONE),
-    (Basis.identity(4), ALONE),
+    (basis(5, 3), UNIT_BASIS),
+    (Basis.identity(4), UNIT_BASIS),
     (basis(5, 2), basis(3, 2)),
     (Basis.identity(3), basis(4, 2)),
     (basis(3, 2), Basis.identity(4)),
     (Basis.identity(3), Basis.identity(3)),
-    (product(basis(3, 2), Basis.identity(3)), basis(3, 2)),
+    (kronecker(basis(3, 2), Basis.identity(3)), basis(3, 2)),
 ]
 
 
@@ -49,9 +50,9 @@ def test_tables_are_products_of_bases(n_scores: int) -> None:
         whole[cell : cell + block.shape[0], coefficient : coefficient + block.shape[1]] = block
         cell, coefficient = cell + block.shape[0], coefficient + block.shape[1]
     np.testing.assert_allclose(design.tables(u, scales), whole @ u, atol=1e-12)
-    np.testing.assert_allclose(design.slopes(slope, scales), whole.T @ slope, atol=1e-12)
+    np.testing.assert_allclose(design.coefficient_gradient(slope, scales), whole.T @ slope, atol=1e-12)
     weights = rng.random(design.n_cells)
-    np.testing.assert_allclose(design.curvature(weights, scales), (whole**2).T @ weights, atol=1e-12)
+    np.testing.assert_allclose(design.hessian_diagonal(weights, scales), (whole**2).T @ weights, atol=1e-12)
 
 
 def rows_of(n_classes: int, offset: bool, n: int = 90) -> tuple[Rows, np.ndarray]:
@@ -69,19 +70,23 @@ def rows_of(n_classes: int, offset: bool, n: int = 90) -> tuple[Rows, np.ndarray
 def test_slopes_are_those_of_finite_differences(n_classes: int, offset: bool) -> None:
     rows, starts = rows_of(n_classes, offset)
     tables, base = rng.normal(size=(13, rows.n_scores)), rng.normal(size=rows.n_scores)
-    _, slope, base_slope = rows.slope(starts, tables, base)
+    _, slope, base_slope = rows.loss_and_gradient(starts, tables, base)
     step = 1e-6
     for cell in range(13):
         for c in range(rows.n_scores):
             up, down = tables.copy(), tables.copy()
             up[cell, c] += step
             down[cell, c] -= step
-            found = (rows.slope(starts, up, base)[0] - rows.slope(starts, down, base)[0]) / (2 * step)
+            found = (rows.loss_and_gradient(starts, up, base)[0] - rows.loss_and_gradient(starts, down, base)[0]) / (
+                2 * step
+            )
             assert found == pytest.approx(slope[cell, c], abs=1e-6)
     for c in range(rows.n_scores):
         more = base.copy()
         more[c] += step
-        found = (rows.slope(starts, tables, more)[0] - rows.slope(starts, tables, base)[0]) / step
+        found = (
+            rows.loss_and_gradient(starts, tables, more)[0] - rows.loss_and_gradient(starts, tables, base)[0]
+        ) / step
         assert found == pytest.approx(base_slope[c], abs=1e-4)
 
 
@@ -96,7 +101,7 @@ def test_the_least_is_found() -> None:
     design = Design.of_columns([Basis.identity(5), Basis.identity(4)])
     rows = Rows(codes, y, np.ones(n), 2, np.tile(-prior, (n, 1)), WorkerPool(1))
     fit = solve(rows, design, np.full(2, np.sqrt(0.5)), np.zeros((7, 1)), 1e-12)
-    found = fit.u[:, 0] * np.sqrt(0.5)
+    found = fit.coefficients[:, 0] * np.sqrt(0.5)
     np.testing.assert_allclose(found, oracle.fit(hot, y).coef_[0], atol=1e-4)
 
 
@@ -106,12 +111,12 @@ def test_floored_coordinates_stay_above_zero() -> None:
     def look(x: np.ndarray) -> tuple[float, np.ndarray]:
         return float(((x - target) ** 2).sum()), 2 * (x - target)
 
-    found, _ = descend(look, np.ones(3), np.full(3, 0.3), 1e-14, np.array([True, True, False]))
+    found, _ = lbfgs(look, np.ones(3), np.full(3, 0.3), 1e-14, np.array([True, True, False]))
     np.testing.assert_allclose(found, [1.0, 0.0, 3.0], atol=1e-6)
 
 
 def test_the_prior_covariance_is_one_on_average_and_definite() -> None:
-    matrix = covariance(np.array([0.0, 1.0, 2.0, 10.0]), np.array([10.0, 20.0, 5.0, 5.0]))
+    matrix = numeric_covariance(np.array([0.0, 1.0, 2.0, 10.0]), np.array([10.0, 20.0, 5.0, 5.0]))
     assert np.linalg.eigvalsh(matrix).min() > 0.02
     np.testing.assert_allclose(matrix, matrix.T)
     assert 0.5 < np.trace(matrix) / 4 < 2.5
@@ -127,8 +132,8 @@ def test_threads_change_nothing() -> None:
     for n_jobs in (1, 2, 5):
         with WorkerPool(n_jobs) as crew:
             rows = Rows(codes, y, weight, 2, np.zeros((0, 1)), crew)
-            assert len(rows.slices(1500)) > 1
-            found.append(rows.slope(starts, tables, np.zeros(1)))
+            assert len(rows.partition(1500)) > 1
+            found.append(rows.loss_and_gradient(starts, tables, np.zeros(1)))
     for other in found[1:]:
         assert other[0] == found[0][0]
         assert (other[1] == found[0][1]).all()

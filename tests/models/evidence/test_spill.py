@@ -46,11 +46,11 @@ def test_the_folder_is_that_of_the_system(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_disk_without_room_is_told_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    SpillDirectory(tmp_path).make_sure_of(1000)
+    SpillDirectory(tmp_path).require_space(1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0, 0, 100 << 20))
-    SpillDirectory(tmp_path).make_sure_of(20 << 20)
+    SpillDirectory(tmp_path).require_space(20 << 20)
     with pytest.raises(FileError, match=r"need 50 MiB in .*, where 100 MiB are free; name another folder"):
-        SpillDirectory(tmp_path).make_sure_of(50 << 20)
+        SpillDirectory(tmp_path).require_space(50 << 20)
 
 
 def test_a_disk_that_fills_up_and_a_folder_that_is_none(tmp_path: Path) -> None:
@@ -67,6 +67,6 @@ def test_a_disk_that_fills_up_and_a_folder_that_is_none(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="is full; make room"):
             stored.append(np.zeros(3, dtype=np.uint8))
     nowhere = tmp_path / "nowhere"
-    for task in (lambda: SpillDirectory(nowhere).new(np.uint8), lambda: SpillDirectory(nowhere).make_sure_of(1)):
+    for task in (lambda: SpillDirectory(nowhere).new(np.uint8), lambda: SpillDirectory(nowhere).require_space(1)):
         with pytest.raises(LikelyError, match=r"Nothing can be written to the folder .*nowhere: No such file"):
             task()

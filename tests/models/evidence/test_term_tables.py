@@ -7,7 +7,7 @@ import pandas as pd
 
 from likely import EvidenceClassifier
 from likely.models.difference import differences
-from likely.models.evidence.term_tables import of_tables
+from likely.models.evidence.term_tables import table_differences
 
 
 def rows(seed: int, slope: float, n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
@@ -24,7 +24,9 @@ def test_the_same_rows_say_the_same() -> None:
 
 def test_a_slope_that_turns_round_is_told_at_an_end() -> None:
     up, down = (EvidenceClassifier(max_pairs=0).fit(*rows(seed, slope)) for seed, slope in ((0, 1.0), (1, -1.0)))
-    told = {where.split(",")[0]: (where, float(a), float(b)) for _, where, a, b in of_tables(up.model_, down.model_)}
+    told = {
+        where.split(",")[0]: (where, float(a), float(b)) for _, where, a, b in table_differences(up.model_, down.model_)
+    }
     where, a, b = told["x"]
     assert where.startswith("x, high: ")
     point = float(where.split(": ")[1])
@@ -42,8 +44,8 @@ def test_pairs_that_only_one_hears() -> None:
     a, b = rng.choice(["p", "q"], (2, 200))
     table = pd.DataFrame({"a": a, "b": b})
     alone, together = (EvidenceClassifier(max_pairs=k, max_triples=0).fit(table, a == b) for k in (0, 1))
-    assert ("heard together", "a × b", "—", "yes") in list(of_tables(alone.model_, together.model_))
+    assert ("heard together", "a × b", "—", "yes") in list(table_differences(alone.model_, together.model_))
     other = EvidenceClassifier(max_pairs=1, max_triples=0).fit(table, a != b)
-    found = [told for told in of_tables(together.model_, other.model_) if told[1].startswith("a × b")]
+    found = [told for told in table_differences(together.model_, other.model_) if told[1].startswith("a × b")]
     assert found[0][0] == "says"
     assert float(str(found[0][2])) * float(str(found[0][3])) < 0.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely.models.evidence.binning import frame_of
-from likely.models.evidence.columns import coded
+from likely.models.evidence.binning import fit_encoding
+from likely.models.evidence.columns import encode_table
 from likely.models.evidence.encoding import Encoding, Terms
 from likely.models.evidence.fitter import EncodedData, Fitter
-from likely.models.evidence.folds import inner_folds, n_inner
-from likely.models.evidence.interactions import candidates, unexplained_by
+from likely.models.evidence.interactions import candidate_terms, screening_scores
 from likely.models.evidence.row_source import Rows
+from likely.models.evidence.search import inner_folds, n_inner_folds
 from likely.parallel import WorkerPool
 from likely.table import as_table
 from tests.models.evidence.counting import counted
@@ -23,11 +23,11 @@ def test_rows_that_are_alike_weigh_what_they_weighed_apart() -> None:
     n = 500
     codes = rng.integers(1, 3, (n, 4)).astype(np.uint8)
     rows = Rows(codes, rng.integers(0, 3, n).astype(np.int32), rng.random(n), 3, np.zeros((0, 3)), WorkerPool(1))
-    merged = rows.merged()
+    merged = rows.deduplicate()
     assert len(merged) <= 16 * 3
     starts = np.array([0, 3, 6, 9], dtype=np.int32)
     tables, base = rng.normal(size=(12, 3)), rng.normal(size=3)
-    apart, together = rows.slope(starts, tables, base), merged.slope(starts, tables, base)
+    apart, together = rows.loss_and_gradient(starts, tables, base), merged.loss_and_gradient(starts, tables, base)
     assert together[0] == pytest.approx(apart[0])
     np.testing.assert_allclose(together[1], apart[1], atol=1e-9)
     np.testing.assert_allclose(together[2], apart[2], atol=1e-9)
@@ -37,16 +37,16 @@ def test_rows_that_differ_or_have_scores_beforehand_stay() -> None:
     codes = rng.integers(1, 200, (100, 6)).astype(np.uint8)
     y, weight = np.zeros(100, dtype=np.int32), np.ones(100)
     apart = Rows(codes, y, weight, 2, np.zeros((0, 1)), WorkerPool(1))
-    assert apart.merged() is apart
+    assert apart.deduplicate() is apart
     before = Rows(np.ones((100, 6), dtype=np.uint8), y, weight, 2, rng.normal(size=(100, 1)), WorkerPool(1))
-    assert before.merged() is before
+    assert before.deduplicate() is before
 
 
 @pytest.mark.parametrize("n", [10, 400, 1500, 4000])
 def test_folds_are_stratified_and_cover(n: int) -> None:
     y = (np.arange(n) % 10 < 3).astype(np.int32)
     folds = inner_folds(y, 0)
-    assert len(folds) == n_inner(n)
+    assert len(folds) == n_inner_folds(n)
     for fold in folds:
         assert sorted([*fold.train, *fold.test]) == list(range(n))
         assert abs(y[fold.test].sum() - 0.3 * len(fold.test)) <= 1.0
@@ -59,8 +59,8 @@ def parity(order: int) -> tuple[EncodedData[Rows], Encoding]:
     cells = rng.integers(0, 2, (600, 5))
     y = cells[:, 5 - order :].sum(axis=1) % 2
     table = as_table({f"c{k}": [str(value) for value in cells[:, k]] for k in range(5)})
-    frame = frame_of(*counted(table, y))
-    codes = coded(frame.columns, table)
+    frame = fit_encoding(*counted(table, y))
+    codes = encode_table(frame.columns, table)
     rows = Rows(codes, y.astype(np.int32), np.ones(600), 2, np.zeros((0, 1)), WorkerPool(1))
     return EncodedData(frame, rows, np.zeros(0)), frame
 
@@ -71,8 +71,8 @@ def test_what_speaks_only_together_is_found_and_fitted(order: int) -> None:
     bench = Fitter(data)
     alone = bench.expert(Terms.none(), (1.0, 0.0, 0.0), [])
     grain = frame.coarse if order == 2 else frame.tiny
-    options = candidates(grain, alone.importance(5), order, 600)
-    promise = unexplained_by(data.rows, grain, options, alone.scores(frame, data.rows))
+    options = candidate_terms(grain, alone.importance(5), order, 600)
+    promise = screening_scores(data.rows, grain, options, alone.scores(frame, data.rows))
     assert options[promise.argmax()].tolist() == list(range(5 - order, 5))
     best = options[[int(promise.argmax())]]
     none = Terms.none()
@@ -85,5 +85,5 @@ def test_what_speaks_only_together_is_found_and_fitted(order: int) -> None:
 
 def test_of_a_wide_table_the_columns_that_say_most_are_combined() -> None:
     _, frame = parity(2)
-    options = candidates(frame.coarse, np.array([0.0, 3.0, 1.0, 2.0, 0.0]), 2, 1 << 27)
+    options = candidate_terms(frame.coarse, np.array([0.0, 3.0, 1.0, 2.0, 0.0]), 2, 1 << 27)
     assert options.tolist() == [[1, 3]]

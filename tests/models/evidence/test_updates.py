@@ -68,15 +68,15 @@ def test_the_same_counts_give_the_same_predictions() -> None:
 def test_stale_it_is_weighted_naive_bayes_over_its_counts() -> None:
     """By hand: log share + offset + Σ weight · log((count + 4 · share of the bin)/(class + 4))."""
     clf = copied().partial_fit(TABLE[200:], Y[200:])
-    ways, classes = clf.model_.evidence.ways, clf.summary_.classes.weights
-    joint = np.tile(np.log(classes / classes.sum()) + ways.offsets, (300, 1))
+    ways, classes = clf.model_.evidence.hyperparameters, clf.summary_.classes.weights
+    joint = np.tile(np.log(classes / classes.sum()) + ways.class_offsets, (300, 1))
     codes = clf.model_.codes(likely.table.as_table(TABLE))
-    for place, column in enumerate(clf.model_.evidence.frame.columns):
+    for place, column in enumerate(clf.model_.evidence.encoding.columns):
         coarse = column.coarse[codes[:, place]]
         for cell in np.unique(coarse[coarse > 0]):
             counts = np.array([(coarse == cell)[label == Y].sum() for label in clf.classes_], dtype=float)
             share = np.log((counts + 4.0 * counts.sum() / 300) / (classes + 4.0))
-            joint[coarse == cell] += ways.weights[place] * share
+            joint[coarse == cell] += ways.feature_weights[place] * share
     shares = np.exp(joint - joint.max(axis=1, keepdims=True))
     np.testing.assert_allclose(clf.predict_proba(TABLE), shares / shares.sum(axis=1, keepdims=True), atol=1e-12)
     assert clf.score(TABLE, Y) > 0.6

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from likely.models.evidence.binning import frame_of
+from likely.models.evidence.binning import fit_encoding
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.fit import made
+from likely.models.evidence.fit import fit_experts
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.hyperparameters import Hyperparameters
-from likely.models.evidence.predictor import Evidence
-from likely.models.evidence.prepare import Reading, make_ready_under
+from likely.models.evidence.predictor import AdditiveModel
+from likely.models.evidence.prepare import FitContext, encode_rows
 from likely.models.evidence.updates import warm_start
 from likely.parallel import WorkerPool
 from likely.table import Table, as_table, labels_of
@@ -34,23 +34,23 @@ def table(n_rows: int, seed: int = 0) -> dict[str, NDArray[np.object_] | NDArray
 
 
 def framed(rows: Table) -> Encoding:
-    return frame_of(*counted(rows, kinds=KINDS))
+    return fit_encoding(*counted(rows, kinds=KINDS))
 
 
-def learned(frame: Encoding, n_scores: int) -> tuple[Evidence, Expert]:
+def learned(frame: Encoding, n_scores: int) -> tuple[AdditiveModel, Expert]:
     """A model of one expert with some coefficients."""
     design = frame.design(TERMS)
     u = np.random.default_rng(1).normal(size=(design.n_coefficients, n_scores))
-    expert = Expert(TERMS, design, u, np.ones(len(design.shape)), np.zeros(n_scores), 0)
-    ways = Hyperparameters.usual(len(frame.columns), 0, np.ones(2 if n_scores == 1 else n_scores), 0.3)
-    return Evidence.empty(frame, TERMS, n_scores, 0, ways).plus(expert, 1.0), expert
+    expert = Expert(TERMS, design, u, np.ones(len(design.layout)), np.zeros(n_scores), 0)
+    ways = Hyperparameters.default(len(frame.columns), 0, np.ones(2 if n_scores == 1 else n_scores), 0.3)
+    return AdditiveModel.empty(frame, TERMS, n_scores, 0, ways).plus(expert, 1.0), expert
 
 
 @pytest.mark.parametrize("n_scores", [1, 3])
 def test_under_the_same_bins_it_begins_exactly_there(n_scores: int) -> None:
     frame = framed(as_table(table(400)))
     model, expert = learned(frame, n_scores)
-    np.testing.assert_allclose(warm_start(model, frame, TERMS).u, expert.u, atol=1e-9)
+    np.testing.assert_allclose(warm_start(model, frame, TERMS).coefficients, expert.coefficients, atol=1e-9)
 
 
 def test_columns_in_another_order_are_found_by_name() -> None:
@@ -61,7 +61,7 @@ def test_columns_in_another_order_are_found_by_name() -> None:
     turned = Encoding(tuple(frame.columns[k] for k in places), frame.rank)
     terms = Terms(np.array([[1, 3], [2, 3]], dtype=np.int32), np.array([[0, 1, 3]], dtype=np.int32))
     begun = warm_start(model, turned, terms)
-    back = warm_start(Evidence.empty(turned, terms, 1, 0, model.ways).plus(begun, 1.0), frame, TERMS)
+    back = warm_start(AdditiveModel.empty(turned, terms, 1, 0, model.hyperparameters).plus(begun, 1.0), frame, TERMS)
     np.testing.assert_allclose(back.tables(), model.tables, atol=1e-9)
 
 
@@ -69,17 +69,17 @@ def test_under_other_bins_it_begins_near() -> None:
     """What a model says of rows by their old bins and by their new ones is about the same, but for pairs it lacks."""
     some, more = as_table(table(300)), as_table(table(330))
     before, after = framed(some), framed(more)
-    ways = Hyperparameters.usual(4, 0, np.ones(2), 0.3)
+    ways = Hyperparameters.default(4, 0, np.ones(2), 0.3)
     y = np.random.default_rng(2).random(300) < np.where(np.nan_to_num(table(300)["n"].astype(float)) > 0, 0.9, 0.2)
-    how = Reading(counted(some, kinds=KINDS)[1], {}, 0, WorkerPool(1), 1)
-    data, _ = make_ready_under(before, some, labels_of(y, some), np.ones(300), how)
-    model, passes = made(data, ways)
+    how = FitContext(counted(some, kinds=KINDS)[1], {}, 0, WorkerPool(1), 1)
+    data, _ = encode_rows(before, some, labels_of(y, some), np.ones(300), how)
+    model, passes = fit_experts(data, ways)
     begun = warm_start(model, after, Terms.none())
     mine, theirs = (np.array([one.columns[0].codes(more)]).ravel() for one in (before, after))
     old, new = model.tables[: before.columns[0].size][mine], begun.tables()[: after.columns[0].size][theirs]
     assert np.corrcoef(old[:, 0], new[:, 0])[0, 1] > 0.98
     warm = warm_start(model, before, Terms.none())
-    again, fewer = made(data, ways, ([warm], []))
+    again, fewer = fit_experts(data, ways, ([warm], []))
     assert fewer < passes
     np.testing.assert_allclose(again.tables, model.tables, atol=0.05)
 

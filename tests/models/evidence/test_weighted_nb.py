@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely.models.evidence.fitter import stack
 from likely.models.evidence.kernels import class_counts
 from likely.models.evidence.row_source import Rows
-from likely.models.evidence.weighted_nb import SMOOTHING, log_shares, weigh, weigh_columns
+from likely.models.evidence.solver import stack
+from likely.models.evidence.weighted_nb import SMOOTHING, fit_feature_weights, leave_one_out_loss, log_conditionals
 from likely.parallel import WorkerPool
 
 rng = np.random.default_rng(1)
@@ -47,7 +47,7 @@ def test_every_row_is_judged_without_itself(n_classes: int) -> None:
     counts = np.zeros((7, n_classes))
     class_counts(codes, STARTS, y, np.ones(42), counts)
     classes = np.bincount(y).astype(float)
-    tables, without = log_shares(counts, STARTS, classes, 0.0), log_shares(counts, STARTS, classes, 1.0)
+    tables, without = log_conditionals(counts, STARTS, classes, 0.0), log_conditionals(counts, STARTS, classes, 1.0)
     without[counts <= 0.0] = tables[counts <= 0.0]
     base = np.array([0.3]) if n_classes == 2 else np.array([0.1, -0.2, 0.4])
     n_scores = len(base)
@@ -55,7 +55,9 @@ def test_every_row_is_judged_without_itself(n_classes: int) -> None:
     def look(w: np.ndarray, b: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         slope, base_slope = np.empty(2), np.empty(n_scores)
         nothing = np.zeros((42, 0))
-        loss = weigh(codes, STARTS, tables, without, nothing, y, np.ones(42), w, b, 0, 42, slope, base_slope)
+        loss = leave_one_out_loss(
+            codes, STARTS, tables, without, nothing, y, np.ones(42), w, b, 0, 42, slope, base_slope
+        )
         return loss, slope, base_slope
 
     loss, slope, base_slope = look(weights, base)
@@ -74,11 +76,11 @@ def test_what_is_said_twice_counts_less() -> None:
     twice = np.concatenate([codes, codes[:, :1]], axis=1)
     rows = Rows(twice, y, np.ones(300), 2, np.zeros((0, 1)), WorkerPool(1))
     once = Rows(codes, y, np.ones(300), 2, np.zeros((0, 1)), WorkerPool(1))
-    alone = weigh_columns(once, STARTS, 7, 1e-9)
-    both = weigh_columns(rows, np.array([0, 4, 7], dtype=np.int32), 11, 1e-9)
-    assert both.weights[0] == pytest.approx(both.weights[2], rel=1e-3)
-    assert both.weights[0] < 0.7 * alone.weights[0]
-    assert (both.weights >= 0.0).all()
+    alone = fit_feature_weights(once, STARTS, 7, 1e-9)
+    both = fit_feature_weights(rows, np.array([0, 4, 7], dtype=np.int32), 11, 1e-9)
+    assert both.feature_weights[0] == pytest.approx(both.feature_weights[2], rel=1e-3)
+    assert both.feature_weights[0] < 0.7 * alone.feature_weights[0]
+    assert (both.feature_weights >= 0.0).all()
 
 
 def test_a_mixture_trusts_the_better_expert_and_cools_the_loud_one() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from likely.measures import MEASURES
 from likely.models.tree import Feature, Plan, TrainingData, batches, fit, fit_tree
-from likely.models.tree.binned_column import quantile_edges
 from likely.models.tree.batches import LevelCounts, OpenNodes, StreamedTreeGrower
+from likely.models.tree.binned_column import quantile_edges
 from tests.models.tree.made import FEWER, nested, stocked, tables
 
 MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]

@@ -128,7 +128,7 @@ def test_every_setting_changes_something() -> None:
     ]
     for change in changes:
         assert TreeClassifier(**change).fit(X, Y).to_json() != usual, change
-    drawn = [TreeClassifier(prune=("reduced_error", 0.3), seed=seed).fit(X, Y).to_json() for seed in range(4)]
+    drawn = [TreeClassifier(prune=("reduced_error", 0.3), random_state=seed).fit(X, Y).to_json() for seed in range(4)]
     assert len(set(drawn)) > 1
     raised = [TreeClassifier(prune=("confidence", 0.3), raising=r).fit(X, Y).to_json() for r in (False, True)]
     assert raised[0] != raised[1]
@@ -251,7 +251,7 @@ def test_many_classes() -> None:
     "settings, told",
     [
         ({"measure": "gain"}, "no measure 'gain'"),
-        ({"missing": "ignore"}, "'weights' or 'surrogates'"),
+        ({"missing": "ignore"}, "'weights', 'surrogates'"),
         ({"prune": "pessimistic"}, "prune is 'pessimistic'"),
         ({"prune": ("confidence", 1.5)}, "between 0 and 1"),
         ({"prune": ("confidence", "high")}, "has to be a number"),
@@ -260,13 +260,13 @@ def test_many_classes() -> None:
         ({"prune": 3}, "prune is 3"),
         ({"min_cases": 0}, "above 0"),
         ({"min_cases": "two"}, "min_cases is 'two'"),
-        ({"max_depth": 2.5}, "number of tests"),
+        ({"max_depth": 2.5}, "whole number from 0 up, or None"),
         ({"smoothing": "much"}, "smoothing is 'much'"),
-        ({"seed": "chance"}, "seed is 'chance'"),
+        ({"random_state": "chance"}, "random_state is 'chance'"),
         ({"loss": {"low": {"low": 0}}}, "middle"),
         ({"prune": ("reduced_error", (X, np.full(len(X), "new")))}, "No row to prune by"),
-        ({"max_depth": -1}, "number of tests"),
-        ({"smoothing": -1}, "from 0 up"),
+        ({"max_depth": -1}, "whole number from 0 up, or None"),
+        ({"smoothing": -1}, "a number from 0 up"),
         ({"subsets": True, "binary": True}, "choose one"),
         ({"restrained": True, "measure": "gini"}, "is for measure='gain_ratio'"),
         ({"prune": "mdl", "raising": True}, "'pessimistic' and 'confidence'"),

@@ -14,6 +14,7 @@ from safetensors.numpy import save as save_arrays
 import likely
 from likely import Loss, TreeClassifier
 from likely.store import container
+from likely.streaming import train_tree_file
 from tests.store.test_damage import STRANGE, put, refused, sealed, walked
 
 ROWS: dict[str, list[Any]] = {"a": [0.3, None, 2.0], "b": ["x", "never seen", None], "c": [None, 1.0, 3.0]}
@@ -121,3 +122,19 @@ def test_made_up_arrays_are_refused_or_harmless(content: bytes, tmp_path: Path) 
             clf.explain(ROWS)
             clf.to_text()
     assert n_refused > 200
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e5, 1e12])
+def test_the_usual_branch_of_many_cases_is_the_largest_and_comes_back(weight: float, tmp_path: Path) -> None:
+    """A count less a trifle is the count itself as soon as it is large enough."""
+    X, y = {"a": [1.0, *[2.0] * 9]}, ["no"] + ["yes"] * 9
+    clf = TreeClassifier(min_cases=1).fit(X, y, sample_weight=np.full(10, weight))
+    assert clf.tree_.majority_branch[0] == 1
+    clf.save(tmp_path / "t.likely")
+    assert likely.load(tmp_path / "t.likely").predict(X).tolist() == y
+    rows = "\n".join(f"{a},{label},{weight}" for a, label in zip(X["a"], y, strict=True))
+    (tmp_path / "t.csv").write_text(f"a,label,w\n{rows}\n")
+    grown = train_tree_file(
+        tmp_path / "t.csv", "label", weight="w", classifier=TreeClassifier(binned=True, min_cases=1)
+    )
+    assert grown.tree_.majority_branch[0] == 1

@@ -8,17 +8,16 @@ import typer
 
 from likely.cli.commands.evaluate import refuse_picture, way_in, write_pages
 from likely.cli.commands.train import wanted_target
-from likely.cli.options import Costs, InputOptions, Page, Tables, Target, listed_in
+from likely.cli.options import Costs, InputOptions, Page, Tables, Target, Writes, listed_in
 from likely.cli.output import OutputOptions, write
-from likely.cli.outputs import Writes
 from likely.errors import missing_columns
 
 
 def compare(
     tables: Tables,
-    reading: InputOptions,
+    input_options: InputOptions,
     costs: Costs,
-    manner: OutputOptions,
+    output: OutputOptions,
     target: Target = None,
     classifiers: Annotated[
         list[str] | None,
@@ -51,15 +50,15 @@ def compare(
     import likely
 
     refuse_picture(plot)
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
     label = wanted_target(table, target)
     left_out = listed_in(ignore) or []
     unknown = [name for name in left_out if name not in table.names]
     if unknown:
         raise missing_columns(unknown, table.names)
     rows = table.read()
-    loss = costs.read(rows.column(label).drop_null().unique().to_pylist(), manner)
+    loss = costs.read(rows.column(label).drop_null().unique().to_pylist(), output)
     board = likely.compare(
         rows.drop_columns(left_out),
         label,
@@ -68,9 +67,9 @@ def compare(
         loss=loss,
         by=by,
         random_state=seed,
-        progress=False if manner.quiet else None,
+        progress=output.progress,
     )
-    write(board.to_json() if manner.json else str(board))
-    write_pages(board, manner, html, plot)
+    write(board.to_json() if output.json else str(board))
+    write_pages(board, output, html, plot)
     if len(table.rejected):
-        manner.say(str(table.rejected))
+        output.say(str(table.rejected))

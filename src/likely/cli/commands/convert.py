@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from likely.cli.options import InputOptions, OutTable, Tables
-from likely.cli.output import OutputOptions, destination, is_pipe, progress_bar, written_as
+from likely.cli.output import OutputOptions, destination, is_pipe, written_as
+from likely.progress import row_bar
 
 
 def convert(
     tables: Tables,
-    reading: InputOptions,
-    manner: OutputOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     out: OutTable = None,
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
@@ -32,15 +33,15 @@ def convert(
     """
     from likely.streaming.convert import convert_file
 
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
     to_pipe = is_pipe(out)
-    with progress_bar("converting", quiet=manner.quiet or to_pipe) as progress:
+    with row_bar("converting", False if to_pipe else output.progress) as progress:
         rows = convert_file(
             table, destination(out), guard=guard,
-            kind=written_as(out, manner), progress=progress,
+            kind=written_as(out, output), progress=progress,
         )  # fmt: skip
     if len(table.rejected):
-        manner.say(str(table.rejected))
+        output.say(str(table.rejected))
     if not to_pipe:
-        manner.say(f"Converted {rows:,} rows; wrote {out}")
+        output.say(f"Converted {rows:,} rows; wrote {out}")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.commands.train import wanted_target
-from likely.cli.model_options import ModelOptions, chosen
+from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
-from likely.cli.options import Costs, InputOptions, Page, Target, Weight
-from likely.cli.output import OutputOptions, progress_bar, write
-from likely.cli.outputs import Reads, Writes
+from likely.cli.options import Costs, InputOptions, Page, Reads, Target, Weight, Writes
+from likely.cli.output import OutputOptions, write
 from likely.cli.run import NEGATIVE
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.io.table import FileTable
@@ -30,10 +30,10 @@ Inputs = Annotated[
 
 def evaluate(
     inputs: Inputs,
-    beliefs: ModelOptions,
-    reading: InputOptions,
+    model_options: ModelOptions,
+    input_options: InputOptions,
     costs: Costs,
-    manner: OutputOptions,
+    output: OutputOptions,
     target: Target = None,
     cv: Annotated[
         str, typer.Option(help="Folds (10), loo for one row at a time, or a share to test on (0.3).", metavar="HOW")
@@ -72,24 +72,24 @@ def evaluate(
         raise SettingsError(
             f"{inputs[0]!r} is a model; name a table to test it on as well, or a table to cross-validate."
         )
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
-    how = {"beta": beta, "groups": groups, "repeats": repeats, "seed": seed}
-    with progress_bar("judging", quiet=manner.quiet) as progress:
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
+    how = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
+    with row_bar("judging", output.progress) as progress:
         if model is not None:
-            _warn_of_known(model, table, manner)
-            report, why = _of_model(load_model(model), table, target, costs, manner, weight, how, progress)
+            _warn_of_known(model, table, output)
+            report, why = _of_model(load_model(model), table, target, costs, output, weight, how, progress)
         else:
             label = wanted_target(table, target)
-            report, why = _of_table(beliefs, table, label, way_in(cv), costs, manner, weight, how, progress)
+            report, why = _of_table(model_options, table, label, way_in(cv), costs, output, weight, how, progress)
     for line in why:
-        manner.say(line)
-    write(report.to_json() if manner.json else str(report))
-    write_pages(report, manner, html, plot)
+        output.say(line)
+    write(report.to_json() if output.json else str(report))
+    write_pages(report, output, html, plot)
     if len(table.rejected):
-        manner.say(str(table.rejected))
+        output.say(str(table.rejected))
     if fail_under is not None and report.accuracy < fail_under:
-        manner.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
+        output.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
         raise typer.Exit(NEGATIVE)
 
 
@@ -98,7 +98,7 @@ def _of_model(
     table: FileTable,
     target: str | None,
     costs: Costs,
-    manner: OutputOptions,
+    output: OutputOptions,
     weight: str | None,
     how: Any,
     progress: Any,
@@ -106,60 +106,54 @@ def _of_model(
     from likely.streaming.evaluate import evaluate_file
 
     label = target or classifier.schema_.target
-    loss = costs.read(classifier.classes_.tolist(), manner)
+    loss = costs.read(classifier.classes_.tolist(), output)
     return evaluate_file(classifier, table, label, cv=None, loss=loss, weight=weight, progress=progress, **how), ()
 
 
 def _of_table(
-    beliefs: ModelOptions,
+    model_options: ModelOptions,
     table: FileTable,
     label: str,
     way: Any,
     costs: Costs,
-    manner: OutputOptions,
+    output: OutputOptions,
     weight: str | None,
     how: Any,
     progress: Any,
 ) -> tuple[Any, tuple[str, ...]]:
     """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
+    from likely.api import AUTO, select_model
     from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
 
-    settings = beliefs.settings(table.types, label)
-    choice = chosen(
-        beliefs.model,
-        settings,
-        table,
-        label,
-        counts=way == "loo",
-        weight=weight,
-        groups=how["groups"],
+    settings = model_options.settings(table.types, label)
+    choice = select_model(
+        table, label, model_options.model or AUTO, settings, weight=weight, groups=how["groups"], counts=way == "loo",
         progress=progress,
-    )
-    loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), manner)
+    )  # fmt: skip
+    loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
     if choice.rows is None:
         classifier = choice.classifier
-        if choice.why:  # weights need rows, which the folds of a large table are not
+        why = choice.reason.sentences()
+        if why:  # weights need rows, which the folds of a large table are not
             classifier.set_params(weights=None)
+            why = (*why, "The folds are judged without weights, which would need their rows.")
         report = evaluate_file(classifier, table, label, cv=way, loss=loss, weight=weight, progress=progress, **how)
-        return report, choice.why and (
-            *choice.why,
-            "The folds are judged without weights, which would need their rows.",
-        )
+        return report, why
     rows = choice.rows
     classifier = choice.classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
     how = {**how, "groups": rows.groups}
     report = in_memory(classifier, rows.X, rows.y, cv=way, loss=loss, sample_weight=rows.weight, progress=False, **how)
-    return report, choice.why
+    return report, choice.reason.sentences()
 
 
-def _warn_of_known(model: str, table: FileTable, manner: OutputOptions) -> None:
+def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
     """A model is too good on rows that it knows."""
     origin = provenance_of(model)
     learned = set(origin.sources) if origin is not None else set()
     for source in table.sources:
         if Path(source.name).name in learned:
-            manner.say(
+            output.say(
                 f"note: the model seems to have learned {source.name}, and is too good on rows that it knows; "
                 f"for honest figures say: likely evaluate {source.name} --target COLUMN"
             )
@@ -188,14 +182,14 @@ def refuse_picture(plot: str | None) -> None:
         suffix_of(plot)
 
 
-def write_pages(shown: Any, manner: OutputOptions, html: str | None, plot: str | None) -> None:
+def write_pages(shown: Any, output: OutputOptions, html: str | None, plot: str | None) -> None:
     """What was found as a page and as a picture, where these are wanted."""
     if html is not None:
-        from likely.io.atomic import write_text
+        from likely.io.outputs import write_text
 
         write_text(html, shown.to_html())
     if plot is not None:
         shown.plot().save(plot)
     for path in (html, plot):
         if path is not None:
-            manner.say(f"Wrote {path}")
+            output.say(f"Wrote {path}")

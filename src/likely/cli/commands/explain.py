@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.models import load_model
-from likely.cli.options import InputOptions, Model, Page, Tables, label_among, listed_in
+from likely.cli.options import InputOptions, Model, Page, Tables, Writes, label_among, listed_in
 from likely.cli.output import OutputOptions, records, write, write_json
-from likely.cli.outputs import Writes
 from likely.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ SHOWN_WORDS = 10
 def explain(
     model: Model,
     tables: Tables,
-    reading: InputOptions,
-    manner: OutputOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     row: Annotated[
         int, typer.Option("--row", "-r", help="The first row to explain, from 1 on.", metavar="N", min=1)
     ] = 1,
@@ -54,7 +53,7 @@ def explain(
     from likely.streaming.read_all import sample_rows
 
     classifier = load_model(model)
-    table = reading.open(tables)
+    table = input_options.open(tables)
     sides = _sides(contrast, classifier.classes_.tolist())
     some = sample_rows(classifier, table, row - 1, rows)
     if not some.num_rows:
@@ -63,14 +62,15 @@ def explain(
     shown: Any = why if sides is None else classifier.explain(some, contrast=sides)
     if plot is not None:
         shown.plot().save(plot)
-        manner.say(f"Wrote {plot}")
+        output.say(f"Wrote {plot}")
     if html is not None:
-        from likely.io.atomic import write_text
-        from likely.render.explanation_page import whole_page
+        from likely.io.outputs import write_text
+        from likely.markup import Markup
+        from likely.render.page import page
 
-        write_text(html, whole_page("Why", shown._repr_html_()))
-        manner.say(f"Wrote {html}")
-    if manner.json:
+        write_text(html, page("Why", Markup(shown._repr_html_())))
+        output.say(f"Wrote {html}")
+    if output.json:
         frame = shown.to_frame()
         frame["row"] += row
         write_json(records(frame))
@@ -98,7 +98,8 @@ def _text(why: Explanation, shown: Any, place: int, number: int, logs: bool) -> 
     posterior = why.posterior[place]
     best = int(posterior.argmax())
     head = f"Row {number}: {why.classes.tolist()[best]} ({posterior[best]:.4f})"
-    body = shown.written(place) if isinstance(shown, Contrast) else why.blackboard(place, logs=logs)
+    is_contrast = isinstance(shown, Contrast)
+    body = shown.row_log_odds(place).grid(shown.title).text() if is_contrast else why.blackboard(place, logs=logs)
     words = why.tokens(place).head(SHOWN_WORDS) if why.words else None
     spoken = (
         "" if words is None or words.empty else f"\n\nThe words that spoke\n{words.round(3).to_string(index=False)}"

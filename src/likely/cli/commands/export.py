@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 
 from likely.cli.models import adds_counts, load_model, provenance_of
-from likely.cli.options import OUT, Model
+from likely.cli.options import OUT, Model, Writes
 from likely.cli.output import OutputOptions, destination, is_pipe
-from likely.cli.outputs import Writes
 from likely.errors import SettingsError
 
 
 def export(
     model: Model,
-    manner: OutputOptions,
+    output: OutputOptions,
     out: Annotated[str | None, OUT, Writes(format="to")] = None,
     to: Annotated[str | None, typer.Option("--to", help="json, csv, sql, or dot of a tree.", metavar="FORMAT")] = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be scored.", metavar="NAME")] = "data",
@@ -33,15 +32,16 @@ def export(
     no prediction there.
     """
     from likely.models.export import export_file
+    from likely.models.protocols import Exports
 
     to_pipe = is_pipe(out)
     target = destination(out)
     kind = to or ("json" if to_pipe else None)
     classifier = load_model(model)
-    if not (adds_counts(classifier) or hasattr(classifier, "tree_")):
+    if not (adds_counts(classifier) or isinstance(classifier, Exports)):
         raise SettingsError(
             f"The {type(classifier).__name__} in {model!r} cannot be exported: it is neither counts nor a tree."
         )
     export_file(classifier, target, kind=kind, table=table, origin=provenance_of(model))
     if not to_pipe:
-        manner.say(f"Wrote {out}")
+        output.say(f"Wrote {out}")

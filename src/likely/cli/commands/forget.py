@@ -5,15 +5,16 @@ from __future__ import annotations
 from likely.cli.commands.train import sources_of
 from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
-from likely.cli.output import OutputOptions, progress_bar, write_json
+from likely.cli.output import OutputOptions, write_json
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 
 def forget(
     model: Model,
     tables: Tables,
-    reading: InputOptions,
-    manner: OutputOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     target: Target = None,
     out: OutModel = None,
     force: Force = False,
@@ -33,15 +34,15 @@ def forget(
         raise SettingsError("Say where to write the model: -o FILE (it may be the same file).")
     classifier = load_counts(model, "forget", corrected=True)
     refuse_other_target(out, classifier.schema_.target, force)
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
     before = classifier.summary_.n_rows
-    with progress_bar("forgetting", quiet=manner.quiet) as progress:
+    with row_bar("forgetting", output.progress) as progress:
         forget_file(classifier, table, target, progress=progress)
     left = classifier.summary_.n_rows
     save_model(classifier, out, sources_of([model]))
-    if manner.json and out != "-":
+    if output.json and out != "-":
         write_json({"model": out, "forgotten": before - left, "rows": left, "stale": is_stale(classifier)})
-    manner.say(f"Forgot {before - left:,} rows, {left:,} are left; wrote {out}")
+    output.say(f"Forgot {before - left:,} rows, {left:,} are left; wrote {out}")
     if is_stale(classifier):
-        manner.say(stale_note(classifier, out))
+        output.say(stale_note(classifier, out))

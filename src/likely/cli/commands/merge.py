@@ -10,9 +10,8 @@ import typer
 
 from likely.cli.commands.train import sources_of
 from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
-from likely.cli.options import OUT, Force
+from likely.cli.options import OUT, Force, Reads, Writes
 from likely.cli.output import OutputOptions, write_json
-from likely.cli.outputs import Reads, Writes
 from likely.errors import NotMergeable, SettingsError
 from likely.io.outputs import MODEL
 
@@ -21,7 +20,7 @@ def merge(
     models: Annotated[
         list[str], typer.Argument(help="Models of the same columns.", metavar="MODEL", show_default=False), Reads()
     ],
-    manner: OutputOptions,
+    output: OutputOptions,
     out: Annotated[str | None, OUT, Writes(MODEL)] = None,
     force: Force = False,
 ) -> None:
@@ -46,9 +45,9 @@ def merge(
     refuse_other_target(out, loaded[0].schema_.target, force)
     whole = reduce(add, loaded)
     save_model(whole, out, sources_of(models))
-    if manner.json and out != "-":
+    if output.json and out != "-":
         told = {"model": out, "rows": whole.summary_.n_rows, "classes": whole.classes_.tolist()}
         write_json({**told, "stale": is_stale(whole)})
-    manner.say(f"Merged {len(models)} models: {whole.summary_.n_rows:,} rows; wrote {out}")
+    output.say(f"Merged {len(models)} models: {whole.summary_.n_rows:,} rows; wrote {out}")
     if is_stale(whole):
-        manner.say(stale_note(whole, out))
+        output.say(stale_note(whole, out))

@@ -8,8 +8,9 @@ import typer
 
 from likely.cli.models import load_model
 from likely.cli.options import Costs, InputOptions, Model, OutTable, Tables, listed_in
-from likely.cli.output import OutputOptions, destination, is_pipe, progress_bar, written_as
+from likely.cli.output import OutputOptions, destination, is_pipe, written_as
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.decide import Loss
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 def predict(
     model: Model,
     tables: Tables,
-    reading: InputOptions,
+    input_options: InputOptions,
     costs: Costs,
-    manner: OutputOptions,
+    output: OutputOptions,
     out: OutTable = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities/--no-probabilities", help="Columns with P(class).")
@@ -52,14 +53,14 @@ def predict(
     if model == "-" and "-" in tables:
         raise SettingsError("Standard input can be the model or the table, not both; name a file for one of them.")
     classifier = load_model(model)
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
-    loss = costs.read(classifier.classes_.tolist(), manner)
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
+    loss = costs.read(classifier.classes_.tolist(), output)
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
     from likely.streaming.predict import predict_file
 
-    with progress_bar("predicting", quiet=manner.quiet or to_pipe) as progress:
+    with row_bar("predicting", False if to_pipe else output.progress) as progress:
         rows = predict_file(
             classifier,
             table,
@@ -68,13 +69,13 @@ def predict(
             keep=copied,
             more=_more(loss, explain),
             guard=guard,
-            kind=written_as(out, manner),
+            kind=written_as(out, output),
             progress=progress,
         )
     if len(table.rejected):
-        manner.say(str(table.rejected))
+        output.say(str(table.rejected))
     if not to_pipe:
-        manner.say(f"Predicted {rows:,} rows; wrote {out}")
+        output.say(f"Predicted {rows:,} rows; wrote {out}")
 
 
 def _more(loss: Loss | None, most: int) -> Any:

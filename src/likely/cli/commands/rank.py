@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from likely.cli.commands.train import wanted_target
-from likely.cli.model_options import ModelOptions, chosen
+from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model
-from likely.cli.options import InputOptions, Target, Weight
-from likely.cli.output import OutputOptions, columns_that_fit, progress_bar, records, write_json, write_table
-from likely.cli.outputs import Reads
+from likely.cli.options import InputOptions, Reads, Target, Weight
+from likely.cli.output import OutputOptions, columns_that_fit, records, write_json, write_table
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 """How the types of columns of numbers begin."""
@@ -26,9 +26,9 @@ def rank(
     inputs: Annotated[
         list[str], typer.Argument(help="A model, or a table.", metavar="MODEL|TABLE", show_default=False), Reads()
     ],
-    beliefs: ModelOptions,
-    reading: InputOptions,
-    manner: OutputOptions,
+    model_options: ModelOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     target: Target = None,
     weight: Weight = None,
     by: Annotated[
@@ -55,22 +55,21 @@ def rank(
     if len(inputs) == 1 and is_model(inputs[0]):
         classifier = load_model(inputs[0])
     else:
-        from likely.streaming.train import fit_file
+        from likely.api import learn, select_model
 
-        table = reading.open(inputs)
-        manner.tell_notes(table.notes)
+        table = input_options.open(inputs)
+        output.tell_notes(table.notes)
         label = wanted_target(table, target)
-        with progress_bar("learning", quiet=manner.quiet) as progress:
-            settings = beliefs.settings(table.types, label)
-            if beliefs.model is None and "families" not in settings:
+        with row_bar("learning", output.progress) as progress:
+            settings = model_options.settings(table.types, label)
+            if model_options.model is None and "families" not in settings:
                 settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})
-            choice = chosen(beliefs.model or "naive", settings, table, label, weight=weight, progress=progress)
-            if choice.rows is not None:
-                classifier = choice.rows.fit(choice.classifier)
-            else:
-                classifier = fit_file(choice.classifier, table, label, weight=weight, progress=progress)
+            selection = select_model(
+                table, label, model_options.model or "naive", settings, weight=weight, progress=progress
+            )
+            classifier = learn(selection, table, label, weight=weight, progress=progress)
     frame = _ranked(classifier, by)
-    if manner.json:
+    if output.json:
         write_json(records(frame))
         return
     head = list(frame.columns)
@@ -78,7 +77,7 @@ def rank(
     fits = columns_that_fit(head, lines)
     write_table("", head[:fits], [line[:fits] for line in lines])
     if fits < len(head):
-        manner.say(f"There is no room for {', '.join(head[fits:])}: --by MEASURE puts one in front, --json has all.")
+        output.say(f"There is no room for {', '.join(head[fits:])}: --by MEASURE puts one in front, --json has all.")
 
 
 def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[str | None]) -> dict[str, str]:
@@ -90,8 +89,9 @@ def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[s
 def _ranked(classifier: Any, by: str) -> Any:
     from likely.errors import did_you_mean, listed
     from likely.explain.rank import rank_by
+    from likely.models.protocols import Ranks
 
-    if not hasattr(classifier, "rank"):
+    if not issubclass(type(classifier), Ranks):
         raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train one with --model naive.")
     known = classifier.rank()
     others = rank_by(classifier.model_, classifier.summary_)

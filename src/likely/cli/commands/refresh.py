@@ -5,15 +5,16 @@ from __future__ import annotations
 from likely.cli.commands.train import sources_of
 from likely.cli.models import PIPE, load_model, refuse_other_target, save_model
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
-from likely.cli.output import OutputOptions, many, progress_bar, write_json
+from likely.cli.output import OutputOptions, many, write_json
 from likely.errors import SettingsError
+from likely.progress import row_bar
 
 
 def refresh(
     model: Model,
     tables: Tables,
-    reading: InputOptions,
-    manner: OutputOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     target: Target = None,
     out: OutModel = None,
     force: Force = False,
@@ -30,26 +31,27 @@ def refresh(
     that were counted, or a fair sample with every class; of more than fit into memory (512 MiB), some are drawn by
     chance. Without --out the model is written where it was.
     """
+    from likely.models.protocols import Refreshes
     from likely.streaming.update import refresh_file
 
     path = out or (model if model != PIPE else None)
     if path is None:
         raise SettingsError("Say where to write the model: -o FILE.")
     classifier = load_model(model)
-    if not hasattr(classifier, "refresh") or getattr(classifier, "weights", "learned") is None:
+    if not issubclass(type(classifier), Refreshes) or classifier.get_params().get("weights", "learned") is None:
         kind = type(classifier).__name__
         raise SettingsError(
             f"The {kind} in {model!r} has nothing to refresh: that is for evidence and learned weights."
         )
     refuse_other_target(path, classifier.schema_.target, force)
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
-    with progress_bar("refreshing", quiet=manner.quiet) as progress:
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
+    with row_bar("refreshing", output.progress) as progress:
         classifier, rows = refresh_file(classifier, table, target, progress=progress)
     save_model(classifier, path, sources_of([model]))
     counted = int(classifier.summary_.n_rows)
-    if manner.json and path != PIPE:
+    if output.json and path != PIPE:
         write_json({"model": path, "rows": rows, "counted": counted, "stale": False})
     if rows != counted:
-        manner.say(f"note: {many(rows, 'row')} of {counted:,} that were counted")
-    manner.say(f"Refreshed by {many(rows, 'row')}; wrote {path}")
+        output.say(f"note: {many(rows, 'row')} of {counted:,} that were counted")
+    output.say(f"Refreshed by {many(rows, 'row')}; wrote {path}")

@@ -10,7 +10,7 @@ from likely.cli.output import OutputOptions, in_options, many, write, write_json
 from likely.errors import missing_columns
 
 
-def schema(tables: Tables, reading: InputOptions, manner: OutputOptions, target: Target = None) -> None:
+def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, target: Target = None) -> None:
     """Show how a table is read, and what each column would be taken for, and why.
 
     \b
@@ -22,14 +22,14 @@ def schema(tables: Tables, reading: InputOptions, manner: OutputOptions, target:
     """
     from likely.table.schema import Schema
 
-    table = reading.open(tables)
+    table = input_options.open(tables)
     if target is not None and target not in table.names:
         raise missing_columns([target], table.names)
     sample = table.sample()
     found = Schema.infer(sample, target)
     late = table.late_changes()
     dialect = table.dialect
-    if manner.json:
+    if output.json:
         written = dialect.describe() if dialect is not None else None
         columns = [{**asdict(column), "type": table.types[column.name]} for column in found]
         write_json(
@@ -46,8 +46,8 @@ def schema(tables: Tables, reading: InputOptions, manner: OutputOptions, target:
     head = ["column", "holds", "kind", "values", "gaps", "why"]
     write_table("", head, [_line(column, table.types[column.name]) for column in found], left=(0, 1, 2, 5))
     for name, what in late.items():
-        manner.say(f"note: column {name!r} begins with numbers, but {what}: say --kind {name}=nominal")
-    manner.tell_notes(table.notes)
+        output.say(f"note: column {name!r} begins with numbers, but {what}: say --kind {name}=nominal")
+    output.tell_notes(table.notes)
 
 
 def _line(column: Any, holds: str) -> list[str]:

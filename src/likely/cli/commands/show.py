@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 import typer
@@ -17,21 +16,19 @@ from likely.cli.models import (
     shares_of,
     stale_note,
 )
-from likely.cli.options import Page
+from likely.cli.options import Page, Reads
 from likely.cli.output import OutputOptions, in_options, records, write, write_json, write_table
-from likely.cli.outputs import Reads
 from likely.cli.run import NEGATIVE
-from likely.errors import SettingsError
+from likely.errors import SettingsError, without_asides
 
 SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60
-_JUDGED = re.compile(r" \(judged from [\d,]+ of [\d,]+ rows\)")
 
 
 def show(
     models: Annotated[
         list[str], typer.Argument(help="A model; two with --diff.", metavar="MODEL", show_default=False), Reads()
     ],
-    manner: OutputOptions,
+    output: OutputOptions,
     diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
     values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
     html: Page = None,
@@ -47,38 +44,39 @@ def show(
     if diff:
         if len(models) != 2:
             raise SettingsError(f"--diff compares two models, but {len(models)} were named.")
-        _show_diff(models, manner)
+        _show_diff(models, output)
         return
     if len(models) != 1:
         raise SettingsError("Show one model at a time, or two with --diff.")
     classifier = load_model(models[0])
     if not keeps_counts(classifier):
-        _show_other(classifier, models[0], manner, html)
+        _show_other(classifier, models[0], output, html)
         return
     if html is not None:
-        from likely.io.atomic import write_text
+        from likely.io.outputs import write_text
         from likely.models.display import model_page
 
         write_text(html, model_page(classifier, per_class=values))
-        manner.say(f"Wrote {html}")
+        output.say(f"Wrote {html}")
         return
-    if manner.json:
+    if output.json:
         _write_json(classifier, models[0], values)
         return
     _write_text(classifier, models[0], values)
 
 
-def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | None) -> None:
+def _show_other(classifier: Any, path: str, output: OutputOptions, html: str | None) -> None:
     """A classifier that keeps what it learned in a form of its own: its classes and columns, and its own page."""
-    columns = [[column.name, column.kind, _JUDGED.sub("", in_options(column.why))] for column in classifier.schema_]
+    columns = [[column.name, column.kind, in_options(without_asides(column.why))] for column in classifier.schema_]
     labels = [str(label) for label in classifier.classes_.tolist()]
     if html is not None:
-        from likely.io.atomic import write_text
-        from likely.render.explanation_page import whole_page
+        from likely.io.outputs import write_text
+        from likely.markup import Markup
+        from likely.render.page import page
 
-        write_text(html, whole_page(path, classifier._repr_html_()))
-        manner.say(f"Wrote {html}")
-    elif manner.json:
+        write_text(html, page(path, Markup(classifier._repr_html_())))
+        output.say(f"Wrote {html}")
+    elif output.json:
         content = {"classifier": type(classifier).__name__, "rows": rows_learned(classifier)}
         write_json({**content, "classes": labels, "columns": columns, "stale": is_stale(classifier)})
     else:
@@ -92,11 +90,13 @@ def _show_other(classifier: Any, path: str, manner: OutputOptions, html: str | N
         )
         shown = columns[:SHOWN_COLUMNS]
         write_table(_title("Columns", len(shown), len(columns)), ["column", "kind", "why"], shown, left=(0, 1, 2))
-        terms = [[" × ".join(term)] for term in getattr(classifier, "pairs_", ())]
+        from likely.models.protocols import Exports, HasTerms
+
+        terms = [[" × ".join(term)] for term in (classifier.pairs_ if isinstance(classifier, HasTerms) else ())]
         if terms:
             shown = terms[:SHOWN_COLUMNS]
             write_table(_title("Heard together", len(shown), len(terms)), ["columns"], shown)
-        if hasattr(classifier, "to_text"):
+        if isinstance(classifier, Exports):
             write(f"\n{_drawing(classifier.to_text())}\n")
 
 
@@ -108,17 +108,17 @@ def _drawing(text: str) -> str:
     return "\n".join([*lines[:SHOWN_LINES], *rest])
 
 
-def _show_diff(models: list[str], manner: OutputOptions) -> None:
+def _show_diff(models: list[str], output: OutputOptions) -> None:
     from likely.models.difference import differences, to_frame
 
     found = differences(*(load_counts(path, "be compared", corrected=True) for path in models))
-    if manner.json:
+    if output.json:
         write_json(records(to_frame(found)))
     elif found:
         lines = [[d.what, d.where, _short(d.a), _short(d.b)] for d in found]
         write_table("", ["what", "where", models[0], models[1]], lines, left=(0, 1, 2, 3))
     else:
-        manner.say("The models are the same.")
+        output.say("The models are the same.")
     if found:
         raise typer.Exit(NEGATIVE)
 
@@ -154,7 +154,7 @@ def _write_columns(classifier: Any) -> None:
         [
             _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),
             _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "",
-            _JUDGED.sub("", in_options(column.why)),
+            in_options(without_asides(column.why)),
         ]
         for column in columns[:SHOWN_COLUMNS]
     ]  # fmt: skip
@@ -193,5 +193,6 @@ def _count(number: int | None) -> str:
 
 
 def _short(value: object, longest: int = 40) -> str:
-    text = " ".join(str(value).split()) or repr(value)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    from likely.render.table import shortened
+
+    return shortened(str(value), longest)

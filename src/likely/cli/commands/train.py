@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likely.cli.model_options import ModelOptions, chosen
+from likely.cli.model_options import ModelOptions
 from likely.cli.models import (
     PIPE,
+    adds_counts,
     is_stale,
     load_counts,
     refuse_other_target,
@@ -18,11 +19,11 @@ from likely.cli.models import (
     shares_learned,
     stale_note,
 )
-from likely.cli.options import OUT, Force, InputOptions, Tables, Target, Weight, name_of
-from likely.cli.output import OutputOptions, many, progress_bar, write_json
-from likely.cli.outputs import Reads, Writes
-from likely.errors import SettingsError, listed, missing_columns
+from likely.cli.options import OUT, Force, InputOptions, Reads, Tables, Target, Weight, Writes, name_of
+from likely.cli.output import OutputOptions, many, write_json
+from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
+from likely.progress import row_bar
 
 if TYPE_CHECKING:
     from likely.io.table import FileTable
@@ -32,9 +33,9 @@ SHOWN_CLASSES = 6
 
 def train(
     tables: Tables,
-    beliefs: ModelOptions,
-    reading: InputOptions,
-    manner: OutputOptions,
+    model_options: ModelOptions,
+    input_options: InputOptions,
+    output: OutputOptions,
     target: Target = None,
     out: Annotated[str | None, OUT, Writes(MODEL, onto="onto", usual=lambda given: usual_path(**given))] = None,
     weight: Weight = None,
@@ -64,12 +65,12 @@ def train(
     only naive Bayes knows (--smoothing, --family, --checkpoint …) choose it. What each column is taken for is judged
     from rows across the whole file; see likely schema for the reasons, and --kind to say it better.
     """
-    table = reading.open(tables)
-    manner.tell_notes(table.notes)
+    table = input_options.open(tables)
+    output.tell_notes(table.notes)
     path = out or usual_path(tables, onto)
-    with progress_bar("learning", quiet=manner.quiet) as progress:
+    with row_bar("learning", output.progress) as progress:
         if onto is not None:
-            said = [*beliefs.said(), *(["--checkpoint"] if checkpoint else [])]
+            said = [*model_options.said(), *(["--checkpoint"] if checkpoint else [])]
             learned = load_counts(onto, "learn on", corrected=True)
             refuse_other_target(path, learned.schema_.target, force)
             classifier = _learn_on(learned, onto, table, target, weight, said, progress)
@@ -77,31 +78,24 @@ def train(
         else:
             label = wanted_target(table, target)
             refuse_other_target(path, label, force)
-            classifier, why = _learn(beliefs, table, label, weight, checkpoint, progress)
+            classifier, why = _learn(model_options, table, label, weight, checkpoint, progress)
     save_model(classifier, path, [source.name for source in table.sources])
     for line in why:
-        manner.say(line)
-    _tell(manner, classifier, table, path)
+        output.say(line)
+    _tell(output, classifier, table, path)
 
 
 def _learn(
-    beliefs: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
+    model_options: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
 ) -> tuple[Any, tuple[str, ...]]:
-    from likely.streaming.train import fit_file
+    from likely.api import AUTO, learn, select_model
 
-    settings = beliefs.settings(table.types, label)
-    counts = checkpoint is not None
-    choice = chosen(beliefs.model, settings, table, label, counts=counts, weight=weight, spills=True, progress=progress)
-    classifier = choice.classifier
-    if choice.rows is not None:
-        if counts:
-            raise SettingsError(f"--checkpoint is for models that count, and --model {beliefs.model} does not.")
-        return choice.rows.fit(classifier), choice.why
-    fit_file(classifier, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
-    if classifier.get_params().get("weights") == "learned":
-        known = table.sample()
-        classifier.refresh(known.filter(known.column(label).is_valid()), label)
-    return classifier, choice.why
+    selection = select_model(
+        table, label, model_options.model or AUTO, model_options.settings(table.types, label), weight=weight,
+        counts=checkpoint is not None, spills=True, progress=progress,
+    )  # fmt: skip
+    classifier = learn(selection, table, label, weight=weight, checkpoint=checkpoint, progress=progress)
+    return classifier, selection.reason.sentences()
 
 
 def usual_path(tables: Sequence[str], onto: str | None = None, **others: object) -> str:
@@ -129,12 +123,13 @@ def _learn_on(
     return learn_file(classifier, table, target, progress=progress)
 
 
-def _tell(manner: OutputOptions, classifier: Any, table: FileTable, path: str) -> None:
+def _tell(output: OutputOptions, classifier: Any, table: FileTable, path: str) -> None:
     schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
-    columns = getattr(classifier, "families_", None) or {name: schema.kinds[name] for name in schema.features}
+    families = classifier.families_ if adds_counts(classifier) else {}
+    columns = families or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]
     rejected = len(table.rejected)
-    if manner.json and path != "-":
+    if output.json and path != "-":
         write_json(
             {
                 "model": path,
@@ -149,16 +144,16 @@ def _tell(manner: OutputOptions, classifier: Any, table: FileTable, path: str) -
             }
         )
     for column in ignored:
-        manner.say(f"note: column {column.name!r} is left out: {column.why}")
+        output.say(Message(f"note: column {column.name!r} is left out: ", column.why))
     if rejected:
-        manner.say(str(table.rejected))
+        output.say(str(table.rejected))
     where = "standard output" if path == "-" else path
-    manner.say(
+    output.say(
         f"Learned {many(rows, 'row')}, {many(len(columns), 'column')}, "
         f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
     )
     if is_stale(classifier):
-        manner.say(stale_note(classifier, path))
+        output.say(stale_note(classifier, path))
 
 
 def _some(shares: dict[str, float | None]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 from sklearn.utils import Tags
@@ -15,10 +15,8 @@ from likely.engines.plan import Task
 from likely.errors import SettingsError, did_you_mean, listed
 from likely.families import Settings, smoothing_by_column
 from likely.measures import information_gain
-from likely.models.classifier import Predictor
-from likely.models.decision import ModelDecider
-from likely.models.display import Shown
 from likely.models.learner import Learner
+from likely.models.setting_checks import BINS, COUNTED, Check, are_numbers, refusal, whole_from
 from likely.models.settings import PairChanges, at_least_one, not_negative
 from likely.stats import Cuts, Histogram, PairCounts, Part, Summary, ValueCounts
 from likely.stats.binning import cut
@@ -31,7 +29,14 @@ MOST_CELLS = 1 << 23
 """Classes × pairs of values that are counted unless the user allows more: 64 MiB."""
 
 
-class AODEClassifier(Shown, Learner, Predictor, ModelDecider):
+def _are_cuts(name: str, given: Any) -> None:
+    if given is None:
+        return
+    if not isinstance(given, Mapping) or not all(map(are_numbers, given.values())):
+        raise refusal(name, given, "a mapping of numeric columns to ascending numbers")
+
+
+class AODEClassifier(Learner):
     """Between naive and full Bayes: each column may depend on the class and on one other column, in turn on every one.
 
     P(class, row) is the mean over parents j of P(class) · P(x_j | class) · Π P(x_k | x_j, class): evidence that two
@@ -57,6 +62,14 @@ class AODEClassifier(Shown, Learner, Predictor, ModelDecider):
     >>> clf.predict({"a": ["x", "y"], "b": ["u", "u"]}).tolist()  # naive Bayes could only guess
     ['odd', 'even']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **COUNTED,
+        **BINS,
+        "cuts": _are_cuts,
+        "min_cases": not_negative,
+        "max_cells": whole_from(1),
+    }
 
     def __init__(
         self,
@@ -104,9 +117,8 @@ class AODEClassifier(Shown, Learner, Predictor, ModelDecider):
         from likely.explain.dependence import Dependence
 
         check_is_fitted(self)
-        for part, seen in self.summary_.parts.items():
-            if isinstance(seen, PairCounts):
-                return Dependence.of(part.columns, seen)
+        for part, seen in self.summary_.parts_of(PairCounts).items():
+            return Dependence.of(part.columns, seen)
         return Dependence((), np.zeros((0, 0)), np.zeros((0, 0)))
 
     def _considered(self, task: Task) -> Task:
@@ -157,10 +169,8 @@ def cuts_given(given: Any, numeric: Sequence[str]) -> dict[str, Cuts]:
 def cuts_in(summary: Summary) -> dict[str, Cuts]:
     """The cuts by which the numbers of a summary were counted."""
     found: dict[str, Cuts] = {}
-    for part, seen in summary.parts.items():
-        if isinstance(seen, PairCounts):
-            axes = zip(part.columns, seen.axes, strict=True)
-            found |= {name: axis for name, axis in axes if isinstance(axis, Cuts)}
+    for part, seen in summary.parts_of(PairCounts).items():
+        found |= seen.cuts(part.columns)
     return found
 
 
@@ -170,8 +180,14 @@ def chosen_columns(
     """Columns whose pairs fit into `most` cells, the most telling first, and the cuts of those that are numbers."""
     kinds = {name: "histogram" if schema.kinds[name] == "numeric" else "values" for name in columns}
     seen = rows.summarise([Part(kind, (name,)) for name, kind in kinds.items()])
-    cuts = {name: given[name] if name in given else Cuts(cut(found, n_bins).cuts) for name, found in _numbers(seen)}
-    tables = {name: _table(seen.parts[Part(kind, (name,))], cuts.get(name)) for name, kind in kinds.items()}
+    tables = {part.columns[0]: found.counts for part, found in seen.parts_of(ValueCounts).items()}
+    cuts: dict[str, Cuts] = {}
+    for part, found in seen.parts_of(Histogram).items():
+        (name,) = part.columns
+        cuts[name] = given[name] if name in given else Cuts(cut(found, n_bins).cuts)
+        places = cuts[name].places(found.lows())
+        bins = [found.counts[:, places == bin_].sum(axis=1) for bin_ in range(len(cuts[name].at) + 1)]
+        tables[name] = np.stack(bins, axis=1)
     sizes = {name: table.shape[1] for name, table in tables.items()}
     if len(rows.classes) * _cells(sizes.values()) <= most:
         return set(columns), cuts
@@ -184,20 +200,6 @@ def chosen_columns(
             chosen.add(name)
             singles, pairs = singles + sizes[name], pairs + more
     return chosen, {name: at for name, at in cuts.items() if name in chosen}
-
-
-def _numbers(seen: Summary) -> list[tuple[str, Histogram]]:
-    return [(part.columns[0], found) for part, found in seen.parts.items() if isinstance(found, Histogram)]
-
-
-def _table(seen: object, cuts: Cuts | None) -> Array:
-    """Classes × values of a column."""
-    if isinstance(seen, Histogram) and cuts is not None:
-        places = cuts.places(seen.lows())
-        return np.stack([seen.counts[:, places == bin_].sum(axis=1) for bin_ in range(len(cuts.at) + 1)], axis=1)
-    if isinstance(seen, ValueCounts):
-        return seen.counts
-    raise TypeError(f"{type(seen).__name__} is no table of values")
 
 
 def _cells(sizes: Iterable[int]) -> int:

@@ -3,104 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self, Unpack
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, Unpack
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from likely.arrays import Array
 from likely.engines.plan import Families, Task
 from likely.errors import SettingsError
 from likely.families import Settings, Smoothing, smoothing_by_column
 from likely.families.select import best_of, chosen_smoothing, likelihoods
-from likely.models.bayes.feature_weights import WeightedLearner
-from likely.models.classifier import Predictor
-from likely.models.decision import ModelDecider
-from likely.models.display import Shown
-from likely.models.settings import Changes, Missing, Unseen, Variance, Weighting, at_least_one, checked, not_negative
-from likely.parallel import side_by_side
+from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
+from likely.models.classifier import warn_if_unsaved
+from likely.models.learner import Learner, counted_schema
+from likely.models.setting_checks import BELIEFS, BINS, Check, check_settings, is_smoothing, one_of, optional
+from likely.models.settings import (
+    CHOICES,
+    Changes,
+    Missing,
+    Unseen,
+    Variance,
+    Weighting,
+    at_least_one,
+    checked,
+    not_negative,
+)
+from likely.parallel import run
+from likely.scorer import Model, evidence_for
 from likely.stats import Histogram, Part, Summary
+from likely.table import index_levels
 
 AUTO = "auto"
 
 
-class ChoosingLearner(WeightedLearner):
-    """A learner with `families="auto"` and `smoothing="auto"`.
-
-    Families are chosen once, from the rows of `fit`, and then kept (the schema says why): a family needs statistics of
-    its own. Smoothing follows from the counts, so it is chosen whenever they are settled.
-    """
-
-    smoothing: Any
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether all that it believes follows from a summary; learned weights and chosen families need the rows."""
-        return super().adds_up and not self._is_open()
-
-    @property
-    def smoothing_(self) -> dict[str, Smoothing]:
-        """The smoothing of each column, given or chosen."""
-        check_is_fitted(self)
-        settings = self._settings_for(self.summary_, self.families_)
-        return {name: settings.smoothing_of(name) for name in self.families_}
-
-    def _is_open(self, name: str | None = None) -> bool:
-        """Whether the family of a column (or of any) is left open."""
-        if isinstance(self.families, Mapping):
-            return AUTO in self.families.values() if name is None else self.families.get(name) == AUTO
-        return isinstance(self.families, str) and self.families == AUTO
-
-    def _families_given(self) -> Families:
-        if isinstance(self.families, Mapping):
-            return {name: family for name, family in self.families.items() if family != AUTO}
-        return None if self._is_open() else self.families
-
-    def _considered(self, task: Task) -> Task:
-        """Count histograms of the columns that are left open, and take the likeliest family of each."""
-        kinds = task.schema.kinds
-        wanted = [name for name in task.assigned if self._is_open(name) and kinds[name] == "numeric"]
-        if not wanted or task.rows.table.sparse is not None:
-            return task
-        settings = self._settings(tuple(task.assigned))
-        seen = task.rows.summarise([Part("histogram", (name,)) for name in wanted])
-
-        def judge(name: str) -> dict[str, float]:
-            found = seen.parts[Part("histogram", (name,))]
-            return likelihoods(name, found, settings) if isinstance(found, Histogram) else {}
-
-        told = dict(zip(wanted, side_by_side(judge, wanted, self.n_jobs), strict=True))
-        chosen = {name: best_of(found) for name, found in told.items()}
-        schema = task.schema.with_reasons({name: _why(found) for name, found in told.items()})
-        return Task(task.rows, schema, {**task.assigned, **chosen}, task.weighted)
-
-    def _resettle(self, changes: Mapping[str, Any]) -> Self:
-        families = changes.get("families")
-        if families == AUTO or (isinstance(families, Mapping) and AUTO in families.values()):
-            raise SettingsError("To choose families needs the rows: fit again with families='auto'.")
-        return super()._resettle(changes)
-
-    def _settings_for(self, summary: Summary, assigned: Mapping[str, str]) -> Settings:
-        settings = self._settings(tuple(assigned))
-        given = self.smoothing if isinstance(self.smoothing, Mapping) else dict.fromkeys(assigned, self.smoothing)
-        wanted = [name for name, each in given.items() if isinstance(each, str) and each == AUTO]
-        if not wanted:
-            return settings
-        found = chosen_smoothing(summary, settings)
-        more = {name: found[name] for name in wanted if name in found}
-        return replace(settings, smoothing={**settings.smoothing, **more})
-
-
-def _why(found: Mapping[str, float]) -> str:
-    """What the families were worth, the best first."""
-    ordered = sorted(found.items(), key=lambda entry: -entry[1])
-    return "chosen by leave-one-out, nats a row: " + ", ".join(f"{name} {value:.3f}" for name, value in ordered)
-
-
-# The naive Bayes classifier for raw tables.
-
-
-class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
+class BayesClassifier(Learner):
     """Naive Bayes for tables as they are: numbers, categories, gaps, values never seen, labels of any type.
 
     Parameters
@@ -114,7 +52,7 @@ class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
         numbers may be "gaussian", "lognormal", "poisson", "bins" or "auto": the one of these under which the rows of
         `fit` are likeliest, each judged without itself.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     missing : "ignore" (a gap says nothing) or "value" (that a cell is empty is evidence, too).
     unseen : "ignore" (a category never seen says nothing) or "smooth" (it gets the smoothed share of a new value).
     variance : "unbiased" (divide by n − 1) or "ml" (by n).
@@ -131,6 +69,15 @@ class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
     >>> clf.predict({"wind": [6.5], "sky": ["green"]}).tolist()
     ['wet']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **BELIEFS,
+        **BINS,
+        "smoothing": partial(is_smoothing, auto=True),
+        "weights": optional(one_of(*CHOICES["weights"])),
+    }
+
+    exponents_: FeatureWeights | None = None
 
     def __init__(
         self,
@@ -165,6 +112,21 @@ class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
         self.weights = weights
         self.n_jobs = n_jobs
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        check_settings(self)
+        rows = self._training_rows(X, y, sample_weight)
+        warn_if_unsaved(rows.labels.classes)
+        task = self._considered(self._plan(rows))  # families that are left open are chosen by the rows
+        summary = task.count()
+        settings = self._settings_for(summary, task.assigned)  # and smoothing by the counts
+        learned = self._learned_weights(task, summary, settings) if self._wants_weights() else None
+        weights = (None, None) if learned is None else (learned.weights, learned.offsets)
+        model = Model.settle(summary, task.assigned, self.priors, settings, *weights)
+        self.exponents_ = learned
+        self._remember_columns(counted_schema(task, summary), named=rows.table.named)
+        return self._keep(summary, task.assigned, model)
+
     def resettle(self, **changes: Unpack[Changes]) -> Self:
         """Change smoothing, priors, families or any other belief after training; needs no data.
 
@@ -174,11 +136,125 @@ class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
         """
         return self._resettle(changes)
 
-    def _for_density(self) -> Self:
-        """Novelty is judged by densities, which have no weights."""
-        if self.weights is None:
-            return super()._for_density()
-        return copy(self)._resettle({"weights": None})._for_density()
+    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the weights of the columns anew from rows that have been learned: all of them, or a fair sample."""
+        check_is_fitted(self)
+        if not self._wants_weights():
+            raise SettingsError("There are no weights to refresh: ask for them by weights='learned'.")
+        task = self._task_of(X, y, sample_weight)
+        settings = self._settings_for(self.summary_, task.assigned)
+        self.exponents_ = self._learned_weights(task, self.summary_, settings)
+        return super()._settle(self.summary_, self.families_)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether all that it believes follows from a summary; learned weights and chosen families need the rows."""
+        return self.weights is None and not self._is_open()
+
+    @property
+    def smoothing_(self) -> dict[str, Smoothing]:
+        """The smoothing of each column, given or chosen."""
+        check_is_fitted(self)
+        settings = self._settings_for(self.summary_, self.families_)
+        return {name: settings.smoothing_of(name) for name in self.families_}
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """The weight of each column: learned, or 1."""
+        check_is_fitted(self)
+        learned = self.exponents_ if self.weights is not None else None
+        return {name: 1.0 if learned is None else learned.weights[name] for name in self.families_}
+
+    @property
+    def weights_stale_(self) -> bool:
+        """Whether rows or settings have changed since the weights were learned: `refresh` learns them anew."""
+        check_is_fitted(self)
+        return self.weights is not None and (self.exponents_ is None or self.exponents_.stale)
+
+    def _is_stale(self) -> bool:
+        return self.weights_stale_
+
+    # Families that are left open are chosen once, from the rows of `fit`, and then kept (the schema says why): a family
+    # needs statistics of its own. Smoothing follows from the counts, so it is chosen whenever they are settled.
+
+    def _is_open(self, name: str | None = None) -> bool:
+        """Whether the family of a column (or of any) is left open."""
+        if isinstance(self.families, Mapping):
+            return AUTO in self.families.values() if name is None else self.families.get(name) == AUTO
+        return isinstance(self.families, str) and self.families == AUTO
+
+    def _families_given(self) -> Families:
+        if isinstance(self.families, Mapping):
+            return {name: family for name, family in self.families.items() if family != AUTO}
+        return None if self._is_open() else self.families
+
+    def _considered(self, task: Task) -> Task:
+        """Count histograms of the columns that are left open, and take the likeliest family of each."""
+        kinds = task.schema.kinds
+        wanted = [name for name in task.assigned if self._is_open(name) and kinds[name] == "numeric"]
+        if not wanted or task.rows.table.sparse is not None:
+            return task
+        settings = self._settings(tuple(task.assigned))
+        seen = task.rows.summarise([Part("histogram", (name,)) for name in wanted])
+
+        def judge(name: str) -> dict[str, float]:
+            found = seen.parts[Part("histogram", (name,))]
+            return likelihoods(name, found, settings) if isinstance(found, Histogram) else {}
+
+        told = dict(zip(wanted, run(judge, wanted, self.n_jobs), strict=True))
+        chosen = {name: best_of(found) for name, found in told.items()}
+        schema = task.schema.with_reasons({name: _why(found) for name, found in told.items()})
+        return Task(task.rows, schema, {**task.assigned, **chosen}, task.weighted)
+
+    def _settings_for(self, summary: Summary, assigned: Mapping[str, str]) -> Settings:
+        settings = self._settings(tuple(assigned))
+        given = self.smoothing if isinstance(self.smoothing, Mapping) else dict.fromkeys(assigned, self.smoothing)
+        wanted = [name for name, each in given.items() if isinstance(each, str) and each == AUTO]
+        if not wanted:
+            return settings
+        found = chosen_smoothing(evidence_for(assigned, summary), summary.classes.weights, settings)
+        more = {name: found[name] for name in wanted if name in found}
+        return replace(settings, smoothing={**settings.smoothing, **more})
+
+    # Weights of columns need rows, so they do not follow from the summary: without rows they stay, and are stale.
+
+    def _wants_weights(self) -> bool:
+        return self.weights is not None and checked("weights", self.weights) == "learned"
+
+    def _learned_weights(self, task: Task, summary: Summary, settings: Settings) -> FeatureWeights:
+        rows = placed(task, summary.classes.labels, self.n_jobs)
+        return learn_feature_weights(rows, summary, settings, self.n_jobs)
+
+    def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
+        learned = self.exponents_
+        if learned is not None:
+            places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist())
+            offsets = np.where(places < 0, 0.0, np.append(learned.offsets, 0.0)[places])
+            self.exponents_ = FeatureWeights(learned.weights, offsets, stale=True)
+        return super()._settle(summary, assigned)
+
+    def _resettle(self, changes: Mapping[str, Any]) -> Self:
+        families, before = changes.get("families"), self.exponents_
+        if families == AUTO or (isinstance(families, Mapping) and AUTO in families.values()):
+            raise SettingsError("To choose families needs the rows: fit again with families='auto'.")
+        super()._resettle(changes)
+        if before is not None and set(changes) <= {"priors", "n_jobs", "weights"}:
+            self.exponents_ = before  # none of these changes what columns say
+        return self
+
+    def _weighed_by(self, summary: Summary) -> tuple[Mapping[str, float] | None, Array | None]:
+        learned = self.exponents_ if self._wants_weights() else None
+        return (None, None) if learned is None else (learned.weights, learned.offsets)
+
+    def _weights_kept(self) -> dict[str, Any] | None:
+        return None if self.exponents_ is None else self.exponents_.kept(self.families_)
+
+    def _restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
+        """Take on a summary that was counted elsewhere, and weights that go with it; those it has are stale then."""
+        if weights is None:
+            return self._settle(summary, families)
+        self.exponents_ = read_weights(weights, families, len(summary.classes))
+        return super()._settle(summary, families)
 
     def _settings(self, columns: tuple[str, ...]) -> Settings:
         return Settings(
@@ -191,3 +267,9 @@ class BayesClassifier(Shown, ChoosingLearner, Predictor, ModelDecider):
             normalise=bool(self.normalise),
             bins=at_least_one("bins", self.bins),
         )
+
+
+def _why(found: Mapping[str, float]) -> str:
+    """What the families were worth, the best first."""
+    ordered = sorted(found.items(), key=lambda entry: -entry[1])
+    return "chosen by leave-one-out, nats a row: " + ", ".join(f"{name} {value:.3f}" for name, value in ordered)

@@ -1,48 +1,47 @@
-"""Weights of columns: exponents of their likelihoods, learned so that what is said twice counts once.
+"""Feature weights of a Bayes classifier: exponents of the likelihoods of columns, whatever their families are.
 
-log P(class | row) = offset + log prior + Σ weight · log P(column | class) + constant. Weights from zero up and offsets
-minimise the log loss of the rows, each judged by counts from which it is taken out; a ridge draws weights
-towards min(1, 3 / √columns), for with many columns most of what one says has been said by others.
+log P(class | row) = offset + log prior + Σ_j w_j · log P(column_j | class) + constant, with w ≥ 0. Weights and offsets
+minimise the log loss of rows that are scored by counts without themselves, plus a ridge (`models.feature_weights`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.engines.plan import Task
-from likely.errors import DataError, ModelFileError, SettingsError
+from likely.errors import DataError, ModelFileError
 from likely.families import Settings
 from likely.families.leave_one_out import less
-from likely.models.learner import Learner
+from likely.models.feature_weights import penalised
 from likely.models.leave_one_out import LeaveOneOut
-from likely.models.settings import checked
-from likely.numerics import log_of
-from likely.parallel import one_thread_each, row_blocks, side_by_side
+from likely.numerics import log_normalise, log_of
+from likely.parallel import one_thread_each, row_blocks, run
 from likely.scorer import evidence_for
 from likely.stats import Summary
 from likely.table import index_levels
 
 Unit = tuple[str, ...]
 
-RIDGE = 4.0
 OFFSET_RIDGE = 0.01
-FARTHEST = -100.0
-"""Evidence below this counts as this: what is impossible without a row must not rule the weights."""
+LARGEST = 1e9
+"""Weights and offsets in a file: beyond this nothing is learned, and what columns say would overflow."""
 
-MOST_CELLS = 1 << 25
-"""Rows × columns × classes that are looked at (256 MiB); of longer tables every so many-th row."""
+MIN_LOG_LIKELIHOOD = -100.0
+"""Log likelihoods are clipped here: what is impossible without a row must not rule the weights."""
 
-COMPETING = ("multinomial", "complement")
-"""Families whose columns speak together: they have one weight."""
+MAX_CELLS = 1 << 25
+"""Rows × columns × classes in memory (256 MiB); of longer tables every so many-th row is used."""
+
+JOINT_FAMILIES = ("multinomial", "complement")
+"""Families of several columns with one likelihood: they have one weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +52,18 @@ class FeatureWeights:
     offsets: Array
     stale: bool = False
 
+    def kept(self, columns: Iterable[str]) -> dict[str, Any]:
+        """Plain values for a file, the weights in the order of the columns."""
+        of = [self.weights[name] for name in columns]
+        return {"of": of, "offsets": self.offsets.tolist(), "stale": self.stale}
+
 
 def units_of(assigned: Mapping[str, str]) -> list[Unit]:
-    """Columns that have one weight: each its own, those of competing counts together."""
-    together: dict[str, list[str]] = {}
+    """Columns that share a weight: each has its own, those of one joint likelihood share one."""
+    groups: dict[str, list[str]] = {}
     for name, family in assigned.items():
-        together.setdefault(family if family in COMPETING else f"column {name}", []).append(name)
-    return [tuple(names) for names in together.values()]
+        groups.setdefault(family if family in JOINT_FAMILIES else f"column {name}", []).append(name)
+    return [tuple(names) for names in groups.values()]
 
 
 def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jobs: int | None) -> FeatureWeights:
@@ -68,181 +72,91 @@ def learn_feature_weights(task: Task, summary: Summary, settings: Settings, n_jo
     # A row of weight 2 stands for two rows: one of them is taken out, the other one stays.
     out = np.minimum(task.rows.weight, 1.0)
     rows = np.flatnonzero((out > 0.0) & (less(summary.classes.weights[task.rows.y], out) > 0.0))
-    step = -(-len(rows) * len(units) * len(summary.classes) // MOST_CELLS) or 1
+    step = -(-len(rows) * len(units) * len(summary.classes) // MAX_CELLS) or 1
     rows = rows[::step]
-    nothing = FeatureWeights({name: 1.0 for unit in units for name in unit}, np.zeros(len(summary.classes)))
+    default = FeatureWeights({name: 1.0 for unit in units for name in unit}, np.zeros(len(summary.classes)))
     if len(rows) == 0 or len(summary.classes) < 2 or not units:
-        return nothing
-    evidence = _evidence(task, out, summary, settings, units, rows, n_jobs)
+        return default
+    log_likelihoods = _leave_one_out(task, out, summary, settings, units, rows, n_jobs)
     with one_thread_each():
         prior = log_of(summary.classes.weights)
-        weights, base = _descend(evidence, task.rows.y[rows], task.rows.weight[rows], prior)
-    offsets = base - log_of(summary.classes.weights)
+        weights, intercept = _fit(log_likelihoods, task.rows.y[rows], task.rows.weight[rows], prior)
+    offsets = intercept - log_of(summary.classes.weights)
     by_column = {name: float(w) for unit, w in zip(units, weights, strict=True) for name in unit}
     return FeatureWeights(
         by_column, np.where(np.isfinite(offsets), offsets - offsets[np.isfinite(offsets)].mean(), 0.0)
     )
 
 
-def _evidence(
+def _leave_one_out(
     task: Task,
-    out_of: Array,
+    removed: Array,
     summary: Summary,
     settings: Settings,
     units: list[Unit],
     rows: NDArray[np.intp],
     n_jobs: int | None,
 ) -> Array:
-    """What each unit says about each of the rows without that row: units × rows × classes."""
-    given = task.rows
-    lighter = Rows(given.table, given.classes, given.y, out_of, given.n_jobs, given.recipes)
-    left = LeaveOneOut(Task(lighter, task.schema, task.assigned, task.weighted), summary, None, settings)
+    """Log likelihoods of each unit of columns, each row without itself: units × rows × classes, largest 0."""
+    rows_given = task.rows
+    taken_out = Rows(rows_given.table, rows_given.classes, rows_given.y, removed, rows_given.n_jobs, rows_given.recipes)
+    leave_one_out = LeaveOneOut(Task(taken_out, task.schema, task.assigned, task.weighted), summary, None, settings)
     out = np.empty((len(units), len(rows), len(summary.classes)))
 
-    def judge(place: int) -> None:
-        assigned = {name: task.assigned[name] for name in units[place]}
+    def score_unit(k: int) -> None:
+        assigned = {name: task.assigned[name] for name in units[k]}
         scorers = [
             scorer
             for family, columns, seen in evidence_for(assigned, summary)
-            for scorer in left.scorers(family, columns, seen)
+            for scorer in leave_one_out.scorers(family, columns, seen)
         ]
         for block in row_blocks(task.rows.table.n_rows, len(summary.classes)):
             joint = np.zeros((block.stop - block.start, len(summary.classes)))
             for add_evidence in scorers:
                 add_evidence(block, joint)
             first, last = np.searchsorted(rows, (block.start, block.stop))
-            out[place, first:last] = joint[rows[first:last] - block.start]
+            out[k, first:last] = joint[rows[first:last] - block.start]
 
-    for _ in side_by_side(judge, range(len(units)), n_jobs):
-        pass
-    # What all classes have in common says nothing; without it no large numbers are subtracted.
+    run(score_unit, range(len(units)), n_jobs)
+    # A constant over classes changes no posterior; without it no large numbers are subtracted.
     out -= out.max(axis=2, keepdims=True).clip(np.finfo(np.float64).min, None)
-    return np.maximum(out, FARTHEST, out=out)
+    return np.maximum(out, MIN_LOG_LIKELIHOOD, out=out)
 
 
-def _descend(evidence: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
-    n_units, n_rows, n_classes = evidence.shape
-    flat = evidence.reshape(n_units, -1)
-    here = np.arange(n_rows)
-    centre = min(1.0, 3.0 / np.sqrt(n_units))
-    start = np.where(np.isfinite(log_prior), log_prior, 0.0)
+def _fit(log_likelihoods: Array, y: NDArray[np.int32], weight: Array, log_prior: Array) -> tuple[Array, Array]:
+    """Weights of units and intercepts of classes, given units × rows × classes of leave-one-out log likelihoods."""
+    n_units, n_rows, n_classes = log_likelihoods.shape
+    flat = log_likelihoods.reshape(n_units, -1)
+    rows = np.arange(n_rows)
 
-    def look(x: Array) -> tuple[float, Array]:
-        w, base = x[:n_units], x[n_units:]
-        scores = (w @ flat).reshape(n_rows, n_classes) + base
-        peak = scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores - peak)
-        total = shares.sum(axis=1, keepdims=True)
-        loss = float(weight @ (np.log(total) + peak)[:, 0] - weight @ scores[here, y])
-        shares /= total
-        shares[here, y] -= 1.0
-        shares *= weight[:, None]
-        gap, drift = w - centre, base - start
-        loss += 0.5 * RIDGE * float(gap @ gap) + 0.5 * OFFSET_RIDGE * float(drift @ drift)
-        return loss, np.concatenate([flat @ shares.ravel() + RIDGE * gap, shares.sum(axis=0) + OFFSET_RIDGE * drift])
+    def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
+        residual, log_p = log_normalise((weights @ flat).reshape(n_rows, n_classes) + intercept)
+        value = -float(weight @ log_p[rows, y])
+        residual[rows, y] -= 1.0
+        residual *= weight[:, None]
+        return value, flat @ residual.ravel(), residual.sum(axis=0)
 
+    objective, start = penalised(loss, n_units, np.where(np.isfinite(log_prior), log_prior, 0.0), OFFSET_RIDGE)
     bounds = [(0.0, None)] * n_units + [(None, None)] * n_classes
-    found = minimize(
-        look, np.concatenate([np.full(n_units, centre), start]), jac=True, method="L-BFGS-B", bounds=bounds
-    )
-    return found.x[:n_units], found.x[n_units:]
+    x = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return x[:n_units], x[n_units:]
 
 
-# Learned weights of columns: how a classifier keeps them, says that they are stale, and refreshes them.
+def placed(task: Task, classes: NDArray[Any], n_jobs: int | None) -> Task:
+    """The rows of a task among the classes that were learned."""
+    rows = task.rows
+    places = np.append(index_levels(rows.classes.tolist(), classes.tolist()), -1)[rows.y]
+    if (places < 0).any():
+        raise DataError("The rows to learn weights from have a class that was never learned.")
+    again = Rows(rows.table, classes, places.astype(np.int32), rows.weight, n_jobs, rows.recipes)
+    return Task(again, task.schema, task.assigned, task.weighted)
 
 
-class WeightedLearner(Learner):
-    """A learner whose columns may have exponents. They need rows, so they do not follow from the summary."""
-
-    weights: Any
-    exponents_: FeatureWeights
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether all that it believes follows from a summary; learned weights need the rows."""
-        return self.weights is None
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """The weight of each column: learned, or 1."""
-        check_is_fitted(self)
-        learned = self._exponents() if self.weights is not None else None
-        return {name: 1.0 if learned is None else learned.weights[name] for name in self.families_}
-
-    @property
-    def weights_stale_(self) -> bool:
-        """Whether rows or settings have changed since the weights were learned: `refresh` learns them anew."""
-        check_is_fitted(self)
-        learned = self._exponents()
-        return self.weights is not None and (learned is None or learned.stale)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
-        task = self.task(X, y, sample_weight)
-        self.__dict__.pop("exponents_", None)
-        self._remember(task, task.count())
-        return self._learn_weights(task) if self._wants_weights() else self
-
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the weights of the columns anew from rows that have been learned: all of them, or a fair sample."""
-        check_is_fitted(self)
-        if not self._wants_weights():
-            raise SettingsError("There are no weights to refresh: ask for them by weights='learned'.")
-        return self._learn_weights(self._task_of(X, y, sample_weight))
-
-    def _wants_weights(self) -> bool:
-        return self.weights is not None and checked("weights", self.weights) == "learned"
-
-    def _exponents(self) -> FeatureWeights | None:
-        return getattr(self, "exponents_", None)
-
-    def _learn_weights(self, task: Task) -> Self:
-        settings = self._settings_for(self.summary_, task.assigned)
-        rows = np.append(index_levels(task.rows.classes.tolist(), self.classes_.tolist()), -1)[task.rows.y]
-        if (rows < 0).any():
-            raise DataError("The rows to learn weights from have a class that was never learned.")
-        again = Rows(
-            task.rows.table, self.classes_, rows.astype(np.int32), task.rows.weight, self.n_jobs, task.rows.recipes
-        )
-        placed = Task(again, task.schema, task.assigned, task.weighted)
-        self.exponents_ = learn_feature_weights(placed, self.summary_, settings, self.n_jobs)
-        return super()._settle(self.summary_, self.families_)
-
-    def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
-        """Weights stay as they were, which is said: no rows are at hand to learn them from."""
-        learned = self._exponents()
-        if learned is not None:
-            places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist())
-            offsets = np.where(places < 0, 0.0, np.append(learned.offsets, 0.0)[places])
-            self.exponents_ = FeatureWeights(learned.weights, offsets, stale=True)
-        return super()._settle(summary, assigned)
-
-    def _resettle(self, changes: Mapping[str, Any]) -> Self:
-        before = self._exponents()
-        super()._resettle(changes)
-        if before is not None and set(changes) <= {"priors", "n_jobs", "weights"}:
-            self.exponents_ = before  # none of these changes what columns say
-        return self
-
-    def _weighed_by(self, summary: Summary) -> tuple[Mapping[str, float] | None, Array | None]:
-        learned = self._exponents()
-        return (learned.weights, learned.offsets) if self._wants_weights() and learned is not None else (None, None)
-
-    def _weights_kept(self) -> dict[str, Any] | None:
-        learned = self._exponents()
-        if learned is None:
-            return None
-        of = [learned.weights[name] for name in self.families_]
-        return {"of": of, "offsets": learned.offsets.tolist(), "stale": learned.stale}
-
-    def restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
-        """Take on a summary that was counted elsewhere, and weights that go with it; those it has are stale then."""
-        if weights is None:
-            return self._settle(summary, families)
-        of, offsets = (np.array(weights[name], dtype=np.float64) for name in ("of", "offsets"))
-        shapes = of.shape == (len(families),) and offsets.shape == (len(summary.classes),)
-        if not (shapes and np.isfinite(of).all() and (of >= 0.0).all() and np.isfinite(offsets).all()):
-            raise ModelFileError("its weights do not fit its columns and classes")
-        by_column = dict(zip(families, of.tolist(), strict=True))
-        self.exponents_ = FeatureWeights(by_column, offsets, bool(weights["stale"]))
-        return super()._settle(summary, families)
+def read_weights(given: Mapping[str, Any], columns: Iterable[str], n_classes: int) -> FeatureWeights:
+    """Weights from a file, checked: see `FeatureWeights.kept`."""
+    of, offsets = (np.array(given[name], dtype=np.float64) for name in ("of", "offsets"))
+    names = list(columns)
+    shapes = of.shape == (len(names),) and offsets.shape == (n_classes,)
+    if not shapes or not (((of >= 0.0) & (of <= LARGEST)).all() and (np.abs(offsets) <= LARGEST).all()):
+        raise ModelFileError("its weights do not fit its columns and classes")
+    return FeatureWeights(dict(zip(names, of.tolist(), strict=True)), offsets, bool(given["stale"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self, Unpack
+from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from sklearn.utils import Tags
@@ -13,11 +13,11 @@ from likely.arrays import Array
 from likely.families import Settings, smoothing_by_column
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.protocol import Covariance
-from likely.models.classifier import Predictor
-from likely.models.decision import ModelDecider
-from likely.models.display import Shown
 from likely.models.learner import Learner
+from likely.models.setting_checks import BELIEFS as MODEL_CHECKS
+from likely.models.setting_checks import Check, one_of
 from likely.models.settings import (
+    CHOICES,
     FullChanges,
     Missing,
     Unseen,
@@ -29,7 +29,7 @@ from likely.models.settings import (
 )
 
 
-class FullBayesClassifier(Shown, Learner, Predictor, ModelDecider):
+class FullBayesClassifier(Learner):
     """One Gaussian with its own mean vector and covariance matrix per class; nominal columns are further factors.
 
     Parameters
@@ -48,6 +48,12 @@ class FullBayesClassifier(Shown, Learner, Predictor, ModelDecider):
     >>> clf.predict([[4.0, 4.0], [4.0, 0.0]]).tolist()
     ['up', 'down']
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **MODEL_CHECKS,
+        "covariance": one_of(*CHOICES["covariance"]),
+        "shrinkage": share_or_auto,
+    }
 
     def __init__(
         self,

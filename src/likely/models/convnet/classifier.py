@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, cast
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Float32
 from likely.errors import DataError, ModelFileError, SettingsError
-from likely.evaluation.progress import Progress
 from likely.explain import Explanation
-from likely.models.classifier import Persistable
-from likely.models.convnet.layers import Layers, Pool
+from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool
 from likely.models.convnet.network import EpochLoss, Network, TrainingOptions, train, validation_rows
-from likely.models.decision import Decider
+from likely.models.setting_checks import (
+    Check,
+    check_settings,
+    is_schema,
+    is_truth,
+    one_of,
+    optional,
+    refusal,
+    whole_from,
+)
 from likely.models.settings import between, whole
+from likely.numerics import is_between
+from likely.progress import StepBar
 from likely.store import Reader, Writer
-from likely.table import Table, as_table, labels_of
+from likely.table import Table, as_table
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 FEWEST_HELD_BACK = 20
 """Images below which none are held back: what they say would be chance."""
@@ -34,7 +44,26 @@ PIXEL_KINDS = {"numeric", "ignored", "weight"}
 """What a column of a table of images can be."""
 
 
-class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
+def _is_shape(name: str, given: Any) -> None:
+    if given is None:
+        return
+    sides = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(sides) not in (2, 3) or not all(isinstance(side, Integral) and -1 <= int(side) <= 2**31 for side in sides):
+        raise refusal(name, given, "(height, width) or (height, width, channels)")
+
+
+def _are_maps(name: str, given: Any) -> None:
+    maps = given if isinstance(given, tuple | list) else ()
+    if not maps or not all(type(n) is int and 1 <= n <= LARGEST_LAYER for n in maps):
+        raise refusal(name, given, "a tuple of numbers of maps, as in (4, 12)")
+
+
+def _is_share(name: str, given: Any) -> None:
+    if not is_between(given, 0.0, 0.0):
+        between(name, given, 0.0, 1.0)
+
+
+class ConvNetClassifier(Classifier):
     """Filters that are learned, slid over the image and pooled, twice by default.
 
     28 × 28 pixels become 4 maps of 24 × 24, pooled to 12 × 12, then 12 maps of 8 × 8, pooled to 4 × 4, and these a
@@ -58,6 +87,22 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
     random_state : seed of the first weights, of the order of the images and of which are held back.
     progress : count the passes on the error stream; None: only on a terminal.
     """
+
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        "maps": _are_maps,
+        "filter": partial(whole, least=1, most=LARGEST_LAYER),
+        "pool": one_of("mean", "max"),
+        "epochs": whole_from(1),
+        "batch_size": whole_from(1),
+        "pad_to": partial(whole, least=1),
+        "patience": whole_from(0),
+        "held_back": _is_share,
+        "learning_rate": partial(between, low=0.0, high=np.inf),
+        "shape": _is_shape,
+        "schema": is_schema,
+        "random_state": whole_from(0),
+        "progress": optional(is_truth),
+    }
 
     def __init__(
         self,
@@ -92,28 +137,24 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn images; `y` may also name a column of the table."""
+        check_settings(self)
         effort, layers = self._effort(), self._layers()
         images, shape = flattened(X, self.shape)
-        table = as_table(images, allow_empty=False)
-        self.schema_ = self._schema_of(table, y if isinstance(y, str) and y in table else None)
-        labels = labels_of(y, table)
-        weight = row_weights(sample_weight, table, self.schema_.weight)
+        given = self._training_rows(images, y, sample_weight)
+        schema, labels, weight = given.schema, given.labels, given.weight
+        warn_if_unsaved(labels.classes)
         if weight is not None and not weight.any():
             raise DataError("All rows have weight zero, so there is nothing to learn.")
-        self.n_features_in_ = len(self.schema_)
-        if table.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.classes_, self.n_rows_ = labels.classes, table.n_rows
-        self.shape_: Shape = shape_of(len(self.schema_.numeric), shape)
-        if self.shape is not None and shape_of(len(self.schema_.numeric), self.shape) != self.shape_:
+        self.shape_: Shape = shape_of(len(schema.numeric), shape)
+        if self.shape is not None and shape_of(len(schema.numeric), self.shape) != self.shape_:
             raise SettingsError(f"shape is {self.shape!r}, but the images are {by(self.shape_)}: leave shape out.")
-        pixels = read_pixels(table, self.schema_.numeric)
-        self.range_ = float(pixels.min()), float(pixels.max())
+        pixels = read_pixels(given.table, schema.numeric)
+        self._remember_columns(schema, named=given.table.named)
+        self.n_rows_, self.range_ = given.table.n_rows, (float(pixels.min()), float(pixels.max()))
         height, width = layers.padded(self.shape_[:2], self.pad_to)
-        network = Network(layers, (height, width, self.shape_[2]), len(self.classes_), seed=effort.seed)
+        network = Network(layers, (height, width, self.shape_[2]), len(labels.classes), seed=effort.seed)
         self._learn(network, self._prepared(pixels, network), labels.codes, weight, effort)
+        self.classes_ = labels.classes
         return self
 
     def _learn(
@@ -122,7 +163,7 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
         held = np.zeros(len(images), dtype=np.bool_)
         if len(images) * self.held_back >= FEWEST_HELD_BACK:
             held = validation_rows(y, self.held_back, effort.seed)
-        shown = Progress(effort.epochs, "pass", self.progress)
+        shown = StepBar(effort.epochs, "pass", self.progress)
         self.history_: list[EpochLoss] = []
 
         def note(passed: EpochLoss) -> None:
@@ -271,6 +312,7 @@ class ConvNetClassifier(ClassifierMixin, Persistable, Decider, BaseEstimator):
         return state
 
     def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = False
         tags.non_deterministic = False
         return tags

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.arrays import Array, UInt8
 from likely.errors import ModelFileError
 from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.hyperparameters import EXPERTS, Hyperparameters, Seen
-from likely.models.evidence.laplace import MOST_KEPT
-from likely.models.evidence.predictor import Evidence, table_starts
-from likely.store.plain import from_plain, to_plain
-from likely.store.statistics import Reader, Writer
+from likely.models.evidence.hyperparameters import N_EXPERTS, Hyperparameters, LaplaceRows
+from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
+from likely.models.evidence.predictor import AdditiveModel, table_starts
+from likely.stats.protocol import HEAVIEST_COUNT
+from likely.store.codec import Context, Form, Reader, Writer, expect, read, register, write
 from likely.table import level_key
 
 MOST_RANK = 64
@@ -23,146 +24,159 @@ MOST_PLACES = 1 << 30
 """Cells of a term are named by two bytes, and places in all tables together by four."""
 
 
-def write_evidence(evidence: Evidence, writer: Writer) -> dict[str, Any]:
+def write_evidence(evidence: AdditiveModel, writer: Writer) -> Any:
     """Columns with their cuts or categories, terms by the places of their columns, tables one after another."""
-    return {
-        "columns": [_write_column(column, writer) for column in evidence.frame.columns],
-        "rank": evidence.frame.rank,
-        "pairs": writer.put(evidence.terms.pairs),
-        "triples": writer.put(evidence.terms.triples),
-        "base": writer.put(evidence.base),
-        "tables": writer.put(evidence.tables),
-        "texts": writer.put(evidence.texts),
-        "ways": _write_ways(evidence.ways, writer),
-    }
+    return write(evidence, writer)
 
 
-def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> Evidence:
+def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
     """The model that `write_evidence` wrote: every code has its cell, every term its columns."""
-    columns = tuple(_read_column(entry, reader) for entry in data["columns"])
-    if len({column.name for column in columns}) != len(columns):
-        raise ModelFileError("its evidence names a column twice")
-    if type(data["rank"]) is not int or not 1 <= data["rank"] <= MOST_RANK:
-        raise ModelFileError("its evidence has a rank that no model has")
-    frame = Encoding(columns, data["rank"])
-    terms = Terms(_read_terms(data["pairs"], 2, columns, reader), _read_terms(data["triples"], 3, columns, reader))
-    ways = _read_ways(data["ways"], columns, n_classes, n_texts, reader)
-    for each in (terms, ways.terms):
-        _refuse_wide(frame, each)
+    return read(AdditiveModel, data, reader, n_classes=n_classes, n_texts=n_texts)
+
+
+def _build(encoding: Encoding, terms: Terms, hyperparameters: Hyperparameters, **arrays: Array) -> AdditiveModel:
+    """The model, with the places of its tables: found only once all terms are known to be sound."""
+    for each in (terms, hyperparameters.terms):
+        _check_terms(each.pairs, 2, encoding)
+        _check_terms(each.triples, 3, encoding)
+        _refuse_wide(encoding, each)
+    return AdditiveModel(
+        encoding=encoding,
+        terms=terms,
+        starts=table_starts(encoding, terms)[:-1],
+        hyperparameters=hyperparameters,
+        **arrays,
+    )
+
+
+def _check_evidence(evidence: AdditiveModel, context: Context) -> None:
+    n_classes, n_texts = context["n_classes"], context["n_texts"]
     n_scores = 1 if n_classes == 2 else n_classes
-    starts = table_starts(frame, terms)
-    tables = _finite(reader, data["tables"], (int(starts[-1]), n_scores))
-    base, texts = _finite(reader, data["base"], (n_scores,)), _finite(reader, data["texts"], (n_texts,))
-    return Evidence(frame, terms, starts[:-1], base, tables, texts, ways)
+    expect("scores", evidence.tables, int(table_starts(evidence.encoding, evidence.terms)[-1]), n_scores)
+    expect("scores", evidence.intercept, n_scores)
+    expect("shares of texts", evidence.text_weights, n_texts)
+    _check_hyperparameters(evidence.hyperparameters, evidence.encoding.columns, n_classes, n_texts)
 
 
-def _refuse_wide(frame: Encoding, terms: Terms) -> None:
+def _check_encoding(encoding: Encoding, context: Context) -> None:
+    if len({column.name for column in encoding.columns}) != len(encoding.columns):
+        raise ModelFileError("its evidence names a column twice")
+    if not 1 <= encoding.rank <= MOST_RANK:
+        raise ModelFileError("its evidence has a rank that no model has")
+
+
+def _refuse_wide(encoding: Encoding, terms: Terms) -> None:
     """Refuse terms with more cells than their codes can name, or than places can be counted for."""
-    grains = (frame.coarse.widths[terms.pairs], frame.tiny.widths[terms.triples])
-    cells = np.concatenate([widths.astype(np.int64).prod(axis=1) for widths in grains])
+    widths_of_terms = (encoding.coarse.widths[terms.pairs], encoding.tiny.widths[terms.triples])
+    cells = np.concatenate([widths.astype(np.int64).prod(axis=1) for widths in widths_of_terms])
     if (cells > MOST_CODES).any() or cells.sum() > MOST_PLACES:
         raise ModelFileError("its evidence has terms of more cells than a term can have")
 
 
-def _write_ways(ways: Hyperparameters, writer: Writer) -> dict[str, Any]:
-    arrays = {name: getattr(ways, name) for name in ("weights", "offsets", "counted", "shares", "spreads")}
-    more = {
-        "pairs": ways.terms.pairs,
-        "triples": ways.terms.triples,
-        "seen": np.ascontiguousarray(ways.seen.codes),
-        "bend": ways.seen.bend,
-        "seen_classes": ways.seen.y,
-        "seen_weights": ways.seen.weight,
-        "before": ways.seen.before,
-    }
-    return {name: writer.put(array) for name, array in (arrays | more).items()}
+def _check_terms(terms: NDArray[np.int32], order: int, encoding: Encoding) -> None:
+    expect("terms of evidence", terms, None, order, least=0, most=len(encoding.columns) - 1)
+    if (np.diff(terms, axis=1) <= 0).any():
+        raise ModelFileError("its evidence combines a column with itself")
 
 
-def _read_ways(data: Any, columns: tuple[Column, ...], n_classes: int, n_texts: int, reader: Reader) -> Hyperparameters:
-    terms = Terms(_read_terms(data["pairs"], 2, columns, reader), _read_terms(data["triples"], 3, columns, reader))
-    ways = Hyperparameters(
-        reader.counts(data["weights"], (len(columns) + n_texts,)),
-        _finite(reader, data["offsets"], (n_classes,)),
-        reader.counts(data["counted"], (n_classes,)),
-        terms,
-        reader.counts(data["shares"], (EXPERTS,)),
-        reader.counts(data["spreads"], (EXPERTS - 1, EXPERTS)),
-        _read_seen(data, columns, n_classes, reader),
+def _check_hyperparameters(
+    hyperparameters: Hyperparameters, columns: tuple[Column, ...], n_classes: int, n_texts: int
+) -> None:
+    expect(
+        "weights of columns", hyperparameters.feature_weights, len(columns) + n_texts, least=0.0, most=HEAVIEST_COUNT
     )
+    expect("offsets of classes", hyperparameters.class_offsets, n_classes)
+    expect("class counts", hyperparameters.class_shares, n_classes, least=0.0, most=HEAVIEST_COUNT)
+    expect("shares of experts", hyperparameters.stacking_weights, N_EXPERTS, least=0.0, most=HEAVIEST_COUNT)
+    expect("spreads of experts", hyperparameters.variances, N_EXPERTS - 1, N_EXPERTS, least=0.0, most=HEAVIEST_COUNT)
     for place, used in enumerate((False, True)):
-        needed = [True, used and len(terms.pairs), used and len(terms.triples)]
-        if ways.shares[place + 1] > 0.0 and any(
-            n and not s > 0.0 for n, s in zip(needed, ways.spreads[place], strict=True)
+        needed = [True, used and len(hyperparameters.terms.pairs), used and len(hyperparameters.terms.triples)]
+        if hyperparameters.stacking_weights[place + 1] > 0.0 and any(
+            n and not s > 0.0 for n, s in zip(needed, hyperparameters.variances[place], strict=True)
         ):
             raise ModelFileError("its evidence was made in ways that no model is made in")
-    return ways
+    _check_laplace_rows(hyperparameters.laplace_rows, columns, n_classes)
 
 
-def _read_seen(data: Any, columns: tuple[Column, ...], n_classes: int, reader: Reader) -> Seen:
-    codes = reader.get(data["seen"], (None, len(columns)), np.uint8)
-    n_rows, n_scores = len(codes), 1 if n_classes == 2 else n_classes
-    labels = reader.get(data["seen_classes"], (n_rows,), np.int32)
-    strange = (codes >= np.array([column.size for column in columns], dtype=np.int64)).any()
-    if n_rows > MOST_KEPT or strange or ((labels < 0) | (labels >= n_classes)).any():
+def _check_laplace_rows(rows: LaplaceRows, columns: tuple[Column, ...], n_classes: int) -> None:
+    n_rows, n_scores = len(rows.codes), 1 if n_classes == 2 else n_classes
+    expect("rows that were seen", rows.codes, n_rows, len(columns))
+    expect("classes of rows", rows.y, n_rows, least=0, most=n_classes - 1)
+    strange = (rows.codes >= np.array([column.size for column in columns], dtype=np.int64)).any()
+    if n_rows > MAX_LAPLACE_ROWS or strange:
         raise ModelFileError("its evidence keeps rows that it cannot have seen")
-    bend, weight = reader.counts(data["bend"], (n_rows, n_scores)), reader.counts(data["seen_weights"], (n_rows,))
-    return Seen(codes, bend, labels, weight, _finite(reader, data["before"], (n_rows, n_scores)))
+    expect("curvatures of rows", rows.hessian, n_rows, n_scores, least=0.0, most=HEAVIEST_COUNT)
+    expect("weights of rows", rows.weight, n_rows, least=0.0, most=HEAVIEST_COUNT)
+    expect("scores of rows", rows.prior_log_odds, n_rows, n_scores)
 
 
-def _write_column(column: Column, writer: Writer) -> dict[str, Any]:
-    about = {
-        "name": column.name,
-        "gap": column.gap,
-        "mass": writer.put(column.mass),
-        "coarse": writer.put(column.coarse),
-        "tiny": writer.put(column.tiny),
-    }
-    if isinstance(column, NumericColumn):
-        return {**about, "cuts": writer.put(column.cuts), "means": writer.put(column.means)}
-    levels = [[to_plain(level) for level in values] for values in (column.levels, column.rare)]
-    return {**about, "levels": levels[0], "rare": levels[1]}
+def _check_column(column: Column) -> None:
+    expect(f"counts of {column.name!r}", column.mass, None, least=0.0, most=HEAVIEST_COUNT)
+    if len(column.mass) > np.iinfo(np.uint8).max - 1:
+        raise ModelFileError(f"its column {column.name!r} has more codes than a column can have")
+    for groups in (column.coarse, column.tiny):
+        expect(f"codes of {column.name!r}", groups, len(column.mass) + 1)
+        _check_groups(groups, column.name)
 
 
-def _read_column(entry: Any, reader: Reader) -> Column:
-    name, gap = entry["name"], entry["gap"]
-    if not isinstance(name, str) or type(gap) is not bool:
-        raise ModelFileError("its evidence has a column without a name")
-    mass = reader.counts(entry["mass"], (None,))
-    if len(mass) > np.iinfo(np.uint8).max - 1:
-        raise ModelFileError(f"its column {name!r} has more codes than a column can have")
-    coarse, tiny = (_read_groups(entry[grain], len(mass) + 1, reader, name) for grain in ("coarse", "tiny"))
-    if "cuts" in entry:
-        means = _finite(reader, entry["means"], (len(mass) - gap,))
-        cuts = _finite(reader, entry["cuts"], (max(len(means) - 1, 0),))
-        if (np.diff(cuts) <= 0.0).any():
-            raise ModelFileError(f"the cuts of its column {name!r} are not in order")
-        return NumericColumn(name, cuts, means, mass, coarse, tiny, gap)
-    levels, rare = (tuple(from_plain(level) for level in entry[which]) for which in ("levels", "rare"))
-    if (
-        len({level_key(level) for level in (*levels, *rare)}) != len(levels) + len(rare)
-        or len(mass) != len(levels) + bool(rare) + gap
-    ):
-        raise ModelFileError(f"the categories of its column {name!r} do not fit its codes")
-    return NominalColumn(name, levels, rare, mass, coarse, tiny, gap)
-
-
-def _read_groups(name: Any, size: int, reader: Reader, column: str) -> NDArray[np.uint8]:
+def _check_groups(groups: UInt8, name: str) -> None:
     """Groups of codes: 0 for the code that says nothing, then every number in use."""
-    groups = reader.get(name, (size,), np.uint8)
     if groups[0] != 0 or set(groups.tolist()) != set(range(int(groups.max()) + 1)) or (groups[1:] == 0).any():
-        raise ModelFileError(f"the codes of its column {column!r} are not grouped as they can be")
-    return groups
+        raise ModelFileError(f"the codes of its column {name!r} are not grouped as they can be")
 
 
-def _read_terms(name: Any, order: int, columns: tuple[Column, ...], reader: Reader) -> NDArray[np.int32]:
-    terms = reader.get(name, (None, order), np.int32)
-    if len(terms) and (terms.min() < 0 or terms.max() >= len(columns) or (np.diff(terms, axis=1) <= 0).any()):
-        raise ModelFileError("its evidence combines columns that do not exist, or one with itself")
-    return terms
+def _check_numeric(column: NumericColumn, context: Context) -> None:
+    _check_column(column)
+    expect(f"means of {column.name!r}", column.means, len(column.mass) - column.gap)
+    expect(f"cuts of {column.name!r}", column.cuts, max(len(column.means) - 1, 0))
+    if (np.diff(column.cuts) <= 0.0).any():
+        raise ModelFileError(f"the cuts of its column {column.name!r} are not in order")
 
 
-def _finite(reader: Reader, name: Any, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
-    array = reader.get(name, shape)
-    if not np.isfinite(array).all():
-        raise ModelFileError(f"its array {name!r} holds something that is no number")
-    return array
+def _check_nominal(column: NominalColumn, context: Context) -> None:
+    _check_column(column)
+    values = (*column.levels, *column.rare)
+    if (
+        len({level_key(value) for value in values}) != len(values)
+        or len(column.mass) != len(column.levels) + bool(column.rare) + column.gap
+    ):
+        raise ModelFileError(f"the categories of its column {column.name!r} do not fit its codes")
+
+
+# What files call the fields.
+TERMS = {"terms.pairs": "pairs", "terms.triples": "triples"}
+LAPLACE_ROWS = {
+    "codes": "seen",
+    "hessian": "bend",
+    "y": "seen_classes",
+    "weight": "seen_weights",
+    "prior_log_odds": "before",
+}
+HYPERPARAMETERS = {
+    "feature_weights": "weights",
+    "class_offsets": "offsets",
+    "class_shares": "counted",
+    "stacking_weights": "shares",
+    "variances": "spreads",
+}
+MODEL = {
+    "encoding.columns": "columns",
+    "encoding.rank": "rank",
+    "intercept": "base",
+    "text_weights": "texts",
+    "hyperparameters": "ways",
+}
+
+register(NumericColumn, Form(check=_check_numeric))
+register(NominalColumn, Form(check=_check_nominal))
+register(Encoding, Form(check=_check_encoding))
+register(Terms)
+register(LaplaceRows)
+register(
+    Hyperparameters,
+    Form(names=TERMS | HYPERPARAMETERS | {f"laplace_rows.{name}": place for name, place in LAPLACE_ROWS.items()}),
+)
+register(
+    AdditiveModel,
+    Form(names=TERMS | MODEL, left_out=frozenset({"starts"}), build=_build, check=_check_evidence),
+)

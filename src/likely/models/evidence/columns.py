@@ -1,4 +1,8 @@
-"""Columns as small whole numbers: 0 says nothing, then the bins or categories, last the gap if there were gaps."""
+"""Columns as codes of one byte: 0 has no table entry, 1 … are bins or categories, the last one is the gap.
+
+A category that was never seen has code 0 and adds nothing; a gap (missing cell) has a code of its own if gaps were
+seen.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +14,25 @@ import numpy as np
 from likely.arrays import Array, UInt8
 from likely.errors import BadCell
 from likely.models.evidence.kernels import find_bins
-from likely.parallel import side_by_side
+from likely.parallel import run
 from likely.table import Table, index_levels
 from likely.table.table import INFINITE
 
 MANY_ROWS = 3000
-WORTH_THREADS = 1 << 16
+MIN_PARALLEL_CELLS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fineness:
-    """How many bins a number gets: alone, in a pair, in a triple."""
+class BinCounts:
+    """How many bins a number has in its main effect, in pairs, in triples."""
 
-    bins: int
+    fine: int
     coarse: int
     tiny: int = 6
 
     @classmethod
-    def of(cls, n_rows: int) -> Fineness:
-        """More rows bear more bins."""
+    def for_rows(cls, n_rows: int) -> BinCounts:
+        """√n bins for a main effect, between 2 and 64 (200 from 3,000 rows on)."""
         root = max(int(np.sqrt(n_rows)), 2)
         if n_rows < MANY_ROWS:
             return cls(min(root, 64), 8)
@@ -37,7 +41,7 @@ class Fineness:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericColumn:
-    """Cuts between bins, the mean value of each, and a coarser grouping of the bins."""
+    """A number in bins: cuts between them, mean and weight (`mass`) of each, and the coarser groups of codes."""
 
     name: str
     cuts: Array
@@ -54,10 +58,10 @@ class NumericColumn:
 
     def codes(self, table: Table) -> UInt8:
         """The code of every row."""
-        return self.codes_of(finite(table, self.name))
+        return self.codes_of(finite_numbers(table, self.name))
 
     def codes_of(self, numbers: Array) -> UInt8:
-        """The code of every number, NaN for a gap."""
+        """The code of every number; NaN is a gap."""
         values, out = np.ascontiguousarray(numbers), np.empty(len(numbers), dtype=np.uint8)
         missing = self.size - 1 if self.gap else 0
         find_bins(values, self.cuts, missing, out)
@@ -68,7 +72,7 @@ class NumericColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NominalColumn:
-    """The frequent categories by name; the rest of those that were seen share one code."""
+    """Categories: the frequent ones have a code each, those that are `rare` share one."""
 
     name: str
     levels: tuple[Hashable, ...]
@@ -84,7 +88,7 @@ class NominalColumn:
         return len(self.coarse)
 
     def codes(self, table: Table) -> UInt8:
-        """The code of every row; a category never seen says nothing."""
+        """The code of every row; 0 for a category that was never seen."""
         column = table.codes(self.name)
         lookup = np.append(self.codes_of(column.levels), np.uint8(self.size - 1 if self.gap else 0))
         return np.asarray(lookup[column.codes], dtype=np.uint8)
@@ -98,8 +102,8 @@ class NominalColumn:
 Column = NumericColumn | NominalColumn
 
 
-def finite(table: Table, name: str) -> Array:
-    """The numbers of a column, NaN for gaps; what is infinite is refused."""
+def finite_numbers(table: Table, name: str) -> Array:
+    """The numbers of a column, NaN for gaps; infinite ones are refused."""
     values = table.numbers(name)
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
@@ -107,13 +111,12 @@ def finite(table: Table, name: str) -> Array:
     return values
 
 
-def coded(columns: tuple[Column, ...], table: Table, n_jobs: int | None = 1) -> UInt8:
-    """Rows × columns of codes, one byte each."""
+def encode_table(columns: tuple[Column, ...], table: Table, n_jobs: int | None = 1) -> UInt8:
+    """Rows × columns of codes."""
     out = np.empty((table.n_rows, len(columns)), dtype=np.uint8)
 
-    def one(place: int) -> None:
-        out[:, place] = columns[place].codes(table)
+    def encode(k: int) -> None:
+        out[:, k] = columns[k].codes(table)
 
-    for _ in side_by_side(one, range(len(columns)), n_jobs if out.size > WORTH_THREADS else 1):
-        pass
+    run(encode, range(len(columns)), n_jobs if out.size > MIN_PARALLEL_CELLS else 1)
     return out

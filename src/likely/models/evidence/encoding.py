@@ -1,4 +1,7 @@
-"""What the columns are to a model, apart from any rows: their codes at three grains, and the beliefs about each."""
+"""The encoding of a table: codes of its columns at three resolutions, and the design that a choice of terms gives.
+
+Main effects have fine bins, pairs (and weighted naive Bayes) coarse ones, triples tiny ones.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from likely.arrays import Array, UInt8
 from likely.models.evidence.columns import Column
 from likely.models.evidence.design import Design
 from likely.models.evidence.kernels import pair_codes, triple_codes
-from likely.models.evidence.priors import ALONE, Basis, coarse_basis, fine_basis, product
+from likely.models.evidence.priors import UNIT_BASIS, Basis, coarse_basis, fine_basis, kronecker
 
-TINY_RANK = 3
+TRIPLE_RANK = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
-    """Which columns speak together: pairs (k × 2) and triples (k × 3), by their places."""
+    """Interactions in a model: pairs (k × 2) and triples (k × 3) of column numbers."""
 
     pairs: NDArray[np.int32]
     triples: NDArray[np.int32]
@@ -33,78 +36,77 @@ class Terms:
         return len(self.pairs) + len(self.triples)
 
     def tuples(self) -> list[tuple[int, ...]]:
-        """Every term as a tuple of places, pairs first."""
+        """Every interaction as a tuple of column numbers, pairs first."""
         return [tuple(term) for term in [*self.pairs.tolist(), *self.triples.tolist()]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolution:
-    """A coarser view of the columns: the code of each fine code, and how many there are."""
+    """A coarser grouping of codes: columns × fine codes → coarse codes, and how many of these a column has."""
 
     lookup: UInt8
     widths: NDArray[np.int32]
 
     @classmethod
-    def of(cls, groups: Sequence[UInt8]) -> Resolution:
+    def from_groups(cls, groups: Sequence[UInt8]) -> Resolution:
         lookup = np.zeros((len(groups), max((len(group) for group in groups), default=1)), dtype=np.uint8)
-        for place, group in enumerate(groups):
-            lookup[place, : len(group)] = group
+        for k, group in enumerate(groups):
+            lookup[k, : len(group)] = group
         widths = np.array([int(group.max()) + 1 for group in groups], dtype=np.int32)
         return cls(lookup, widths)
 
     def codes(self, codes: UInt8) -> UInt8:
-        """Rows × columns, seen coarsely."""
+        """Rows × columns of coarse codes."""
         out = np.empty_like(codes)
-        for place in range(codes.shape[1]):
-            out[:, place] = self.lookup[place][codes[:, place]]
+        for k in range(codes.shape[1]):
+            out[:, k] = self.lookup[k][codes[:, k]]
         return out
 
     def starts(self) -> tuple[NDArray[np.int32], int]:
-        """Where the codes of each column begin if they stand one after another, and where the last ones end."""
+        """Where the cells of each column begin in one array of all columns, and its length."""
         return (np.cumsum(self.widths) - self.widths).astype(np.int32), int(self.widths.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """Columns with their own tables (fine), in pairs and weighed (coarse), in triples (tiny)."""
+    """Columns with their bins and categories; `rank` is the most that the basis of a number has in a pair."""
 
     columns: tuple[Column, ...]
     rank: int
-    """The most that a number may have in a pair."""
 
     @cached_property
     def coarse(self) -> Resolution:
-        """Codes in pairs."""
-        return Resolution.of([column.coarse for column in self.columns])
+        """Resolution of pairs."""
+        return Resolution.from_groups([column.coarse for column in self.columns])
 
     @cached_property
     def tiny(self) -> Resolution:
-        """Codes in triples."""
-        return Resolution.of([column.tiny for column in self.columns])
+        """Resolution of triples."""
+        return Resolution.from_groups([column.tiny for column in self.columns])
 
     @cached_property
     def _bases(self) -> tuple[list[Basis], list[Basis], list[Basis]]:
         columns = self.columns
         fine = [fine_basis(column) for column in columns]
         coarse = [coarse_basis(column, column.coarse, self.rank) for column in columns]
-        return fine, coarse, [coarse_basis(column, column.tiny, TINY_RANK) for column in columns]
+        return fine, coarse, [coarse_basis(column, column.tiny, TRIPLE_RANK) for column in columns]
 
     @property
-    def covariances(self) -> tuple[list[Array], list[Array], list[Array]]:
-        """What is believed of the cells of each column beforehand, alone, in pairs and in triples: codes × codes."""
+    def prior_covariances(self) -> tuple[list[Array], list[Array], list[Array]]:
+        """Prior covariance of the codes of each column in main effects, pairs and triples: codes × codes."""
         fine, coarse, tiny = ([basis.covariance() for basis in bases] for bases in self._bases)
         return fine, coarse, tiny
 
     def design(self, terms: Terms) -> Design:
-        """The tables of all columns, then those of pairs and triples."""
+        """Main effects of all columns, then pairs and triples."""
         fine, coarse, tiny = self._bases
-        blocks = [(basis, ALONE) for basis in fine]
+        blocks = [(basis, UNIT_BASIS) for basis in fine]
         blocks += [(coarse[a], coarse[b]) for a, b in terms.pairs.tolist()]
-        blocks += [(product(tiny[a], tiny[b]), tiny[c]) for a, b, c in terms.triples.tolist()]
+        blocks += [(kronecker(tiny[a], tiny[b]), tiny[c]) for a, b, c in terms.triples.tolist()]
         return Design.of(blocks)
 
     def codes(self, codes: UInt8, terms: Terms) -> NDArray[np.uint16] | UInt8:
-        """Codes of the columns, then those of pairs and triples; the columns alone stay as they are."""
+        """Rows × (columns + terms): codes of columns, then cells of pairs and triples."""
         if not len(terms):
             return codes
         n_columns = codes.shape[1]

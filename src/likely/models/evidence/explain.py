@@ -1,28 +1,26 @@
-"""What a fitted evidence classifier says about itself: contributions of rows, tables of terms, a page in a notebook."""
+"""What a fitted evidence classifier says about itself: contributions of rows, tables of terms, intervals, a page."""
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.utils.validation import check_is_fitted
 
-from likely.explain import Contrast, Explanation
-from likely.explain.contrast import sides_of
-from likely.models.display import html_table, learned_page
-from likely.models.evidence.counts import by_bin
-from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.term_tables import TOGETHER, told_by
-from likely.render.text import Status
-from likely.stats import Summary
+from likely.arrays import Array
+from likely.explain import Explanation
+from likely.explain.credible import around, is_counted
+from likely.families.uncertainty import trigamma
+from likely.markup import Markup, joined, tag
+from likely.models.display import html_table
+from likely.models.evidence.laplace import LaplaceApproximation
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
+from likely.models.evidence.term_tables import SEPARATOR, term_table
+from likely.parallel import one_thread_each
+from likely.render.factors import Status
 from likely.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from likely.render.picture import Picture
 
 BASE = "beyond the prior"
 STALE = " (corrections are stale)"
@@ -30,101 +28,48 @@ TOLD_STALE = "stale: rows were counted since it was fitted, so it is weighted na
 SHOWN_TERMS = 30
 
 
-class EvidenceLooks:
-    """Stands before scikit-learn's classes among the bases of a classifier with a settled model of evidence."""
+def table_of(model: AdditivePredictor, columns: tuple[str, ...]) -> pd.DataFrame:
+    """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class."""
+    import pandas as pd
 
-    model_: AdditivePredictor
-    summary_: Summary
-    stale_: bool
+    told = term_table(model, columns)
+    places = np.indices(told.entries.shape[:-1]).reshape(len(told.cells), -1)
+    out: dict[Any, Any] = {
+        name: [cells[code] for code in codes] for name, cells, codes in zip(told.names, told.cells, places, strict=True)
+    }
+    if len(told.columns) == 1:
+        out["weight"] = told.columns[0].mass.tolist()
+    said = told.entries.reshape(-1, len(model.classes))
+    return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(model.classes.tolist())})
 
-    def _read(self, X: Any) -> Table:
-        raise NotImplementedError("Looks stand beside a classifier, which reads the table.")
 
-    @overload
-    def explain(self, X: Any, contrast: None = None) -> Explanation: ...
+def terms_page(evidence: AdditiveModel, *, stale: bool) -> Markup:
+    """Which columns are heard together, and whether the corrections are stale, as HTML."""
+    names = [column.name for column in evidence.encoding.columns]
+    lines = [[SEPARATOR.join(names[k] for k in term)] for term in evidence.terms.tuples()]
+    more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
+    return joined(tag("p", TOLD_STALE) if stale else None, more)
 
-    @overload
-    def explain(self, X: Any, contrast: Any) -> Contrast: ...
 
-    def explain(self, X: Any, contrast: Any = None) -> Explanation | Contrast:
-        """Prior and one contribution per column, pair and triple for each row: they sum to the log joint.
-
-        With `contrast`, log-odds: of one class against another, as in `contrast=("A", "B")`, or against all the rest.
-        Where rows were counted since the last fit, the contribution before all columns says that corrections are stale.
-        """
-        table = self._read(X)
-        why = explanation(self.model_, table, stale=self.stale_)
-        return why if contrast is None else Contrast.of(why, *sides_of(contrast, why.classes))
-
-    def table_of(self, *columns: str) -> pd.DataFrame:
-        """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
-
-        Cells are named by bins ("≤ 3.5", "3.5 … 7"), categories, "gap" and "rare"; `weight` is how much was seen of
-        each code, for a single column.
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        told = told_by(self.model_, columns)
-        places = np.indices(told.said.shape[:-1]).reshape(len(told.cells), -1)
-        out: dict[Any, Any] = {
-            name: [cells[code] for code in codes]
-            for name, cells, codes in zip(told.names, told.cells, places, strict=True)
-        }
-        if len(told.columns) == 1:
-            out["weight"] = told.columns[0].mass.tolist()
-        said = told.said.reshape(-1, len(self.model_.classes))
-        return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(self.model_.classes.tolist())})
-
-    def rank(self) -> pd.DataFrame:
-        """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
-        from likely.explain import rank
-
-        check_is_fitted(self)
-        return rank(cast(Any, self.model_), by_bin(self.model_.evidence.frame, self.summary_))
-
-    def plot_table(self, *columns: str) -> Picture:
-        """What each value of a column adds for each class, a panel per column; without names those that say most."""
-        from likely.models.evidence.plot import evidence
-
-        check_is_fitted(self)
-        return evidence(self, columns or None)
-
-    def plot_pair(self, a: str, b: str) -> Picture:
-        """A heat map of what two columns say together, beyond what each says alone."""
-        from likely.models.evidence.plot import together
-
-        check_is_fitted(self)
-        return together(self, a, b)
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        written = str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
-        return f"{written} ({TOLD_STALE})" if getattr(self, "stale_", False) else written
-
-    def _repr_html_inner(self) -> str:
-        if hasattr(self, "model_"):
-            return self._learned_page()
-        return str(super()._repr_html_inner())  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = cast("dict[str, str]", super()._repr_mimebundle_(**kwargs))  # type: ignore[misc]
-        if hasattr(self, "model_") and get_config()["display"] == "diagram":
-            bundle["text/html"] = self._learned_page()
-        return bundle
-
-    def _learned_page(self) -> str:
-        evidence = self.model_.evidence
-        names = [column.name for column in evidence.frame.columns]
-        lines = [[escape(TOGETHER.join(names[k] for k in term))] for term in evidence.terms.tuples()]
-        more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else ""
-        note = f"<p>{escape(TOLD_STALE)}</p>" if self.stale_ else ""
-        return learned_page(self) + note + more
+def interval(
+    model: AdditivePredictor, classes: Array, priors: Any, table: Table, level: float, n_jobs: int | None
+) -> tuple[Array, Array]:
+    """Bounds of P(class | row) by Laplace's approximation; `classes` are the weights of the classes."""
+    believed = model.posterior(table, in_logs=False, n_jobs=n_jobs)
+    if len(classes) < 2:
+        return believed, believed
+    with one_thread_each():
+        variance = LaplaceApproximation(model.evidence).variances(model.codes(table, n_jobs))
+    if is_counted(priors):
+        weights = np.maximum(classes, 1.0)
+        variance = variance + trigamma(weights) + trigamma(np.maximum(weights.sum() - weights, 1.0))
+    return around(believed, variance, believed, level)
 
 
 def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Explanation:
     """Contributions of rows; pairs and triples have their own, under the names of their columns."""
     terms, contributions = model.contributions(table)
-    strangers = model.strangers(table)
+    strangers = model.unseen(table)
     cells: dict[str, list[object]] = {}
     status: dict[str, list[Status]] = {}
     for name in {name for term in terms for name in term}:
@@ -135,10 +80,10 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
     rows = range(table.n_rows)
     read = [tuple(_joined([cells[name][row] for name in term]) for term in terms) for row in rows]
     statuses = [tuple(_status([status[name][row] for name in term]) for term in terms) for row in rows]
-    labels = tuple(TOGETHER.join(term) if term else BASE + STALE * stale for term in terms)
+    labels = tuple(SEPARATOR.join(term) if term else BASE + STALE * stale for term in terms)
     words = {
         one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]
-        for share, one in zip(model.evidence.texts, model.words, strict=True)
+        for share, one in zip(model.evidence.text_weights, model.text_models, strict=True)
     }
     return Explanation(model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words)
 

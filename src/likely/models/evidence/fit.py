@@ -1,4 +1,4 @@
-"""The whole recipe: experts on inner folds, variances chosen there, a mixture, and the final fit on all rows."""
+"""The whole fit: experts in inner folds, hyperparameters by their out-of-fold log loss, stacking, refit on all rows."""
 
 from __future__ import annotations
 
@@ -12,36 +12,35 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.models.evidence.columns import MANY_ROWS
 from likely.models.evidence.encoding import Resolution, Terms
-from likely.models.evidence.fitter import FINAL, EncodedData, Expert, Fitter, stack
-from likely.models.evidence.folds import inner_folds
-from likely.models.evidence.hyperparameters import EXPERTS, Hyperparameters, Seen
-from likely.models.evidence.interactions import candidates, unexplained_by
-from likely.models.evidence.laplace import seen_by
-from likely.models.evidence.predictor import Evidence, by_class
-from likely.models.evidence.row_source import MOST_TRIED, RowSource
-from likely.models.evidence.search import GRID, InnerCV, Spreads, Trial, VarianceSearch
-from likely.models.evidence.solver import log_prior
+from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter
+from likely.models.evidence.hyperparameters import N_EXPERTS, Hyperparameters, LaplaceRows
+from likely.models.evidence.interactions import candidate_terms, screening_scores
+from likely.models.evidence.laplace import laplace_rows
+from likely.models.evidence.predictor import AdditiveModel, class_scores
+from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource
+from likely.models.evidence.search import VARIANCE_GRID, CVResult, InnerCV, Variances, VarianceSearch, inner_folds
+from likely.models.evidence.solver import log_prior, stack
 
-FIRST_SPREAD, FIRST_PAIR_SPREAD, FIRST_TRIPLE_SPREAD = 4, 3, 4
-"""Places in the grid: about 0.3, 0.1 and 0.3."""
+START_MAIN, START_PAIR, START_TRIPLE = 4, 3, 4
+"""Where the search for each variance begins in the grid: about 0.3, 0.1 and 0.3."""
 
-WORTH_MORE = {False: (0.02, 2.0), True: (0.005, 0.0)}
-"""For few and for many rows: share of the loss, and standard errors, that more terms must have gained before their
+MIN_GAIN_TO_DOUBLE = {False: (0.02, 2.0), True: (0.005, 0.0)}
+"""For few and for many rows: share of the log loss, and standard errors, that more terms must have gained before their
 number is doubled once more."""
 
-WORTH_TRIPLES = 0.02
-LEAST_GAIN = 5e-4
-"""A loss that is lower by less than this is as good as the same."""
+MIN_TRIPLE_GAIN = 0.02
+MIN_GAIN = 5e-4
+"""A log loss that is lower by less than this is as good as the same."""
 
-MOST_SCORES_OF_TRIPLES = 8
-FEWEST_ROWS = 10
-SCREENED_ROWS = 50_000
-"""Rows that terms are looked for in: it is better to see all terms in some rows than some terms in all."""
+MAX_SCORES_WITH_TRIPLES = 8
+MIN_ROWS_FOR_CV = 10
+MAX_SCREENED_ROWS = 50_000
+"""Rows by which interactions are screened: it is better to screen all terms in some rows than some terms in all."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may say about learning."""
+    """Options of the user."""
 
     max_pairs: int | None = None
     max_triples: int | None = None
@@ -50,180 +49,201 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stage:
-    """The best trial so far: its terms in each fold, its variances, and the terms for all rows."""
+class Selection:
+    """Terms and variances with their cross-validation; terms are chosen anew in each fold, and once for all rows."""
 
-    trial: Trial
-    terms: list[Terms]
-    spreads: Spreads
-    chosen: Terms
+    cv_result: CVResult
+    fold_terms: list[Terms]
+    variances: Variances
+    terms: Terms
 
 
-class Learning:
-    """One run of the recipe."""
+class EvidenceFit:
+    """One run of the whole fit on encoded rows."""
 
     def __init__(
         self,
-        whole: EncodedData[RowSource],
-        wishes: Options,
+        data: EncodedData[RowSource],
+        options: Options,
         progress: Callable[[str], None] = lambda text: None,
-        began: float | None = None,
+        started: float | None = None,
     ) -> None:
-        self.whole, self.wishes, self.progress = whole, wishes, progress
-        self.data = whole.sampled(MOST_TRIED, wishes.seed)
-        self.began = time.monotonic() if began is None else began
-        self.passes = 0
+        self.data, self.options, self.progress = data, options, progress
+        self.search_data = data.sample(MAX_SEARCH_ROWS, options.seed)
+        self.started = time.monotonic() if started is None else started
 
-    def in_time(self) -> bool:
-        """Whether there is time for one more trial: a part of it is kept for the final fit."""
-        limit = self.wishes.time_limit
-        return limit is None or time.monotonic() - self.began < 0.6 * limit
+    def has_time(self) -> bool:
+        """Whether one more candidate may be tried: 40 % of the time limit is kept for the final fit."""
+        limit = self.options.time_limit
+        return limit is None or time.monotonic() - self.started < 0.6 * limit
 
-    def run(self) -> Evidence:
-        """Learn."""
-        rows, frame = self.data.rows, self.data.frame
-        if rows.n_classes < 2 or not frame.columns:
-            return self._by_texts()
-        if len(rows) < FEWEST_ROWS:
-            return self._by_columns()
-        self.held = InnerCV(self.data, inner_folds(rows.y, self.wishes.seed))
+    def run(self) -> AdditiveModel:
+        """Fit."""
+        rows, encoding = self.search_data.rows, self.search_data.encoding
+        if rows.n_classes < 2 or not encoding.columns:
+            return self._prior_and_texts()
+        if len(rows) < MIN_ROWS_FOR_CV:
+            return fit_experts(self.data, self._default_hyperparameters())[0]
+        self.cv = InnerCV(self.search_data, inner_folds(rows.y, self.options.seed))
         self.progress("weighing columns")
-        weighted, weights, offsets = self._weighted()
+        nb_scores, feature_weights, offsets = self._weighted_nb()
         self.progress("correcting columns")
-        columns = self._columns()
+        main = self._main_effects()
         self.progress("looking for pairs")
-        place = FIRST_PAIR_SPREAD + (GRID.index(columns.spreads[0]) - FIRST_SPREAD) // 2
-        stage = self._more(columns, 2, self._usual(self.wishes.max_pairs), place)
-        gain, error = self.held.gain(columns.trial.losses, stage.trial.losses)
-        few = self.data.rows.n_scores <= MOST_SCORES_OF_TRIPLES
-        if few and gain > max(2.0 * error, WORTH_TRIPLES * stage.trial.mean, LEAST_GAIN):
+        start = START_PAIR + (VARIANCE_GRID.index(main.variances[0]) - START_MAIN) // 2
+        chosen = self._interactions(main, 2, self._n_terms(self.options.max_pairs), start)
+        gain, error = self.cv.paired_gain(main.cv_result.log_losses, chosen.cv_result.log_losses)
+        few_scores = rows.n_scores <= MAX_SCORES_WITH_TRIPLES
+        if few_scores and gain > max(2.0 * error, MIN_TRIPLE_GAIN * chosen.cv_result.mean_log_loss, MIN_GAIN):
             self.progress("looking for triples")
-            triples = self._more(stage, 3, self._usual(self.wishes.max_triples), FIRST_TRIPLE_SPREAD)
-            gain, error = self.held.gain(stage.trial.losses, triples.trial.losses)
-            if gain > max(error, WORTH_TRIPLES * triples.trial.mean, LEAST_GAIN):
-                stage = triples
+            triples = self._interactions(chosen, 3, self._n_terms(self.options.max_triples), START_TRIPLE)
+            gain, error = self.cv.paired_gain(chosen.cv_result.log_losses, triples.cv_result.log_losses)
+            if gain > max(error, MIN_TRIPLE_GAIN * triples.cv_result.mean_log_loss, MIN_GAIN):
+                chosen = triples
         self.progress("fitting all rows")
-        return self._final(weighted, columns, stage, (weights, offsets))
+        return self._stack_and_refit(nb_scores, main, chosen, feature_weights, offsets)
 
-    def _by_texts(self) -> Evidence:
-        """Where no column has anything to say: the prior, and texts if there are any."""
-        rows = self.whole.rows
-        model = Evidence.empty(self.data.frame, Terms.none(), rows.n_scores, len(self.data.trust), self._usual_ways())
-        return replace(model, base=log_prior(rows.class_weights())).plus_texts(self.data.trust)
+    def _prior_and_texts(self) -> AdditiveModel:
+        """Without columns: the prior, and texts if there are any."""
+        data, rows = self.data, self.data.rows
+        hyperparameters = self._default_hyperparameters()
+        model = AdditiveModel.empty(data.encoding, Terms.none(), rows.n_scores, len(data.text_weights), hyperparameters)
+        return replace(model, intercept=log_prior(rows.class_weights())).plus_texts(data.text_weights)
 
-    def _by_columns(self) -> Evidence:
-        """Where there are too few rows to hold any out: columns alone, under the usual variance."""
-        return made(self.whole, self._usual_ways())[0]
+    def _default_hyperparameters(self) -> Hyperparameters:
+        n_columns, class_weights = len(self.data.encoding.columns), self.data.rows.class_weights()
+        variance = VARIANCE_GRID[START_MAIN]
+        return Hyperparameters.default(n_columns, len(self.data.text_weights), class_weights, variance)
 
-    def _usual_ways(self) -> Hyperparameters:
-        n_columns, classes = len(self.data.frame.columns), self.whole.rows.class_weights()
-        return Hyperparameters.usual(n_columns, len(self.data.trust), classes, GRID[FIRST_SPREAD])
-
-    def _usual(self, wished: int | None) -> int:
-        """How many terms are worth trying."""
-        n_rows, n_columns = len(self.data.rows), len(self.data.frame.columns)
-        if wished is not None:
-            return wished
+    def _n_terms(self, limit: int | None) -> int:
+        """How many interactions are tried first."""
+        n_rows, n_columns = len(self.search_data.rows), len(self.search_data.encoding.columns)
+        if limit is not None:
+            return limit
         return min(60, 4 * n_columns) if n_rows >= MANY_ROWS else min(30, 2 * n_columns)
 
-    def _weighted(self) -> tuple[Array, Array, Array]:
-        """What weighted naive Bayes says of held-out rows; means over the folds of its weights and offsets."""
-        frame, scores, weights, offsets = self.data.frame, [], [], []
-        starts, _ = frame.coarse.starts()
-        for bench, test in zip(self.held.benches, self.held.tests, strict=True):
-            found = bench.weighted()
-            scores.append(found.scores(test.rows.viewed(frame.coarse.codes, len(starts)).without_offset(), starts))
-            weights.append(found.weights)
-            offsets.append(found.base - log_prior(bench.data.rows.class_weights()))
+    def _weighted_nb(self) -> tuple[Array, Array, Array]:
+        """Out-of-fold scores of weighted naive Bayes, and means over folds of its feature weights and class offsets."""
+        coarse, scores, weights, offsets = self.search_data.encoding.coarse, [], [], []
+        starts, _ = coarse.starts()
+        for fitter, test in zip(self.cv.fitters, self.cv.held_out, strict=True):
+            fitted = fitter.weighted_nb()
+            scores.append(fitted.scores(test.rows.recode(coarse.codes, len(starts)).without_offset(), starts))
+            weights.append(fitted.feature_weights)
+            offsets.append(fitted.intercept - log_prior(fitter.data.rows.class_weights()))
         return np.concatenate(scores), np.mean(weights, axis=0), np.mean(offsets, axis=0)
 
-    def _columns(self) -> Stage:
-        terms = [Terms.none()] * len(self.held.benches)
-        climb = VarianceSearch(self.held, lambda v, warm: self.held.trial(terms, (v, 0.0, 0.0), warm), None)
-        place = climb.modest(climb.best(FIRST_SPREAD, self.in_time))
-        return Stage(climb.at(place), terms, (GRID[place], 0.0, 0.0), Terms.none())
+    def _main_effects(self) -> Selection:
+        """Main effects, with the variance of the one-standard-error rule."""
+        terms = [Terms.none()] * len(self.cv.fitters)
+        search = VarianceSearch(self.cv, lambda v, start: self.cv.evaluate(terms, (v, 0.0, 0.0), start), None)
+        k = search.one_se(search.climb(START_MAIN, self.has_time))
+        return Selection(search.result(k), terms, (VARIANCE_GRID[k], 0.0, 0.0), Terms.none())
 
-    def _more(self, before: Stage, order: int, count: int, start: int) -> Stage:
-        """The best stage with pairs (2) or triples (3) beside what there was before; that itself if none helps."""
-        if not count or not self.in_time():
+    def _interactions(self, before: Selection, order: int, count: int, start: int) -> Selection:
+        """The best selection with pairs (order 2) or triples (3) added; the old one if none helps.
+
+        Their number is doubled while that gains enough; their variance is chosen for the first number.
+        """
+        if not count or not self.has_time():
             return before
-        grain = self.data.frame.coarse if order == 2 else self.data.frame.tiny
-        options, by_fold = self._options(before, grain, order)
-        if not len(options):
+        encoding = self.search_data.encoding
+        candidates, by_fold = self._screen(before, encoding.coarse if order == 2 else encoding.tiny, order)
+        if not len(candidates):
             return before
-        wished = self.wishes.max_pairs if order == 2 else self.wishes.max_triples
-        overall = options[np.argsort(-np.sum(by_fold, axis=0), kind="stable")]
-        ranked = [options[np.argsort(-scores, kind="stable")] for scores in by_fold]
-        best, place = before, start
-        many = len(self.data.rows) >= MANY_ROWS
-        share, errors = WORTH_MORE[many]
+        limit = self.options.max_pairs if order == 2 else self.options.max_triples
+        ranked = candidates[np.argsort(-np.sum(by_fold, axis=0), kind="stable")]
+        ranked_by_fold = [candidates[np.argsort(-scores, kind="stable")] for scores in by_fold]
+        best, k = before, start
+        many_rows = len(self.search_data.rows) >= MANY_ROWS
+        min_share, min_errors = MIN_GAIN_TO_DOUBLE[many_rows]
         while True:
-            terms = [_with(old, order, few[:count]) for old, few in zip(before.terms, ranked, strict=True)]
-            climb = self._climb(before, order, terms, best.trial)
-            place = climb.modest(climb.best(start, self.in_time)) if best is before else place
-            trial = climb.at(place)
-            chosen = _with(before.chosen, order, overall[:count])
-            found = Stage(trial, terms, _at(before, order, GRID[place]), chosen)
-            gain, error = self.held.gain(best.trial.losses, trial.losses)
+            terms = [
+                _with_terms(old, order, few[:count]) for old, few in zip(before.fold_terms, ranked_by_fold, strict=True)
+            ]
+            search = self._variance_search(before, order, terms, best.cv_result)
+            k = search.one_se(search.climb(start, self.has_time)) if best is before else k
+            result = search.result(k)
+            variances = _with_variance(before.variances, order, VARIANCE_GRID[k])
+            found = Selection(result, terms, variances, _with_terms(before.terms, order, ranked[:count]))
+            gain, error = self.cv.paired_gain(best.cv_result.log_losses, result.log_losses)
             if gain > 0.0 or best is before:
                 best = found
-            more = wished is None and (order == 2 or many) and count < len(options) and self.in_time()
-            if not more or gain <= max(share * trial.mean, errors * error, LEAST_GAIN):
+            may_double = limit is None and (order == 2 or many_rows) and count < len(candidates) and self.has_time()
+            if not may_double or gain <= max(min_share * result.mean_log_loss, min_errors * error, MIN_GAIN):
                 return best
-            count = min(2 * count, len(options))
+            count = min(2 * count, len(candidates))
 
-    def _climb(self, before: Stage, order: int, terms: list[Terms], warm: Trial) -> VarianceSearch:
-        return VarianceSearch(self.held, lambda p, near: self.held.trial(terms, _at(before, order, p), near), warm)
+    def _variance_search(
+        self, before: Selection, order: int, terms: list[Terms], warm_start: CVResult
+    ) -> VarianceSearch:
+        def evaluate(variance: float, start: CVResult | None) -> CVResult:
+            return self.cv.evaluate(terms, _with_variance(before.variances, order, variance), start)
 
-    def _options(self, before: Stage, grain: Resolution, order: int) -> tuple[NDArray[np.int32], list[Array]]:
-        """Terms that can be tried, and how promising each is in each fold."""
-        n_columns, rows = len(self.data.frame.columns), self.data.rows
-        importance = np.sum([expert.importance(n_columns) for expert in before.trial.experts], axis=0)
-        looked_at = [bench.rows.sampled(SCREENED_ROWS, self.wishes.seed) for bench in self.held.benches]
-        options = candidates(grain, importance, order, rows.n_scores * sum(len(some) for some in looked_at))
-        by_fold = []
-        for some, expert in zip(looked_at, before.trial.experts, strict=True):
-            by_fold.append(unexplained_by(some, grain, options, expert.scores(self.data.frame, some)))
-        return options, by_fold
+        return VarianceSearch(self.cv, evaluate, warm_start)
 
-    def _final(self, weighted: Array, columns: Stage, stage: Stage, known: tuple[Array, Array]) -> Evidence:
-        held, rows = self.held, self.whole.rows
-        scores = [weighted, columns.trial.scores, *([stage.trial.scores] if stage is not columns else [])]
-        means = [float(held.share @ held.losses(score)) for score in scores]
-        shares = np.zeros(EXPERTS)
-        shares[: len(scores)] = stack(scores, held.y, held.share, int(np.argmin(means)))
-        classes, (weights, offsets) = rows.class_weights(), known
-        spreads = np.array([columns.spreads, stage.spreads])
-        terms = stage.chosen if shares[-1] > 0.0 else Terms.none()
-        by_label = by_class(offsets[None], rows.n_classes)[0]
-        nothing = Seen.nothing(len(self.data.frame.columns), rows.n_scores)
-        ways = Hyperparameters(weights, by_label, classes / classes.sum(), terms, shares, spreads, nothing)
-        model, passes = made(self.whole, ways, (columns.trial.experts, stage.trial.experts))
-        self.passes = held.passes + passes
-        return model
+    def _screen(self, before: Selection, resolution: Resolution, order: int) -> tuple[NDArray[np.int32], list[Array]]:
+        """Candidate terms, and the screening score of each in each fold."""
+        encoding, experts = self.search_data.encoding, before.cv_result.experts
+        importance = np.sum([expert.importance(len(encoding.columns)) for expert in experts], axis=0)
+        samples = [fitter.rows.sample(MAX_SCREENED_ROWS, self.options.seed) for fitter in self.cv.fitters]
+        work_per_term = self.search_data.rows.n_scores * sum(len(rows) for rows in samples)
+        candidates = candidate_terms(resolution, importance, order, work_per_term)
+        by_fold = [
+            screening_scores(rows, resolution, candidates, expert.scores(encoding, rows))
+            for rows, expert in zip(samples, experts, strict=True)
+        ]
+        return candidates, by_fold
+
+    def _stack_and_refit(
+        self, nb_scores: Array, main: Selection, chosen: Selection, feature_weights: Array, offsets: Array
+    ) -> AdditiveModel:
+        """Stack the out-of-fold scores of the experts, then fit those with a weight to all rows."""
+        cv, rows = self.cv, self.data.rows
+        scores = [nb_scores, main.cv_result.scores, *([chosen.cv_result.scores] if chosen is not main else [])]
+        losses = [float(cv.row_shares @ cv.log_losses(score)) for score in scores]
+        stacking_weights = np.zeros(N_EXPERTS)
+        stacking_weights[: len(scores)] = stack(scores, cv.y, cv.row_shares, int(np.argmin(losses)))
+        class_weights = rows.class_weights()
+        hyperparameters = Hyperparameters(
+            feature_weights,
+            class_scores(offsets[None], rows.n_classes)[0],
+            class_weights / class_weights.sum(),
+            chosen.terms if stacking_weights[-1] > 0.0 else Terms.none(),
+            stacking_weights,
+            np.array([main.variances, chosen.variances]),
+            LaplaceRows.empty(len(self.data.encoding.columns), rows.n_scores),
+        )
+        return fit_experts(self.data, hyperparameters, (main.cv_result.experts, chosen.cv_result.experts))[0]
 
 
-def made(
-    data: EncodedData[RowSource], ways: Hyperparameters, warm: tuple[Sequence[Expert], Sequence[Expert]] = ((), ())
-) -> tuple[Evidence, int]:
-    """A model of all rows in ways that are known, and the passes that it took; `warm` says where to begin."""
-    bench = Fitter(data, FINAL)
-    model = Evidence.empty(data.frame, ways.terms, data.rows.n_scores, len(data.trust), ways)
-    if ways.shares[0] > 0.0:
-        model = model.plus_weighted(bench.weighted(), float(ways.shares[0]))
-    for share, terms, spreads, begin in zip(
-        ways.shares[1:], (Terms.none(), ways.terms), ways.spreads.tolist(), warm, strict=True
+def fit_experts(
+    data: EncodedData[RowSource],
+    hyperparameters: Hyperparameters,
+    warm_start: tuple[Sequence[Expert], Sequence[Expert]] = ((), ()),
+) -> tuple[AdditiveModel, int]:
+    """Fit all experts with known hyperparameters to all rows and add them up; also the number of passes over rows.
+
+    `warm_start` has the experts from which main effects and interactions start.
+    """
+    fitter, h = Fitter(data, FINAL_TOLERANCE), hyperparameters
+    model = AdditiveModel.empty(data.encoding, h.terms, data.rows.n_scores, len(data.text_weights), h)
+    nb_weight, *expert_weights = h.stacking_weights.tolist()
+    if nb_weight > 0.0:
+        model = model.plus_weighted_nb(fitter.weighted_nb(), nb_weight)
+    for weight, terms, variances, start in zip(
+        expert_weights, (Terms.none(), h.terms), h.variances.tolist(), warm_start, strict=True
     ):
-        if share > 0.0:
-            model = model.plus(bench.expert(terms, spreads, begin), float(share))
-    model = model.plus_texts(ways.shares[1:].sum() * data.trust)
-    return replace(model, ways=replace(ways, seen=seen_by(model, data))), bench.passes
+        if weight > 0.0:
+            model = model.plus(fitter.expert(terms, variances, start), weight)
+    model = model.plus_texts(h.stacking_weights[1:].sum() * data.text_weights)
+    return replace(model, hyperparameters=replace(h, laplace_rows=laplace_rows(model, data))), fitter.passes
 
 
-def _with(terms: Terms, order: int, more: NDArray[np.int32]) -> Terms:
+def _with_terms(terms: Terms, order: int, more: NDArray[np.int32]) -> Terms:
     return replace(terms, pairs=more) if order == 2 else replace(terms, triples=more)
 
 
-def _at(stage: Stage, order: int, spread: float) -> Spreads:
-    v, p, _ = stage.spreads
-    return (v, spread, 0.0) if order == 2 else (v, p, spread)
+def _with_variance(variances: Variances, order: int, variance: float) -> Variances:
+    main, pairs, _ = variances
+    return (main, variance, 0.0) if order == 2 else (main, pairs, variance)

@@ -1,4 +1,4 @@
-"""How a model was made, beside its tables: enough to make it again from other rows without looking for anything."""
+"""Hyperparameters of a fitted model: what was chosen by inner cross-validation, enough to fit other rows without it."""
 
 from __future__ import annotations
 
@@ -9,69 +9,70 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, UInt8
 from likely.models.evidence.encoding import Terms
+from likely.models.feature_weights import default_feature_weight
 
-EXPERTS = 3
-"""Weighted naive Bayes, corrected columns, columns with pairs and triples."""
+N_EXPERTS = 3
+"""Weighted naive Bayes, main effects, main effects with interactions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """Some of the rows that a model was fitted to: their codes, and how strongly each bends the loss by score.
+class LaplaceRows:
+    """A sample of the training rows, from which predictive intervals are computed (see `laplace`).
 
-    `bend` stands for all rows, `weight` is each row's own; `y` is its class, `before` the log-odds of each class (of
-    two classes, the second) that it had beforehand, by prior and texts.
+    `hessian` is rows × scores, weight · p (1 − p) at the fitted model, scaled to stand for all rows; `weight` is each
+    row's own; `prior_log_odds` are the log odds of each class (of two classes, the second) by class prior and texts.
     """
 
     codes: UInt8
-    bend: Array
+    hessian: Array
     y: NDArray[np.int32]
     weight: Array
-    before: Array
+    prior_log_odds: Array
 
     @classmethod
-    def nothing(cls, n_columns: int, n_scores: int) -> Seen:
+    def empty(cls, n_columns: int, n_scores: int) -> LaplaceRows:
         codes, none = np.zeros((0, n_columns), dtype=np.uint8), np.zeros((0, n_scores))
         return cls(codes, none, np.zeros(0, dtype=np.int32), np.zeros(0), none)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hyperparameters:
-    """Weights of the columns and, behind them, of texts; what was chosen on held-out rows; classes as they were then.
+    """What was chosen on held-out rows, and what weighted naive Bayes needs to be made from counts alone.
 
-    `offsets` is what speaks for each class beside weighted columns, apart from how common it is; `counted` is how
-    common the classes were in the rows of the last fit, some of which are `seen`; `shares` and `spreads` belong to the
-    experts.
+    `feature_weights` are those of weighted naive Bayes, columns first, then texts; `class_offsets` are its intercepts
+    beyond the log prior. `class_shares` are those of the last fit. `stacking_weights` has one weight per expert,
+    `variances` the prior variances of main effects, pairs and triples (columns) for the last two experts (lines).
     """
 
-    weights: Array
-    offsets: Array
-    counted: Array
+    feature_weights: Array
+    class_offsets: Array
+    class_shares: Array
     terms: Terms
-    shares: Array
-    spreads: Array
-    seen: Seen
+    stacking_weights: Array
+    variances: Array
+    laplace_rows: LaplaceRows
 
     @classmethod
-    def usual(cls, n_columns: int, n_texts: int, classes: Array, spread: float) -> Hyperparameters:
-        """Where nothing was chosen: corrected columns alone, and weights that shrink with their number."""
-        spreads = np.zeros((EXPERTS - 1, EXPERTS))
-        spreads[:, 0] = spread
-        n_weights, n_scores = n_columns + n_texts, 1 if len(classes) == 2 else len(classes)
-        weights, seen = np.full(n_weights, usual_weight(n_weights)), Seen.nothing(n_columns, n_scores)
-        counted = classes / max(float(classes.sum()), 1e-300)
-        shares = np.array([0.0, 1.0, 0.0])
-        return cls(weights, np.zeros(len(classes)), counted, Terms.none(), shares, spreads, seen)
+    def default(cls, n_columns: int, n_texts: int, class_weights: Array, variance: float) -> Hyperparameters:
+        """Where nothing can be cross-validated: main effects alone, under one prior variance."""
+        variances = np.zeros((N_EXPERTS - 1, N_EXPERTS))
+        variances[:, 0] = variance
+        n_weights, n_scores = n_columns + n_texts, 1 if len(class_weights) == 2 else len(class_weights)
+        feature_weights = np.full(n_weights, default_feature_weight(n_weights))
+        class_shares = class_weights / max(float(class_weights.sum()), 1e-300)
+        main_effects, no_rows = np.array([0.0, 1.0, 0.0]), LaplaceRows.empty(n_columns, n_scores)
+        offsets = np.zeros(len(class_weights))
+        return cls(feature_weights, offsets, class_shares, Terms.none(), main_effects, variances, no_rows)
 
-    def of_classes(self, places: Index, classes: Array) -> Hyperparameters:
+    def for_classes(self, places: Index, class_weights: Array) -> Hyperparameters:
         """The same for other classes: `places` is where each of them was (−1: it is new), with their weights now.
 
-        Rows that were seen belong to the last fit, so they are left out.
+        Laplace rows belong to the last fit, so they are left out.
         """
-        offsets, n_scores = np.append(self.offsets, 0.0)[places], 1 if len(classes) == 2 else len(classes)
-        seen = Seen.nothing(self.seen.codes.shape[1], n_scores)
-        return replace(self, offsets=offsets, counted=classes / max(float(classes.sum()), 1e-300), seen=seen)
-
-
-def usual_weight(n_weights: int) -> float:
-    """What a column counts before anything is learned about that: the less, the more columns there are."""
-    return min(1.0, 3.0 / float(np.sqrt(max(n_weights, 1))))
+        n_scores = 1 if len(class_weights) == 2 else len(class_weights)
+        return replace(
+            self,
+            class_offsets=np.append(self.class_offsets, 0.0)[places],
+            class_shares=class_weights / max(float(class_weights.sum()), 1e-300),
+            laplace_rows=LaplaceRows.empty(self.laplace_rows.codes.shape[1], n_scores),
+        )

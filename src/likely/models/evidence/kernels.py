@@ -1,4 +1,9 @@
-"""Values to codes."""
+"""Compiled loops over rows: values to codes, codes to scores, scores to log loss and its gradient.
+
+A row has one code per table (column, pair or triple), and `starts` says where each table begins, so that the cell of
+row i in table j is `starts[j] + codes[i, j]`. `tables` is cells × scores; two classes have one score, the log odds of
+the second.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
 
 @numba.njit(nogil=True, cache=True)
 def find_bins(values: Array, cuts: Array, missing: int, out: UInt8) -> None:
-    """One more than the number of cuts below each value; halving steps without a branch to mispredict."""
+    """Code of each value: 1 + the number of cuts below it, `missing` for NaN; a binary search without branches."""
     n = len(cuts)
     for i in range(len(values)):
         value = values[i]
@@ -31,9 +36,9 @@ def find_bins(values: Array, cuts: Array, missing: int, out: UInt8) -> None:
 def pair_codes(
     codes: UInt8, pairs: NDArray[np.int32], coarse: UInt8, widths: NDArray[np.int32], out: NDArray[np.uint16]
 ) -> None:
-    """The cell of each row in each pair: coarse code of the first × width of the second + coarse code of the second.
+    """Cell of each row in each pair (a, b): coarse code of a × number of codes of b + coarse code of b.
 
-    A code is a byte, so a pair has at most 2¹⁶ cells: they fit into two.
+    A code is one byte, so the cells of a pair fit into two.
     """
     for i in range(codes.shape[0]):
         for k in range(len(pairs)):
@@ -45,7 +50,7 @@ def pair_codes(
 def triple_codes(
     codes: UInt8, triples: NDArray[np.int32], tiny: UInt8, widths: NDArray[np.int32], out: NDArray[np.uint16]
 ) -> None:
-    """The same for three columns: with at most 15 codes each (`cutting`) they have 3,375 cells."""
+    """The same for three columns: with at most 15 codes each (`binning`) they have 3,375 cells."""
     for i in range(codes.shape[0]):
         for k in range(len(triples)):
             a, b, c = triples[k]
@@ -54,7 +59,7 @@ def triple_codes(
 
 
 @numba.njit(nogil=True, cache=True)
-def add_evidence(
+def add_term_scores(
     codes: UInt8,
     starts: NDArray[np.int32],
     tables: Array,
@@ -68,27 +73,30 @@ def add_evidence(
     last: int,
     out: Array,
 ) -> None:
-    """Add what the columns, pairs and triples of the rows from `first` to `last` say; `out` begins with `first`."""
+    """Add the tables of columns, pairs and triples to the scores of rows `first` to `last`; `out` begins at `first`.
+
+    It looks codes of pairs and triples up on the way, and needs no array of them.
+    """
     n_columns, n_scores = codes.shape[1], tables.shape[1]
     n_pairs, n_triples = len(pairs), len(triples)
-    in_pairs = np.empty(n_columns, dtype=Place)
-    in_triples = np.empty(n_columns, dtype=Place)
+    pair_code = np.empty(n_columns, dtype=Place)
+    triple_code = np.empty(n_columns, dtype=Place)
     cells = np.empty(n_columns + n_pairs + n_triples, dtype=Place)
     for i in range(first, last):
         for j in range(n_columns):
             code = Place(codes[i, j])
             cells[j] = Place(starts[j]) + code
-            in_pairs[j] = coarse[j, code]
-            in_triples[j] = tiny[j, code]
+            pair_code[j] = coarse[j, code]
+            triple_code[j] = tiny[j, code]
         for k in range(n_pairs):
             a, b = Place(pairs[k, 0]), Place(pairs[k, 1])
-            within = in_pairs[a] * Place(coarse_widths[b]) + in_pairs[b]
+            within = pair_code[a] * Place(coarse_widths[b]) + pair_code[b]
             cells[n_columns + k] = Place(starts[n_columns + k]) + within
         for k in range(n_triples):
             a, b, third = Place(triples[k, 0]), Place(triples[k, 1]), Place(triples[k, 2])
             place = n_columns + n_pairs + k
-            within = in_triples[a] * Place(tiny_widths[b]) + in_triples[b]
-            within = within * Place(tiny_widths[third]) + in_triples[third]
+            within = triple_code[a] * Place(tiny_widths[b]) + triple_code[b]
+            within = within * Place(tiny_widths[third]) + triple_code[third]
             cells[place] = Place(starts[place]) + within
         if n_scores == 1:
             total = 0.0
@@ -102,38 +110,36 @@ def add_evidence(
 
 
 @numba.njit(nogil=True, cache=True)
-def row_marks(codes: UInt8, y: NDArray[np.int32], out: NDArray[np.uint64]) -> None:
-    """A number for each row that depends on all of its codes and on its class: rows that are alike have the same."""
+def row_hashes(codes: UInt8, y: NDArray[np.int32], out: NDArray[np.uint64]) -> None:
+    """FNV-1a hash of the codes and the class of each row: equal rows have equal hashes."""
     for i in range(codes.shape[0]):
-        mark = (np.uint64(14695981039346656037) ^ np.uint64(y[i])) * np.uint64(1099511628211)
+        hashed = (np.uint64(14695981039346656037) ^ np.uint64(y[i])) * np.uint64(1099511628211)
         for j in range(codes.shape[1]):
-            mark = (mark ^ np.uint64(codes[i, j])) * np.uint64(1099511628211)
-        out[i] = mark
+            hashed = (hashed ^ np.uint64(codes[i, j])) * np.uint64(1099511628211)
+        out[i] = hashed
 
 
-# One pass over some rows: scores, log loss, and expected minus observed weight per table cell and class.
-
-Whole = int | np.int64
+Integer = int | np.int64
 
 MANY_SCORES = 8
-"""From here on a cell is worth a loop over its scores; below, a few scores are worth a loop over the cells."""
+"""From so many scores on, the inner loop runs over the scores of a cell; below, over the cells of a row."""
 
 
 @numba.njit(nogil=True, cache=True)
-def add_scores(codes: UInt16, starts: Int32, tables: Array, first: Whole, last: Whole, out: Array) -> None:
-    """Add what every code of a row says to its scores."""
+def add_scores(codes: UInt16, starts: Int32, tables: Array, first: Integer, last: Integer, out: Array) -> None:
+    """scores[i] += Σ_j tables[starts[j] + codes[i, j]] for the rows from `first` to `last`."""
     n_scores = tables.shape[1]
     if n_scores == 1:
-        _add_one(codes, starts, tables.reshape(-1), first, last, out.reshape(-1))
+        _gather_one(codes, starts, tables.reshape(-1), first, last, out.reshape(-1))
     elif n_scores < MANY_SCORES:
-        _add_some(codes, starts, tables.reshape(-1), n_scores, first, last, out.reshape(-1))
+        _gather_some(codes, starts, tables.reshape(-1), n_scores, first, last, out.reshape(-1))
     else:
-        _add_many(codes, starts, tables.reshape(-1), n_scores, first, last, out.reshape(-1))
+        _gather_many(codes, starts, tables.reshape(-1), n_scores, first, last, out.reshape(-1))
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_one(codes: UInt16, starts: Int32, tables: Array, first: Whole, last: Whole, out: Array) -> None:
-    """Where there is one score: four sums side by side, so that no addition waits for another."""
+def _gather_one(codes: UInt16, starts: Int32, tables: Array, first: Integer, last: Integer, out: Array) -> None:
+    """One score: four sums side by side, so that no addition waits for another."""
     n = Place(len(starts))
     for row in range(Place(first), Place(last)):
         j = ZERO
@@ -151,10 +157,10 @@ def _add_one(codes: UInt16, starts: Int32, tables: Array, first: Whole, last: Wh
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_some(
-    codes: UInt16, starts: Int32, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array
+def _gather_some(
+    codes: UInt16, starts: Int32, tables: Array, n_scores: int, first: Integer, last: Integer, out: Array
 ) -> None:
-    """Where there are several: four, then two of them at a time."""
+    """Several scores: four, then two of them at a time."""
     n, width = Place(len(starts)), Place(n_scores)
     for row in range(Place(first), Place(last)):
         at, c = row * width, ZERO
@@ -188,10 +194,10 @@ def _add_some(
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_many(
-    codes: UInt16, starts: Int32, tables: Array, n_scores: int, first: Whole, last: Whole, out: Array
+def _gather_many(
+    codes: UInt16, starts: Int32, tables: Array, n_scores: int, first: Integer, last: Integer, out: Array
 ) -> None:
-    """Where there are many: cell by cell."""
+    """Many scores: cell by cell."""
     width = Place(n_scores)
     for row in range(Place(first), Place(last)):
         at = row * width
@@ -203,17 +209,17 @@ def _add_many(
 
 @numba.njit(nogil=True, cache=True)
 def residuals(scores: Array, y: NDArray[np.int32], weight: Array) -> float:
-    """Turn the scores of rows into weight × (P(class) − truth); the sum of weighted log losses comes back."""
+    """Replace the scores of rows by weight · (P(class) − [class is true]); returns Σ weight · log loss."""
     n_classes = scores.shape[1]
     loss = 0.0
     for i in range(scores.shape[0]):
         if n_classes == 1:
             score = scores[i, 0]
-            sign = score if y[i] == 0 else -score
+            margin = score if y[i] == 0 else -score
             small = np.exp(-abs(score))
-            loss += weight[i] * (max(sign, 0.0) + np.log1p(small))
-            share = 1.0 / (1.0 + small) if score >= 0.0 else small / (1.0 + small)
-            scores[i, 0] = weight[i] * (share - y[i])
+            loss += weight[i] * (max(margin, 0.0) + np.log1p(small))
+            probability = 1.0 / (1.0 + small) if score >= 0.0 else small / (1.0 + small)
+            scores[i, 0] = weight[i] * (probability - y[i])
         else:
             peak = scores[i, 0]
             for c in range(1, n_classes):
@@ -233,13 +239,13 @@ def residuals(scores: Array, y: NDArray[np.int32], weight: Array) -> float:
 
 @numba.njit(nogil=True, cache=True)
 def row_losses(scores: Array, y: NDArray[np.int32], out: Array) -> None:
-    """The log loss of each row by its scores."""
+    """Log loss of each row, given its scores."""
     n_classes = scores.shape[1]
     for i in range(scores.shape[0]):
         if n_classes == 1:
             score = scores[i, 0]
-            sign = score if y[i] == 0 else -score
-            out[i] = max(sign, 0.0) + np.log1p(np.exp(-abs(score)))
+            margin = score if y[i] == 0 else -score
+            out[i] = max(margin, 0.0) + np.log1p(np.exp(-abs(score)))
         else:
             peak = scores[i, 0]
             for c in range(1, n_classes):
@@ -250,99 +256,100 @@ def row_losses(scores: Array, y: NDArray[np.int32], out: Array) -> None:
             out[i] = np.log(total) - scores[i, y[i]] + peak
 
 
-FIRST = np.int64(0)
+START = np.int64(0)
 """A plain 0 would be a type of its own, and compiled again."""
 
-STRIP = 64
-"""Rows whose scores are held at once: they stay in the nearest cache."""
+STRIP_ROWS = 64
+"""Rows whose scores are held at once, so that they stay in the first-level cache."""
 
 
 @numba.njit(nogil=True, cache=True)
-def pass_over(
-    codes: UInt16, starts: Int32, tables: Array, base: Array, offset: Array, y: NDArray[np.int32], weight: Array,
-    first: int, last: int, slope: Array, base_slope: Array,
+def loss_and_gradient(
+    codes: UInt16, starts: Int32, tables: Array, intercept: Array, offset: Array, y: NDArray[np.int32], weight: Array,
+    first: int, last: int, gradient: Array, intercept_gradient: Array,
 ) -> float:  # fmt: skip
-    """Log loss of the rows from `first` to `last`; what is expected too much goes to `slope`, cell by cell.
+    """Σ weight · log loss of rows `first` to `last`; writes its gradient by table cell and by intercept.
 
-    `offset` holds scores that rows have beforehand, and has no rows where they have none.
+    The gradient of a cell is the expected minus the observed weight of each class in it. `offset` is rows × scores that
+    are added to the intercept; it has no rows where there is none.
     """
     n_classes = tables.shape[1]
-    scores = np.empty((STRIP, n_classes))
-    slope[:] = 0.0
-    base_slope[:] = 0.0
+    scores = np.empty((STRIP_ROWS, n_classes))
+    gradient[:] = 0.0
+    intercept_gradient[:] = 0.0
     loss = 0.0
-    for start in range(first, last, STRIP):
-        size = min(STRIP, last - start)
+    for start in range(first, last, STRIP_ROWS):
+        size = min(STRIP_ROWS, last - start)
         for i in range(size):
             for c in range(n_classes):
-                scores[i, c] = base[c] if len(offset) == 0 else base[c] + offset[start + i, c]
+                scores[i, c] = intercept[c] if len(offset) == 0 else intercept[c] + offset[start + i, c]
         strip = codes[start : start + size]
-        add_scores(strip, starts, tables, FIRST, size, scores)
+        add_scores(strip, starts, tables, START, size, scores)
         loss += residuals(scores[:size], y[start : start + size], weight[start : start + size])
         for i in range(size):
             for c in range(n_classes):
-                base_slope[c] += scores[i, c]
+                intercept_gradient[c] += scores[i, c]
         if n_classes == 1:
-            _give_one(strip, starts, scores.reshape(-1), slope.reshape(-1))
+            _scatter_one(strip, starts, scores.reshape(-1), gradient.reshape(-1))
         elif n_classes < MANY_SCORES:
-            _give_some(strip, starts, scores.reshape(-1), n_classes, slope.reshape(-1))
+            _scatter_some(strip, starts, scores.reshape(-1), n_classes, gradient.reshape(-1))
         else:
-            _give_many(strip, starts, scores.reshape(-1), n_classes, slope.reshape(-1))
+            _scatter_many(strip, starts, scores.reshape(-1), n_classes, gradient.reshape(-1))
     return loss
 
 
 @numba.njit(nogil=True, cache=True)
-def _give_one(codes: UInt16, starts: Int32, wrong: Array, slope: Array) -> None:
-    """Add what is wrong with each row to the cells that it has."""
+def _scatter_one(codes: UInt16, starts: Int32, residual: Array, gradient: Array) -> None:
+    """gradient[starts[j] + codes[i, j]] += residual[i], the transpose of gathering; one score."""
     for row in range(Place(len(codes))):
-        too_much = wrong[row]
+        own = residual[row]
         for j in range(Place(len(starts))):
-            slope[Place(starts[j]) + Place(codes[row, j])] += too_much
+            gradient[Place(starts[j]) + Place(codes[row, j])] += own
 
 
 @numba.njit(nogil=True, cache=True)
-def _give_some(codes: UInt16, starts: Int32, wrong: Array, n_scores: int, slope: Array) -> None:
-    """The same for several scores: four, then two of them at a time."""
+def _scatter_some(codes: UInt16, starts: Int32, residual: Array, n_scores: int, gradient: Array) -> None:
+    """Several scores: four, then two of them at a time."""
     n, width = Place(len(starts)), Place(n_scores)
     for row in range(Place(len(codes))):
         at, c = row * width, ZERO
         while c + THREE < width:
-            w0, w1, w2, w3 = wrong[at + c], wrong[at + c + ONE], wrong[at + c + TWO], wrong[at + c + THREE]
+            w0, w1, w2, w3 = residual[at + c], residual[at + c + ONE], residual[at + c + TWO], residual[at + c + THREE]
             for j in range(n):
                 cell = (Place(starts[j]) + Place(codes[row, j])) * width + c
-                slope[cell] += w0
-                slope[cell + ONE] += w1
-                slope[cell + TWO] += w2
-                slope[cell + THREE] += w3
+                gradient[cell] += w0
+                gradient[cell + ONE] += w1
+                gradient[cell + TWO] += w2
+                gradient[cell + THREE] += w3
             c += FOUR
         if c + ONE < width:
-            w0, w1 = wrong[at + c], wrong[at + c + ONE]
+            w0, w1 = residual[at + c], residual[at + c + ONE]
             for j in range(n):
                 cell = (Place(starts[j]) + Place(codes[row, j])) * width + c
-                slope[cell] += w0
-                slope[cell + ONE] += w1
+                gradient[cell] += w0
+                gradient[cell + ONE] += w1
             c += TWO
         if c < width:
-            w0 = wrong[at + c]
+            w0 = residual[at + c]
             for j in range(n):
-                slope[(Place(starts[j]) + Place(codes[row, j])) * width + c] += w0
+                gradient[(Place(starts[j]) + Place(codes[row, j])) * width + c] += w0
 
 
 @numba.njit(nogil=True, cache=True)
-def _give_many(codes: UInt16, starts: Int32, wrong: Array, n_scores: int, slope: Array) -> None:
-    """The same for many scores: cell by cell."""
+def _scatter_many(codes: UInt16, starts: Int32, residual: Array, n_scores: int, gradient: Array) -> None:
+    """Many scores: cell by cell."""
     width = Place(n_scores)
     for row in range(Place(len(codes))):
         at = row * width
         for j in range(Place(len(starts))):
             cell = (Place(starts[j]) + Place(codes[row, j])) * width
             for c in range(width):
-                slope[cell + c] += wrong[at + c]
+                gradient[cell + c] += residual[at + c]
 
 
 @numba.njit(nogil=True, cache=True)
 def cell_weights(codes: UInt16, starts: Int32, weight: Array, n_cells: int) -> Array:
-    """The weight of the rows in each cell of each table."""
+    """Weight of the rows in each cell."""
     out = np.zeros(n_cells)
     for i in range(codes.shape[0]):
         for j in range(len(starts)):
@@ -352,7 +359,7 @@ def cell_weights(codes: UInt16, starts: Int32, weight: Array, n_cells: int) -> A
 
 @numba.njit(nogil=True, cache=True)
 def class_counts(codes: UInt16, starts: Int32, y: NDArray[np.int32], weight: Array, out: Array) -> None:
-    """Add the weight of the rows of each class to each cell."""
+    """Add the weight of the rows of each class to their cells: cells × classes."""
     for i in range(codes.shape[0]):
         for j in range(len(starts)):
             out[starts[j] + codes[i, j], y[i]] += weight[i]

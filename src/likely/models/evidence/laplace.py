@@ -1,4 +1,15 @@
-"""What is believed of the scores of rows before anything is learned: how they vary together."""
+"""How sure a model is: Laplace's approximation of the posterior of its scores, for predictive intervals.
+
+The log odds of each class against the rest are a Gaussian process over the codes of rows, with the covariance K that
+the priors of tables imply (`PriorCovariance`). At the fitted model a row adds w = weight · p (1 − p) to the negative
+Hessian W of the log likelihood, so the posterior variance of a score is
+
+    k** − k*ᵀ W^½ (I + W^½ K W^½)⁻¹ W^½ k*
+
+(Rasmussen and Williams 2006, section 3.4). Up to 500 training rows are kept for that, drawn at random and weighted to
+stand for all: a low-rank approximation, exact where there were no more. The prior variance is not the one that predicts
+best, which is cautious, but the largest that these rows support by their approximate marginal likelihood.
+"""
 
 from __future__ import annotations
 
@@ -12,236 +23,229 @@ from scipy.special import expit
 from likely.arrays import Array, UInt8
 from likely.models.evidence.encoding import Encoding, Resolution, Terms
 from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.hyperparameters import Hyperparameters, Seen
-from likely.models.evidence.predictor import Evidence
+from likely.models.evidence.hyperparameters import Hyperparameters, LaplaceRows
+from likely.models.evidence.predictor import AdditiveModel
 from likely.models.evidence.row_source import RowSource
-from likely.models.evidence.search import GRID
+from likely.models.evidence.search import VARIANCE_GRID
 from likely.models.evidence.solver import log_prior
+from likely.numerics import log_normalise, step_lengths
+
+MAX_LAPLACE_ROWS = 500
+BLOCK_ROWS = 256
+"""Rows whose variances are computed at once."""
+
+MAX_LOG_RATIO = 1.92
+"""A variance is supported if its log marginal likelihood is so close to the best: half of the 95 % quantile of χ²₁."""
+
+MAX_CLASSES = 8
+"""Classes whose marginal likelihood counts, the most common ones: with fewer, less is ruled out."""
+
+MAX_NEWTON_STEPS = 30
+MIN_GAIN = 1e-3
+MIN_HESSIAN = 1e-10
 
 
 class PriorCovariance:
-    """Covariances of scores, for one unit of the variance of columns.
+    """Prior covariances of scores of rows, for a variance of main effects of 1.
 
-    Columns add up. So do all pairs of columns, whether they were chosen or not: together these may say as much as the
-    columns do, for a pair that was not found in few rows may still be there. Pairs and triples that were chosen come on
-    top, with the variance that was chosen for them beside that of columns.
+    Main effects add up. So do all pairs of columns, chosen or not: together they have about the variance of the main
+    effects, for a pair that was not found in few rows may still be there. Chosen pairs and triples come on top, with
+    the ratio of their variance to that of main effects.
     """
 
-    def __init__(self, frame: Encoding, ways: Hyperparameters) -> None:
-        self.frame = frame
-        self.fine, self.coarse, self.tiny = frame.covariances
-        self.by_pair = 2.0 / max(len(frame.columns) - 1, 1)
-        chosen = ways.shares[2] > 0.0 and ways.spreads[1, 0] > 0.0
-        self.terms = ways.terms if chosen else Terms.none()
-        self.beside = ways.spreads[1, 1:] / ways.spreads[1, 0] if chosen else np.zeros(2)
+    def __init__(self, encoding: Encoding, hyperparameters: Hyperparameters) -> None:
+        self.encoding = encoding
+        self.fine, self.coarse, self.tiny = encoding.prior_covariances
+        self.pair_scale = 2.0 / max(len(encoding.columns) - 1, 1)
+        variances = hyperparameters.variances[1]
+        has_terms = hyperparameters.stacking_weights[2] > 0.0 and variances[0] > 0.0
+        self.terms = hyperparameters.terms if has_terms else Terms.none()
+        self.term_scales = variances[1:] / variances[0] if has_terms else np.zeros(2)
 
     def between(self, a: UInt8, b: UInt8) -> Array:
-        """Rows × other rows."""
+        """Covariances of rows × other rows, given their codes."""
         fine = [table[np.ix_(a[:, k], b[:, k])] for k, table in enumerate(self.fine)]
-        x, y = self.frame.coarse.codes(a), self.frame.coarse.codes(b)
+        x, y = self.encoding.coarse.codes(a), self.encoding.coarse.codes(b)
         coarse = [table[np.ix_(x[:, k], y[:, k])] for k, table in enumerate(self.coarse)]
-        out = self._columns_and_pairs(fine, coarse, (len(a), len(b)))
-        for terms, beside, grain, tables in self._chosen():
-            x, y = grain.codes(a), grain.codes(b)
+        out = self._mains_and_pairs(fine, coarse, (len(a), len(b)))
+        for terms, scale, resolution, tables in self._chosen_terms():
+            x, y = resolution.codes(a), resolution.codes(b)
             used = {int(k): tables[k][np.ix_(x[:, k], y[:, k])] for k in np.unique(terms)}
             for term in terms.tolist():
-                out += beside * np.prod([used[k] for k in term], axis=0)
+                out += scale * np.prod([used[k] for k in term], axis=0)
         return out
 
-    def alone(self, codes: UInt8) -> Array:
+    def diagonal(self, codes: UInt8) -> Array:
         """Variance of each row."""
-        x = self.frame.coarse.codes(codes)
+        x = self.encoding.coarse.codes(codes)
         fine = [table.diagonal()[codes[:, k]] for k, table in enumerate(self.fine)]
         coarse = [table.diagonal()[x[:, k]] for k, table in enumerate(self.coarse)]
-        out = self._columns_and_pairs(fine, coarse, (len(codes),))
-        for terms, beside, grain, tables in self._chosen():
-            x = grain.codes(codes)
+        out = self._mains_and_pairs(fine, coarse, (len(codes),))
+        for terms, scale, resolution, tables in self._chosen_terms():
+            x = resolution.codes(codes)
             for term in terms.tolist():
-                out += beside * np.prod([tables[k].diagonal()[x[:, k]] for k in term], axis=0)
+                out += scale * np.prod([tables[k].diagonal()[x[:, k]] for k in term], axis=0)
         return out
 
-    def _columns_and_pairs(self, fine: list[Array], coarse: list[Array], shape: tuple[int, ...]) -> Array:
-        """Σ columns + Σ products of two different ones, which are half of (Σ)² − Σ of squares."""
-        own, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        for alone, paired in zip(fine, coarse, strict=True):
-            own += alone
-            total += paired
-            squares += paired**2
-        return np.asarray(own + self.by_pair * 0.5 * (total**2 - squares))
+    def _mains_and_pairs(self, fine: list[Array], coarse: list[Array], shape: tuple[int, ...]) -> Array:
+        """Σ_j K_j + scale · Σ_(j<k) K_j K_k; the second sum is half of (Σ K)² − Σ K²."""
+        mains, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        for of_main, of_pairs in zip(fine, coarse, strict=True):
+            mains += of_main
+            total += of_pairs
+            squares += of_pairs**2
+        return np.asarray(mains + self.pair_scale * 0.5 * (total**2 - squares))
 
-    def _chosen(self) -> list[tuple[NDArray[np.int32], float, Resolution, list[Array]]]:
-        pairs = (self.terms.pairs, float(self.beside[0]), self.frame.coarse, self.coarse)
-        triples = (self.terms.triples, float(self.beside[1]), self.frame.tiny, self.tiny)
+    def _chosen_terms(self) -> list[tuple[NDArray[np.int32], float, Resolution, list[Array]]]:
+        pairs = (self.terms.pairs, float(self.term_scales[0]), self.encoding.coarse, self.coarse)
+        triples = (self.terms.triples, float(self.term_scales[1]), self.encoding.tiny, self.tiny)
         return [some for some in (pairs, triples) if len(some[0])]
 
 
-# How much tables may say at most: the largest variance that rows do not speak against.
-#
-# A variance that was chosen cautiously makes good predictions of few rows, but it must not say how sure they are.
-# Each
-# class against the rest is a Gaussian process over the codes of some rows; how probable their labels are under a
-# variance follows from Laplace's approximation, and variances much less probable than the best one are refused.
+class Mode(NamedTuple):
+    """The posterior mode of scores, K α, and the approximate log marginal likelihood of the labels."""
 
-REFUSED = 1.92
-"""Nats below the best: half of the 95 % quantile of χ² with one degree of freedom."""
-
-MOST_CLASSES = 8
-"""Classes that are heard, the most common ones: fewer say less, so that less is refused."""
-
-MOST_STEPS = 30
-SETTLED = 1e-3
-FLATTEST = 1e-10
+    alpha: Array
+    log_marginal_likelihood: float
 
 
-class Peak(NamedTuple):
-    """The most probable scores as covariance × `a`, and how probable the labels are."""
+def largest_supported_variance(prior_covariance: Array, rows: LaplaceRows, start: float) -> float:
+    """The largest variance of the grid whose marginal likelihood is not much below the best; climbing from `start`.
 
-    a: Array
-    log_evidence: float
-
-
-def largest_supported_variance(believed: Array, seen: Seen, start: float) -> float:
-    """The largest variance of the grid that is not refused. `believed` is rows × rows, for one unit of it."""
-    if not len(seen.y):
+    `prior_covariance` is rows × rows, for a variance of 1. Classes are judged each against the rest.
+    """
+    if not len(rows.y):
         return start
-    n_scores = seen.before.shape[1]
-    heard = [0]
+    n_scores = rows.prior_log_odds.shape[1]
+    classes = [0]
     if n_scores > 1:
-        common = np.bincount(seen.y, weights=seen.weight, minlength=n_scores)
-        heard = np.argsort(-common, kind="stable")[:MOST_CLASSES].tolist()
-    truths = [(seen.y == (1 if n_scores == 1 else c)).astype(np.float64) for c in heard]
-    twice = 1.0 if n_scores == 1 else (n_scores - 1.0) / n_scores  # what two classes say against the rest is one thing
-    begin = [np.zeros(len(seen.y)) for _ in heard]
+        class_weights = np.bincount(rows.y, weights=rows.weight, minlength=n_scores)
+        classes = np.argsort(-class_weights, kind="stable")[:MAX_CLASSES].tolist()
+    labels = [(rows.y == (1 if n_scores == 1 else c)).astype(np.float64) for c in classes]
+    redundancy = 1.0 if n_scores == 1 else (n_scores - 1.0) / n_scores  # n classes have n − 1 independent scores
+    alphas = [np.zeros(len(rows.y)) for _ in classes]
     found: dict[int, float] = {}
 
-    def at(place: int) -> float:
-        if place not in found:
-            total = 0.0
-            for k, (c, truth) in enumerate(zip(heard, truths, strict=True)):
-                peak = laplace(GRID[place] * believed, truth, seen.before[:, c], seen.weight, begin[k])
-                begin[k], total = peak.a, total + peak.log_evidence
-            found[place] = twice * total
-        return found[place]
+    def log_likelihood(k: int) -> float:
+        if k not in found:
+            total, covariance = 0.0, VARIANCE_GRID[k] * prior_covariance
+            for place, (c, label) in enumerate(zip(classes, labels, strict=True)):
+                mode = laplace_mode(covariance, label, rows.prior_log_odds[:, c], rows.weight, alphas[place])
+                alphas[place], total = mode.alpha, total + mode.log_marginal_likelihood
+            found[k] = redundancy * total
+        return found[k]
 
-    best = int(np.argmin(np.abs(np.log(np.array(GRID) / max(start, GRID[0])))))
+    best = int(np.argmin(np.abs(np.log(np.array(VARIANCE_GRID) / max(start, VARIANCE_GRID[0])))))
     for step in (1, -1):
-        while 0 <= best + step < len(GRID) and at(best + step) > at(best):
+        while 0 <= best + step < len(VARIANCE_GRID) and log_likelihood(best + step) > log_likelihood(best):
             best += step
-    place = best
-    while place + 1 < len(GRID) and at(place + 1) >= at(best) - REFUSED:
-        place += 1
-    return GRID[place]
+    k = best
+    while k + 1 < len(VARIANCE_GRID) and log_likelihood(k + 1) >= log_likelihood(best) - MAX_LOG_RATIO:
+        k += 1
+    return VARIANCE_GRID[k]
 
 
-def laplace(covariance: Array, truth: Array, before: Array, weight: Array, start: Array) -> Peak:
-    """Scores with this covariance on top of log-odds `before`, given what was true (0 or 1): Newton's method."""
-    one = np.eye(len(truth))
+def laplace_mode(covariance: Array, label: Array, offset: Array, weight: Array, start: Array) -> Mode:
+    """Binary Gaussian process classification with labels 0 or 1 and log odds offset + K α, by Newton's method.
 
-    def value(a: Array, scores: Array) -> float:
-        odds = before + scores
-        return float(-0.5 * a @ scores - weight @ np.logaddexp(0.0, np.where(truth > 0.0, -odds, odds)))
+    The step is that of Rasmussen and Williams (algorithm 3.1), which inverts only I + W^½ K W^½, with backtracking.
+    """
+    identity = np.eye(len(label))
 
-    def bent(scores: Array) -> tuple[Array, Array, Array]:
-        p = expit(before + scores)
-        root = np.sqrt(np.maximum(weight * p * (1.0 - p), FLATTEST))
-        return p, root, cholesky(one + root[:, None] * covariance * root, lower=True, check_finite=False)
+    def log_posterior(alpha: Array, scores: Array) -> float:
+        odds = offset + scores
+        return float(-0.5 * alpha @ scores - weight @ np.logaddexp(0.0, np.where(label > 0.0, -odds, odds)))
 
-    a, scores = start, covariance @ start
-    now = value(a, scores)
-    if now < value(np.zeros_like(a), np.zeros_like(scores)):
-        a, scores = np.zeros_like(a), np.zeros_like(scores)
-        now = value(a, scores)
-    p, root, factor = bent(scores)
-    for _ in range(MOST_STEPS):
-        wish = root**2 * scores + weight * (truth - p)
-        aim = wish - root * cho_solve((factor, True), root * (covariance @ wish), check_finite=False)
-        step = aim - a
-        move, length, new = covariance @ step, 1.0, now
-        while length > 1e-3:
-            new = value(a + length * step, scores + length * move)
-            if new >= now:
+    def factorise(scores: Array) -> tuple[Array, Array, Array]:
+        p = expit(offset + scores)
+        root = np.sqrt(np.maximum(weight * p * (1.0 - p), MIN_HESSIAN))
+        return p, root, cholesky(identity + root[:, None] * covariance * root, lower=True, check_finite=False)
+
+    alpha, scores = start, covariance @ start
+    value = log_posterior(alpha, scores)
+    if value < log_posterior(np.zeros_like(alpha), np.zeros_like(scores)):
+        alpha, scores = np.zeros_like(alpha), np.zeros_like(scores)
+        value = log_posterior(alpha, scores)
+    p, root, factor = factorise(scores)
+    for _ in range(MAX_NEWTON_STEPS):
+        b = root**2 * scores + weight * (label - p)
+        target = b - root * cho_solve((factor, True), root * (covariance @ b), check_finite=False)
+        step = target - alpha
+        score_step = covariance @ step
+        for length in step_lengths(1e-3):
+            new_value = log_posterior(alpha + length * step, scores + length * score_step)
+            if new_value >= value:
                 break
-            length *= 0.5
         else:
             break
-        a, scores, gained, now = a + length * step, scores + length * move, new - now, new
-        p, root, factor = bent(scores)
-        if gained < SETTLED:
+        gain = new_value - value
+        alpha, scores, value = alpha + length * step, scores + length * score_step, new_value
+        p, root, factor = factorise(scores)
+        if gain < MIN_GAIN:
             break
-    return Peak(a, now - float(np.log(factor.diagonal()).sum()))
+    return Mode(alpha, value - float(np.log(factor.diagonal()).sum()))
 
 
-# How sure a model is: Laplace's approximation, by some of the rows that it was fitted to.
-#
-# The log-odds of each class against the rest are a Gaussian process over the codes of rows (`Believed`). At the
-# fitted
-# model every row bends the loss by weight · p (1 − p). Up to 500 rows are kept for that, drawn by chance and weighed
-# to
-# stand for all: a low-rank approximation, which is exact where no more rows were learned. The variance of tables is
-# the
-# largest one that these rows do not refuse, which is more than the one that predicts best.
-
-MOST_KEPT = 500
-BLOCK = 256
-"""Rows that are judged at once."""
-
-
-def seen_by(model: Evidence, data: EncodedData[RowSource], seed: int = 0) -> Seen:
-    """Rows by chance, weighed so that they stand for all."""
+def laplace_rows(model: AdditiveModel, data: EncodedData[RowSource], seed: int = 0) -> LaplaceRows:
+    """A random sample of the training rows, with the Hessian of the fitted model."""
     n_rows, n_scores = len(data.rows), data.rows.n_scores
-    chosen = np.arange(n_rows)
-    if n_rows > MOST_KEPT:
-        chosen = np.sort(np.random.default_rng(seed).choice(n_rows, MOST_KEPT, replace=False))
-    rows, classes = data.rows.take(chosen), data.rows.class_weights()
+    sample = np.arange(n_rows)
+    if n_rows > MAX_LAPLACE_ROWS:
+        sample = np.sort(np.random.default_rng(seed).choice(n_rows, MAX_LAPLACE_ROWS, replace=False))
+    rows, class_weights = data.rows.take(sample), data.rows.class_weights()
     codes, weight = np.ascontiguousarray(rows.codes), rows.weight
-    texts = np.zeros((len(chosen), n_scores))
-    for t, share in enumerate(model.texts):
-        texts += share * rows.texts[:, t * n_scores : (t + 1) * n_scores]
-    scores = model.base + texts
-    model.add(codes, slice(0, len(chosen)), scores)
-    p = _shares(scores)
-    mass = weight * (float(classes.sum()) / float(weight.sum()))
-    before = _shares(log_prior(classes) + texts)
-    bend = mass[:, None] * p * (1.0 - p)
-    odds = np.log(np.maximum(before, 1e-300)) - np.log(np.maximum(1.0 - before, 1e-16))
-    kept = [np.ascontiguousarray(some[:, -n_scores:]) for some in (bend, odds)]
-    return Seen(codes, kept[0], rows.y.astype(np.int32), weight.astype(np.float64), kept[1])
+    text_scores = np.zeros((len(sample), n_scores))
+    for t, text_weight in enumerate(model.text_weights):
+        text_scores += text_weight * rows.text_scores[:, t * n_scores : (t + 1) * n_scores]
+    scores = model.intercept + text_scores
+    model.add_scores(codes, slice(0, len(sample)), scores)
+    p = _probabilities(scores)
+    scaled_weight = weight * (float(class_weights.sum()) / float(weight.sum()))
+    prior = _probabilities(log_prior(class_weights) + text_scores)
+    hessian = scaled_weight[:, None] * p * (1.0 - p)
+    log_odds = np.log(np.maximum(prior, 1e-300)) - np.log(np.maximum(1.0 - prior, 1e-16))
+    hessian, log_odds = (np.ascontiguousarray(some[:, -n_scores:]) for some in (hessian, log_odds))
+    return LaplaceRows(codes, hessian, rows.y.astype(np.int32), weight.astype(np.float64), log_odds)
 
 
-class Certainty:
-    """Variances of the log-odds of each class against the rest; of two classes, the second."""
+class LaplaceApproximation:
+    """Posterior variances of the log odds of each class against the rest; of two classes, the second."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        ways, self.seen = evidence.ways, evidence.ways.seen
-        self.believed = PriorCovariance(evidence.frame, ways)
-        known = self.believed.between(self.seen.codes, self.seen.codes)
-        self.variance = largest_supported_variance(known, self.seen, float(ways.spreads[int(ways.shares[2] > 0.0), 0]))
-        self.roots = np.sqrt(self.seen.bend)
-        one = np.eye(len(self.roots))
-        bent = [one + self.variance * root[:, None] * known * root for root in self.roots.T] if len(one) else []
-        self.factors = [cholesky(matrix, lower=True, check_finite=False) for matrix in bent]
+    def __init__(self, model: AdditiveModel) -> None:
+        h, self.rows = model.hyperparameters, model.hyperparameters.laplace_rows
+        self.prior_covariance = PriorCovariance(model.encoding, h)
+        covariance = self.prior_covariance.between(self.rows.codes, self.rows.codes)
+        start = float(h.variances[int(h.stacking_weights[2] > 0.0), 0])
+        self.variance = largest_supported_variance(covariance, self.rows, start)
+        self.roots = np.sqrt(self.rows.hessian)
+        identity = np.eye(len(self.roots))
+        matrices = (
+            [identity + self.variance * root[:, None] * covariance * root for root in self.roots.T]
+            if len(identity)
+            else []
+        )
+        self.factors = [cholesky(matrix, lower=True, check_finite=False) for matrix in matrices]
 
     def variances(self, codes: UInt8) -> Array:
         """Rows × scores, given the codes of the rows; texts are taken for known."""
-        out = np.empty((len(codes), self.seen.bend.shape[1]))
-        for first in range(0, len(codes), BLOCK):
-            some = codes[first : first + BLOCK]
-            own = self.variance * self.believed.alone(some)
-            across = self.variance * self.believed.between(self.seen.codes, some)
+        out = np.empty((len(codes), self.rows.hessian.shape[1]))
+        for first in range(0, len(codes), BLOCK_ROWS):
+            block = codes[first : first + BLOCK_ROWS]
+            prior = self.variance * self.prior_covariance.diagonal(block)
+            across = self.variance * self.prior_covariance.between(self.rows.codes, block)
             for c in range(out.shape[1]):
-                left = own
+                posterior = prior
                 if self.factors:
-                    told = solve_triangular(
+                    explained = solve_triangular(
                         self.factors[c], self.roots[:, c, None] * across, lower=True, check_finite=False
                     )
-                    left = own - (told**2).sum(axis=0)
-                out[first : first + len(some), c] = np.maximum(left, 0.0)
+                    posterior = prior - (explained**2).sum(axis=0)
+                out[first : first + len(block), c] = np.maximum(posterior, 0.0)
         return out
 
 
-def _shares(scores: Array) -> Array:
-    """Rows × classes."""
+def _probabilities(scores: Array) -> Array:
+    """Rows × classes of rows × scores."""
     if scores.shape[1] == 1:
         scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+    return log_normalise(scores)[0]

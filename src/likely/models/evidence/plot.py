@@ -1,4 +1,4 @@
-"""What columns add to the score of each class: a panel per column with its data beneath, heat maps of pairs."""
+"""Plots of tables: main effects with the distribution of the rows beneath, heat maps of pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.errors import SettingsError, missing_columns
 from likely.models.evidence.columns import NumericColumn
-from likely.models.evidence.term_tables import Told, told_by
+from likely.models.evidence.term_tables import TermTable, term_table
 from likely.render.picture import Picture
 from likely.render.style import (
     AGAINST,
@@ -33,32 +33,32 @@ if TYPE_CHECKING:
 
     from likely.models.evidence.predictor import AdditivePredictor
 
-MOST_COLUMNS, MOST_CLASSES, MOST_VALUES, MOST_PANELS = 12, 7, 10, 6
-ACROSS = 3
-FEWEST_DIGITS = 3
-NARROW = 0.004
+MAX_COLUMNS, MAX_CLASSES, MAX_VALUES, MAX_PANELS = 12, 7, 10, 6
+PANELS_ACROSS = 3
+MIN_DIGITS = 3
+MIN_BIN_WIDTH = 0.004
 """Where half of the bins are narrower than this part of the axis, they stand side by side, all of one width."""
 
 TITLE = "What each column adds for each class"
-TOLD = "nats"
+UNIT = "nats"
 
 
-def evidence(classifier: Any, columns: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Picture:
-    """Contributions by the value of a column, the rows beneath: of columns that you name, or of those that say most."""
+def plot_main_effects(classifier: Any, columns: Sequence[str] | None = None, most: int = MAX_COLUMNS) -> Picture:
+    """Main effects of the columns that are named, or of those with the largest ones, with the rows beneath."""
     model: AdditivePredictor = classifier.model_
-    there = [column.name for column in model.evidence.frame.columns]
-    strange = [name for name in columns or () if name not in model.columns]
-    if strange:
-        raise missing_columns(strange, model.columns)
-    chosen = [name for name in columns if name in there] if columns is not None else _strongest(model, there)
+    available = [column.name for column in model.evidence.encoding.columns]
+    unknown = [name for name in columns or () if name not in model.columns]
+    if unknown:
+        raise missing_columns(unknown, model.columns)
+    chosen = [name for name in columns if name in available] if columns is not None else _by_strength(model, available)
     if not chosen:
         raise SettingsError(
             "None of these columns has a table: a text speaks by its words, see `explain(X).tokens(row)`."
         )
     shown = chosen[:most]
-    classes = np.sort(np.argsort(-model.prior, kind="stable")[:MOST_CLASSES])
+    classes = np.sort(np.argsort(-model.prior, kind="stable")[:MAX_CLASSES])
     with drawing():
-        across = 2 if len(shown) == 4 else min(ACROSS, len(shown))
+        across = 2 if len(shown) == 4 else min(PANELS_ACROSS, len(shown))
         down = -(-len(shown) // across)
         figure = new_figure(max(3.4 * across + 0.4, 5.2), 2.9 * down + 0.8)
         grid = figure.add_gridspec(down, across)
@@ -66,73 +66,71 @@ def evidence(classifier: Any, columns: Sequence[str] | None = None, most: int = 
             inner = grid[place // across, place % across].subgridspec(2, 1, height_ratios=(4.0, 1.0), hspace=0.04)
             above = figure.add_subplot(inner[0])
             below = figure.add_subplot(inner[1], sharex=above)
-            _panel(above, below, told_by(model, [name]), classes)
+            _panel(above, below, term_table(model, [name]), classes)
         _legend(figure, [named(model.classes[k], 24) for k in classes])
-        left = [(len(chosen) - len(shown), "further columns"), (len(model.classes) - len(classes), "rarer classes")]
-        missing = ", ".join(f"{n} {what}" for n, what in left if n > 0)
+        left_out = [(len(chosen) - len(shown), "further columns"), (len(model.classes) - len(classes), "rarer classes")]
+        missing = ", ".join(f"{n} {what}" for n, what in left_out if n > 0)
         title = TITLE + (f" (not shown: {missing})" if missing else "")
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
 
 
-def together(classifier: Any, a: str, b: str) -> Picture:
-    """A heat map of a pair: what its two columns say together, beyond what each says alone."""
+def plot_pair(classifier: Any, a: str, b: str) -> Picture:
+    """Heat map of the interaction of two columns, beyond their main effects."""
     model: AdditivePredictor = classifier.model_
-    told = told_by(model, (a, b), FEWEST_DIGITS)
-    if told.names != (a, b):
-        told = Told(told.columns[::-1], told.cells[::-1], told.said.swapaxes(0, 1))
-    several = len(model.classes) > 2
-    shown = np.sort(np.argsort(-model.prior, kind="stable")[:MOST_PANELS]) if several else np.array([1])
-    widest = max(float(np.abs(told.said[..., shown]).max(initial=0.0)), 1e-9)
-    rows, columns = (np.flatnonzero(_used(cells)) for cells in told.cells)
+    table = term_table(model, (a, b), MIN_DIGITS)
+    if table.names != (a, b):
+        table = TermTable(table.columns[::-1], table.cells[::-1], table.entries.swapaxes(0, 1))
+    multiclass = len(model.classes) > 2
+    shown = np.sort(np.argsort(-model.prior, kind="stable")[:MAX_PANELS]) if multiclass else np.array([1])
+    limit = max(float(np.abs(table.entries[..., shown]).max(initial=0.0)), 1e-9)
+    rows, columns = (np.flatnonzero(_used(cells)) for cells in table.cells)
     with drawing():
-        across = min(ACROSS, len(shown))
+        across = min(PANELS_ACROSS, len(shown))
         down = -(-len(shown) // across)
         size = max(0.26 * len(columns), 1.6), max(0.24 * len(rows), 1.4)
         figure = new_figure(max(across * size[0] + 2.9, 5.2), down * (size[1] + 0.5) + 1.7)
         panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
         for axes, k in zip(panels, shown, strict=False):
-            cells = told.said[..., k][np.ix_(rows, columns)]
-            image = axes.imshow(
-                cells, cmap=_shades(), vmin=-widest, vmax=widest, aspect="auto", interpolation="nearest"
-            )
+            cells = table.entries[..., k][np.ix_(rows, columns)]
+            image = axes.imshow(cells, cmap=_shades(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
             axes.set_title(f"for {named(model.classes[k], 24)}")
-            axes.set_xticks(range(len(columns)), [named(told.cells[1][c], 22) for c in columns], rotation=90)
-            axes.set_yticks(range(len(rows)), [named(told.cells[0][r], 22) for r in rows])
+            axes.set_xticks(range(len(columns)), [named(table.cells[1][c], 22) for c in columns], rotation=90)
+            axes.set_yticks(range(len(rows)), [named(table.cells[0][r], 22) for r in rows])
             axes.tick_params(length=0)
         for axes in panels[len(shown) :]:
             axes.set_visible(False)
         figure.supxlabel(named(b, 40))
         figure.supylabel(named(a, 40))
-        figure.colorbar(image, ax=list(panels), label=f"contribution of the pair, in {TOLD}", shrink=0.9)
+        figure.colorbar(image, ax=list(panels), label=f"contribution of the pair, in {UNIT}", shrink=0.9)
         title = f"{named(a, 30)} and {named(b, 30)} together"
-        left = len(model.classes) - len(shown) if several else 0
-        figure.suptitle(title + (f" (not shown: {left} rarer classes)" if left else ""), x=0.01, ha="left",
+        left_out = len(model.classes) - len(shown) if multiclass else 0
+        figure.suptitle(title + (f" (not shown: {left_out} rarer classes)" if left_out else ""), x=0.01, ha="left",
                         fontweight="bold")  # fmt: skip
-    return Picture(figure, title, f"Contributions from {told.said.min():.2f} to {told.said.max():.2f} nats.")
+    return Picture(figure, title, f"Contributions from {table.entries.min():.2f} to {table.entries.max():.2f} nats.")
 
 
-def _strongest(model: AdditivePredictor, names: Sequence[str]) -> list[str]:
-    """Columns by how far, in the mean of the rows, they move scores."""
+def _by_strength(model: AdditivePredictor, names: Sequence[str]) -> list[str]:
+    """Columns by the mean over rows of the largest absolute entry over classes."""
     strength = {}
     for name in names:
-        told = told_by(model, [name])
-        mass = told.columns[0].mass
-        strength[name] = float(mass @ np.abs(told.said).max(axis=1, initial=0.0)) / max(float(mass.sum()), 1e-300)
+        table = term_table(model, [name])
+        mass = table.columns[0].mass
+        strength[name] = float(mass @ np.abs(table.entries).max(axis=1, initial=0.0)) / max(float(mass.sum()), 1e-300)
     return sorted(names, key=lambda name: -strength[name])
 
 
-def _panel(above: Axes, below: Axes, told: Told, classes: NDArray[np.intp]) -> None:
-    column, said = told.columns[0], told.said[:, classes]
+def _panel(above: Axes, below: Axes, table: TermTable, classes: NDArray[np.intp]) -> None:
+    column, entries = table.columns[0], table.entries[:, classes]
     share = column.mass / max(float(column.mass.sum()), 1e-300)
     above.set_title(named(column.name, 34))
     above.axhline(0.0, color=FAINT, linewidth=0.8)
     n_bins = len(column.means) if isinstance(column, NumericColumn) else 0
     if isinstance(column, NumericColumn) and n_bins > 1:
-        _by_value(above, below, column, said, share)
+        _by_value(above, below, column, entries, share)
     else:
-        _by_name(above, below, told.cells[0], said, share)
-    above.set_ylabel(TOLD)
+        _by_name(above, below, table.cells[0], entries, share)
+    above.set_ylabel(UNIT)
     above.tick_params(axis="x", labelbottom=False, length=0)
     below.set_yticks([])
     below.set_ylim(bottom=0.0)
@@ -140,16 +138,16 @@ def _panel(above: Axes, below: Axes, told: Told, classes: NDArray[np.intp]) -> N
     below.set_ylabel("rows", color="#555555")
 
 
-def _by_value(above: Axes, below: Axes, column: NumericColumn, said: Array, share: Array) -> None:
+def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, share: Array) -> None:
     """Steps along the values; a gap stands to the right of them."""
     n = len(column.means)
     edges = np.concatenate([[_outer(column, 0)], column.cuts, [_outer(column, -1)]])
-    ranked = float(np.median(np.diff(edges))) < NARROW * (edges[-1] - edges[0])
+    ranked = float(np.median(np.diff(edges))) < MIN_BIN_WIDTH * (edges[-1] - edges[0])
     places = np.arange(n + 1, dtype=np.float64) if ranked else edges
     span = places[-1] - places[0]
-    for place in range(said.shape[1]):
+    for place in range(entries.shape[1]):
         above.stairs(
-            said[:n, place], places, baseline=None, color=colour(place), linestyle=dashes(place), linewidth=1.6
+            entries[:n, place], places, baseline=None, color=colour(place), linestyle=dashes(place), linewidth=1.6
         )
     heights = share[:n] / np.diff(places)
     below.stairs(heights, places, fill=True, color=FAINT)
@@ -159,9 +157,9 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, said: Array, shar
         below.set_xlabel("bins of about equal shares", fontsize=7.5, color="#555555")
     if column.gap:
         at = places[-1] + 0.08 * span
-        for place in range(said.shape[1]):
+        for place in range(entries.shape[1]):
             above.plot(
-                [at], [said[n, place]], color=colour(place), marker=marker(place), markersize=5, linestyle="none"
+                [at], [entries[n, place]], color=colour(place), marker=marker(place), markersize=5, linestyle="none"
             )
         below.annotate(
             f"gap\n{share[n]:.1%}", (at, 0.0), (0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=7
@@ -176,22 +174,24 @@ def _outer(column: NumericColumn, end: int) -> float:
     return 2.0 * mean - cut if mean != cut else mean + (1.0 if end else -1.0) * max(abs(mean), 1.0) * 1e-6
 
 
-def _by_name(above: Axes, below: Axes, cells: Sequence[str], said: Array, share: Array) -> None:
+def _by_name(above: Axes, below: Axes, cells: Sequence[str], entries: Array, share: Array) -> None:
     """A mark per category, the most frequent first."""
-    order = np.argsort(-share, kind="stable")[:MOST_VALUES]
-    n_classes = said.shape[1]
+    order = np.argsort(-share, kind="stable")[:MAX_VALUES]
+    n_classes = entries.shape[1]
     for place in range(n_classes):
         where = np.arange(len(order)) + 0.5 * (place - (n_classes - 1) / 2) / n_classes
-        above.vlines(where, 0.0, said[order, place], color=colour(place), linewidth=1.2)
-        above.plot(where, said[order, place], color=colour(place), marker=marker(place), markersize=4, linestyle="none")
+        above.vlines(where, 0.0, entries[order, place], color=colour(place), linewidth=1.2)
+        above.plot(
+            where, entries[order, place], color=colour(place), marker=marker(place), markersize=4, linestyle="none"
+        )
     below.bar(np.arange(len(order)), share[order], width=0.7, color=FAINT)
     names = [named(cells[k], 14) for k in order]
     slanted = max((len(name) for name in names), default=0) * len(names) > 34
     below.set_xticks(range(len(order)), names, rotation=90 if slanted else 0)
     below.tick_params(axis="x", length=0)
-    left = len(cells) - len(order)
-    if left:
-        below.set_xlabel(f"{left} rarer values not shown", fontsize=7.5, color="#555555")
+    left_out = len(cells) - len(order)
+    if left_out:
+        below.set_xlabel(f"{left_out} rarer values not shown", fontsize=7.5, color="#555555")
     above.set_xlim(-0.6, max(len(order), 1) - 0.4)
 
 

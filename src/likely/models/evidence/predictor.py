@@ -1,4 +1,8 @@
-"""A learned model: one table per column and per chosen pair or triple; a score is their sum."""
+"""The fitted model: one table per column and per chosen pair or triple, an intercept, and weights of texts.
+
+All experts are additive over the same bins, so their weighted sum is one table per term, and a prediction is a sum of
+table entries. `AdditiveModel` knows codes, `AdditivePredictor` names of classes and columns.
+"""
 
 from __future__ import annotations
 
@@ -10,142 +14,143 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, UInt8
-from likely.models.evidence.columns import NumericColumn, coded
+from likely.models.evidence.columns import NumericColumn, encode_table
 from likely.models.evidence.encoding import Encoding, Terms
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.hyperparameters import Hyperparameters
-from likely.models.evidence.kernels import add_evidence
-from likely.models.evidence.text_scores import Words, as_scores
-from likely.models.evidence.weighted_nb import Weighted
+from likely.models.evidence.kernels import add_term_scores
+from likely.models.evidence.text_scores import TextModel, as_scores
+from likely.models.evidence.weighted_nb import WeightedNaiveBayes
 from likely.numerics import log_of
-from likely.parallel import row_blocks, side_by_side
+from likely.parallel import row_blocks, run
 from likely.scorer import Scorer
 from likely.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
-    """score = base + Σ tables of columns + Σ tables of pairs and triples + Σ share of a text · what it says.
+class AdditiveModel:
+    """score = intercept + Σ_terms tables[start of term + cell] + Σ_texts text weight · score of text.
 
-    Two classes have one score, the log odds of the second.
+    `tables` is cells × scores, `starts` where the table of each term begins. Two classes have one score, the log odds
+    of the second.
     """
 
-    frame: Encoding
+    encoding: Encoding
     terms: Terms
     starts: NDArray[np.int32]
-    base: Array
+    intercept: Array
     tables: Array
-    texts: Array
-    ways: Hyperparameters
+    text_weights: Array
+    hyperparameters: Hyperparameters
 
     @classmethod
-    def empty(cls, frame: Encoding, terms: Terms, n_scores: int, n_texts: int, ways: Hyperparameters) -> Evidence:
-        """Tables of these terms that say nothing yet."""
-        starts = table_starts(frame, terms)
+    def empty(
+        cls, encoding: Encoding, terms: Terms, n_scores: int, n_texts: int, hyperparameters: Hyperparameters
+    ) -> AdditiveModel:
+        """All entries 0."""
+        starts = table_starts(encoding, terms)
         tables = np.zeros((int(starts[-1]), n_scores))
-        return cls(frame, terms, starts[:-1], np.zeros(n_scores), tables, np.zeros(n_texts), ways)
+        return cls(encoding, terms, starts[:-1], np.zeros(n_scores), tables, np.zeros(n_texts), hyperparameters)
 
-    def plus(self, expert: Expert, share: float) -> Evidence:
-        """With a share of what an expert says; its tables are the first of ours, in the same order."""
+    def plus(self, expert: Expert, weight: float) -> AdditiveModel:
+        """With weight · an expert added, whose terms are the first of ours, in the same order."""
         tables = self.tables.copy()
         more = expert.tables()
-        tables[: len(more)] += share * more
-        return replace(self, tables=tables, base=self.base + share * expert.base)
+        tables[: len(more)] += weight * more
+        return replace(self, tables=tables, intercept=self.intercept + weight * expert.intercept)
 
-    def plus_weighted(self, found: Weighted, share: float) -> Evidence:
-        """With a share of weighted naive Bayes, whose coarse cells are spread over the fine ones."""
+    def plus_weighted_nb(self, fitted: WeightedNaiveBayes, weight: float) -> AdditiveModel:
+        """With weight · weighted naive Bayes added; the entry of a coarse bin goes to all of its fine bins."""
         tables = self.tables.copy()
-        coarse, _ = self.frame.coarse.starts()
-        for place, column in enumerate(self.frame.columns):
-            fine = slice(int(self.starts[place]), int(self.starts[place]) + column.size)
-            tables[fine] += share * found.tables[coarse[place] + column.coarse.astype(np.intp)]
-        weights = found.weights[len(self.frame.columns) :]
-        return replace(self, tables=tables, base=self.base + share * found.base, texts=self.texts + share * weights)
+        coarse, _ = self.encoding.coarse.starts()
+        for k, column in enumerate(self.encoding.columns):
+            fine = slice(int(self.starts[k]), int(self.starts[k]) + column.size)
+            tables[fine] += weight * fitted.tables[coarse[k] + column.coarse.astype(np.intp)]
+        intercept = self.intercept + weight * fitted.intercept
+        text_weights = self.text_weights + weight * fitted.feature_weights[len(self.encoding.columns) :]
+        return replace(self, tables=tables, intercept=intercept, text_weights=text_weights)
 
-    def plus_texts(self, shares: Array) -> Evidence:
-        """With more trust in texts."""
-        return replace(self, texts=self.texts + shares)
+    def plus_texts(self, text_weights: Array) -> AdditiveModel:
+        """With more weight on texts."""
+        return replace(self, text_weights=self.text_weights + text_weights)
 
-    def add(self, codes: UInt8, block: slice, out: Array) -> None:
-        """Add what some rows say, apart from the base and from texts."""
-        coarse, tiny = self.frame.coarse, self.frame.tiny
-        add_evidence(
+    def add_scores(self, codes: UInt8, block: slice, out: Array) -> None:
+        """Add the tables of a block of rows to their scores, given the codes of all rows."""
+        coarse, tiny = self.encoding.coarse, self.encoding.tiny
+        add_term_scores(
             codes, self.starts, self.tables, self.terms.pairs, coarse.lookup, coarse.widths,
             self.terms.triples, tiny.lookup, tiny.widths, block.start, block.stop, out,
         )  # fmt: skip
 
 
-def table_starts(frame: Encoding, terms: Terms) -> NDArray[np.int32]:
+def table_starts(encoding: Encoding, terms: Terms) -> NDArray[np.int32]:
     """Where the table of each column, pair and triple begins, and where the last one ends."""
-    sizes = [column.size for column in frame.columns]
-    sizes += [int(np.prod(frame.coarse.widths[pair])) for pair in terms.pairs]
-    sizes += [int(np.prod(frame.tiny.widths[triple])) for triple in terms.triples]
+    sizes = [column.size for column in encoding.columns]
+    sizes += [int(np.prod(encoding.coarse.widths[pair])) for pair in terms.pairs]
+    sizes += [int(np.prod(encoding.tiny.widths[triple])) for triple in terms.triples]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
 
 
-def by_class(scores: Array, n_classes: int) -> Array:
+def class_scores(scores: Array, n_classes: int) -> Array:
     """Rows × classes of rows × scores: one score is shared out evenly, for the second class and against the first."""
     return np.concatenate([-0.5 * scores, 0.5 * scores], axis=1) if n_classes == 2 else scores
 
 
-# A model under the names of classes and columns: tables in, log joint, posterior and contributions out.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class AdditivePredictor(Scorer):
-    """Evidence that adds up, beside a prior."""
+    """Log joint of rows of a table: log prior + intercepts beyond it + contributions of columns, terms and texts."""
 
     classes: NDArray[Any]
     columns: tuple[str, ...]
     prior: Array
-    evidence: Evidence
-    words: tuple[Words, ...]
+    evidence: AdditiveModel
+    text_models: tuple[TextModel, ...]
 
     def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
         """Hand the log joint of every block of rows to `use`."""
         codes = self.codes(table, n_jobs)
-        said = [words.evidence(table, n_jobs) for words in self.words]
-        begin = log_of(self.prior) + self.beyond_prior()
+        log_likelihoods = [text_model.log_likelihood(table, n_jobs) for text_model in self.text_models]
+        constant = log_of(self.prior) + self.beyond_prior()
 
         def score(block: slice) -> None:
-            scores = np.zeros((block.stop - block.start, len(self.evidence.base)))
-            self.evidence.add(codes, block, scores)
-            for share, evidence in zip(self.evidence.texts, said, strict=True):
-                scores += share * as_scores(evidence[block])
-            use(block, begin + by_class(scores, len(self.classes)))
+            scores = np.zeros((block.stop - block.start, len(self.evidence.intercept)))
+            self.evidence.add_scores(codes, block, scores)
+            for weight, log_likelihood in zip(self.evidence.text_weights, log_likelihoods, strict=True):
+                scores += weight * as_scores(log_likelihood[block])
+            use(block, constant + class_scores(scores, len(self.classes)))
 
         blocks = row_blocks(table.n_rows, len(self.classes) + len(self.evidence.starts))
-        for _ in side_by_side(score, blocks, n_jobs):
-            pass
+        run(score, blocks, n_jobs)
 
     def codes(self, table: Table, n_jobs: int | None = None) -> UInt8:
         """Rows × columns of codes."""
-        return coded(self.evidence.frame.columns, table, n_jobs)
+        return encode_table(self.evidence.encoding.columns, table, n_jobs)
 
     def beyond_prior(self) -> Array:
-        """What speaks for each class before any column does, apart from how common it was."""
-        logs = log_of(np.maximum(self.evidence.ways.counted, np.finfo(np.float64).tiny))
+        """Intercept of each class minus the log share that it had in the training rows."""
+        shares = self.evidence.hyperparameters.class_shares
+        logs = log_of(np.maximum(shares, np.finfo(np.float64).tiny))
         known = logs[1:] - logs[:1] if len(logs) == 2 else logs
-        return np.asarray(by_class((self.evidence.base - known)[None], len(logs))[0])
+        return np.asarray(class_scores((self.evidence.intercept - known)[None], len(logs))[0])
 
     def contributions(self, table: Table) -> tuple[list[tuple[str, ...]], Array]:
-        """Columns of each term (none for what is said beforehand), and rows × terms × classes: they add up."""
-        evidence, frame = self.evidence, self.evidence.frame
-        names, n_classes = [column.name for column in frame.columns], len(self.classes)
+        """Columns of each term (none for the intercept beyond the prior), and rows × terms × classes: they add up."""
+        evidence, encoding = self.evidence, self.evidence.encoding
+        names, n_classes = [column.name for column in encoding.columns], len(self.classes)
         terms: list[tuple[str, ...]] = [(name,) for name in names]
-        terms += [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
-        cells = frame.codes(self.codes(table), evidence.terms).astype(np.int64) + evidence.starts
+        terms += [tuple(names[k] for k in term) for term in evidence.terms.tuples()]
+        cells = encoding.codes(self.codes(table), evidence.terms).astype(np.int64) + evidence.starts
         parts = [np.tile(self.beyond_prior(), (table.n_rows, 1))]
-        parts += [by_class(evidence.tables[cells[:, k]], n_classes) for k in range(cells.shape[1])]
-        for share, words in zip(evidence.texts, self.words, strict=True):
-            terms.append((words.column,))
-            parts.append(by_class(share * as_scores(words.evidence(table, 1)), n_classes))
+        parts += [class_scores(evidence.tables[cells[:, k]], n_classes) for k in range(cells.shape[1])]
+        for weight, text_model in zip(evidence.text_weights, self.text_models, strict=True):
+            terms.append((text_model.column,))
+            parts.append(class_scores(weight * as_scores(text_model.log_likelihood(table, 1)), n_classes))
         return [(), *terms], np.stack(parts, axis=1)
 
-    def strangers(self, table: Table) -> dict[str, NDArray[np.bool_]]:
-        """By column, the cells that hold something never seen."""
+    def unseen(self, table: Table) -> dict[str, NDArray[np.bool_]]:
+        """By nominal column, the cells that hold a category that was never seen."""
         found = {}
-        for column in self.evidence.frame.columns:
+        for column in self.evidence.encoding.columns:
             if not isinstance(column, NumericColumn):
                 found[column.name] = (column.codes(table) == 0) & (table.codes(column.name).codes >= 0)
         return found

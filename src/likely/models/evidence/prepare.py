@@ -1,4 +1,4 @@
-"""From a table to rows of codes, ready for learning."""
+"""From a table to encoded training rows: count, fit the encoding, encode, and score texts out of fold."""
 
 from __future__ import annotations
 
@@ -9,60 +9,61 @@ from typing import Any, TypeVar
 import numpy as np
 
 from likely.arrays import Array
-from likely.models.evidence.binning import frame_of
-from likely.models.evidence.columns import coded
+from likely.models.evidence.binning import fit_encoding
+from likely.models.evidence.columns import encode_table
 from likely.models.evidence.counts import count_rows
 from likely.models.evidence.encoding import Encoding
-from likely.models.evidence.fitter import EncodedData, stack
-from likely.models.evidence.row_source import MOST_TRIED, Rows, RowSource
-from likely.models.evidence.solver import log_prior
-from likely.models.evidence.text_scores import honest_scores
+from likely.models.evidence.fitter import EncodedData
+from likely.models.evidence.row_source import MAX_SEARCH_ROWS, Rows, RowSource
+from likely.models.evidence.solver import log_prior, stack
+from likely.models.evidence.text_scores import out_of_fold_scores
 from likely.parallel import WorkerPool
 from likely.stats import Part, Statistic, Summary
 from likely.table import Labels, Table
 from likely.table.schema import Schema
 
-Kept = TypeVar("Kept", bound=RowSource)
+Source = TypeVar("Source", bound=RowSource)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
-    """What it takes to read rows of a table: recipes of its texts, chance, and hands to do it with."""
+class FitContext:
+    """What the rows of one fit are read with: schema, tokenizers of texts, random seed, threads."""
 
     schema: Schema
     recipes: Mapping[str, Any]
     seed: int
-    crew: WorkerPool
+    pool: WorkerPool
     n_jobs: int | None
 
 
-def make_ready(table: Table, labels: Labels, weight: Array, how: Reading) -> tuple[EncodedData[Rows], Summary]:
-    """Count rows, cut numbers into bins by these counts, number the categories: rows to learn from, and the counts."""
-    summary = count_rows(table, how.schema, labels, weight, how.recipes, how.n_jobs, texts=False)
-    data, words = make_ready_under(frame_of(summary, how.schema), table, labels, weight, how)
+def prepare_rows(table: Table, labels: Labels, weight: Array, context: FitContext) -> tuple[EncodedData[Rows], Summary]:
+    """Encoded rows under an encoding that is fitted to them, and what was counted."""
+    summary = count_rows(table, context.schema, labels, weight, context.recipes, context.n_jobs, texts=False)
+    data, words = encode_rows(fit_encoding(summary, context.schema), table, labels, weight, context)
     return data, Summary(summary.classes, {**summary.parts, **words})
 
 
-def make_ready_under(
-    frame: Encoding, table: Table, labels: Labels, weight: Array, how: Reading
+def encode_rows(
+    encoding: Encoding, table: Table, labels: Labels, weight: Array, context: FitContext
 ) -> tuple[EncodedData[Rows], Mapping[Part, Statistic]]:
-    """Rows to learn from under bins that are known, texts judged by the words of other rows; and the words counted."""
-    codes = coded(frame.columns, table, how.n_jobs)
+    """Encoded rows under a known encoding, with out-of-fold scores of their texts; and the words counted."""
+    codes = encode_table(encoding.columns, table, context.n_jobs)
     n_scores = 1 if len(labels.classes) == 2 else len(labels.classes)
-    rows = Rows(codes, labels.codes, weight, len(labels.classes), np.zeros((0, n_scores)), how.crew)
-    if not how.schema.text:
-        return EncodedData(frame, rows, np.zeros(0)), {}
-    counted, texts = honest_scores(
-        table, labels.classes, labels.codes, weight, how.schema.text, how.recipes, how.seed, how.n_jobs
+    rows = Rows(codes, labels.codes, weight, len(labels.classes), np.zeros((0, n_scores)), context.pool)
+    if not context.schema.text:
+        return EncodedData(encoding, rows, np.zeros(0)), {}
+    counted, text_scores = out_of_fold_scores(
+        table, labels.classes, labels.codes, weight, context.schema.text, context.recipes, context.seed, context.n_jobs
     )
-    return hearing(frame, replace(rows, texts=texts), counted.classes.weights, how.seed), counted.parts
+    rows = replace(rows, text_scores=text_scores)
+    return with_text_offset(encoding, rows, counted.classes.weights, context.seed), counted.parts
 
 
-def hearing(frame: Encoding, rows: Kept, classes: Array, seed: int) -> EncodedData[Kept]:
-    """Rows that know beforehand what their texts say, as far as these are to be trusted beside the prior."""
-    some = rows.sampled(MOST_TRIED, seed)
-    n_scores = some.n_scores
-    prior = np.tile(log_prior(classes), (len(some), 1))
-    parts = [some.texts[:, k : k + n_scores] for k in range(0, some.texts.shape[1], n_scores)]
-    trust = stack([prior, *parts], some.y, some.weight, 0)[1:]
-    return EncodedData(frame, rows.trusting(trust), trust)
+def with_text_offset(encoding: Encoding, rows: Source, class_weights: Array, seed: int) -> EncodedData[Source]:
+    """Rows whose offset is Σ weight · scores of texts; the weights come from stacking texts beside the prior."""
+    sample = rows.sample(MAX_SEARCH_ROWS, seed)
+    n_scores = sample.n_scores
+    prior = np.tile(log_prior(class_weights), (len(sample), 1))
+    by_text = [sample.text_scores[:, k : k + n_scores] for k in range(0, sample.text_scores.shape[1], n_scores)]
+    text_weights = stack([prior, *by_text], sample.y, sample.weight, 0)[1:]
+    return EncodedData(encoding, rows.with_offset(text_weights), text_weights)

@@ -1,4 +1,9 @@
-"""What is believed of a table beforehand: how its cells go together, as a basis M with covariance M Mᵀ."""
+"""Gaussian priors of tables: the covariance of the entries of a column, factored as M Mᵀ.
+
+Categories are independent (M is the identity). The bins of a number have the covariance of a straight line plus a
+Brownian motion plus a nugget, so that neighbouring bins are alike. With t = √v · M u and u ~ N(0, I), the entries t
+have covariance v · M Mᵀ.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,12 @@ from likely.arrays import Array, UInt8
 from likely.models.evidence.columns import Column, NumericColumn
 
 NUGGET = 0.05
-STEEPEST = 4.0
+MAX_Z = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """Codes × rank; None for the identity, in which every code but 0 goes its own way."""
+    """M, codes × rank; a matrix of None stands for the identity below the zero row of code 0."""
 
     rows: int
     rank: int
@@ -27,80 +32,81 @@ class Basis:
 
     def covariance(self) -> Array:
         """Codes × codes: M Mᵀ."""
-        whole = _written_out(self)
-        return np.asarray(whole @ whole.T)
+        matrix = _dense(self)
+        return np.asarray(matrix @ matrix.T)
 
 
-ALONE = Basis(1, 1, np.ones((1, 1)))
-"""The second side of a block that has only one."""
+UNIT_BASIS = Basis(1, 1, np.ones((1, 1)))
+"""The second side of a term of one column."""
 
 
-def covariance(means: Array, mass: Array) -> Array:
-    """Bins of a number: a straight line is cheap, a bend costs by the rows between, a jump is possible.
+def numeric_covariance(means: Array, mass: Array) -> Array:
+    """Prior covariance of the bins of a number, with mean variance about 1.
 
-    (z zᵀ + Brownian motion + nugget)/(2 + nugget): z is the standardised mean of each bin, the motion runs over
-    cumulated √mass, is centred, and has mean variance 1.
+    (z zᵀ + B + ν I)/(2 + ν): z are the standardised bin means, clipped to ±4 (a linear effect is cheap); B is the
+    covariance of a Brownian motion over cumulated √(share of rows), centred, with mean diagonal 1 (a smooth effect);
+    ν = 0.05 (a jump is possible).
     """
     share = mass / mass.sum()
-    means = _within_reach(means)
+    means = _rescaled(means)
     centred = means - share @ means
-    spread = np.sqrt(share @ centred**2)
-    z = np.clip(centred / spread, -STEEPEST, STEEPEST) if spread > 0.0 else np.zeros_like(means)
-    path = np.cumsum(np.sqrt(share))
-    motion = np.minimum(path[:, None], path[None, :])
-    motion = motion - motion.mean(axis=0) - motion.mean(axis=1)[:, None] + motion.mean()
-    diagonal = np.trace(motion) / len(motion)
+    deviation = np.sqrt(share @ centred**2)
+    z = np.clip(centred / deviation, -MAX_Z, MAX_Z) if deviation > 0.0 else np.zeros_like(means)
+    position = np.cumsum(np.sqrt(share))
+    brownian = np.minimum(position[:, None], position[None, :])
+    brownian = brownian - brownian.mean(axis=0) - brownian.mean(axis=1)[:, None] + brownian.mean()
+    diagonal = np.trace(brownian) / len(brownian)
     if diagonal > 0.0:
-        motion /= diagonal
-    return np.asarray((np.outer(z, z) + motion + NUGGET * np.eye(len(z))) / (2.0 + NUGGET))
+        brownian /= diagonal
+    return np.asarray((np.outer(z, z) + brownian + NUGGET * np.eye(len(z))) / (2.0 + NUGGET))
 
 
 def fine_basis(column: Column) -> Basis:
-    """The basis of a column's own table."""
+    """Basis of a main effect, of full rank."""
     if not isinstance(column, NumericColumn) or len(column.means) < 2:
         return Basis.identity(column.size)
-    return _with_gap(covariance(column.means, column.mass[: len(column.means)]), None, column.gap)
+    return _eigenbasis(numeric_covariance(column.means, column.mass[: len(column.means)]), None, column.gap)
 
 
 def coarse_basis(column: Column, groups: UInt8, rank: int) -> Basis:
-    """The basis of one side of a pair or triple, on groups of the codes.
+    """Basis of one side of a pair or triple, over groups of the codes.
 
-    A number has at most this rank, and one more for its gap.
+    A number has at most the given rank, and one more for its gap.
     """
     if not isinstance(column, NumericColumn) or len(column.means) < 2:
         return Basis.identity(int(groups.max()) + 1)
     n = len(column.means)
-    mass, places = column.mass[:n], groups[1 : n + 1] - 1
-    total = np.bincount(places, weights=mass).astype(np.float64)
+    mass, group = column.mass[:n], groups[1 : n + 1] - 1
+    total = np.bincount(group, weights=mass).astype(np.float64)
     if len(total) < 2:
         return Basis.identity(int(groups.max()) + 1)
-    means = np.bincount(places, weights=mass * _within_reach(column.means)) / total
-    return _with_gap(covariance(means, total), rank, column.gap)
+    means = np.bincount(group, weights=mass * _rescaled(column.means)) / total
+    return _eigenbasis(numeric_covariance(means, total), rank, column.gap)
 
 
-def product(a: Basis, b: Basis) -> Basis:
-    """Two columns as one side of a block: every cell of the two, every product of their coefficients."""
-    both = np.kron(_written_out(a), _written_out(b))
-    return Basis(both.shape[0], both.shape[1], np.ascontiguousarray(both))
+def kronecker(a: Basis, b: Basis) -> Basis:
+    """A ⊗ B: two columns of a triple as one side of it."""
+    matrix = np.kron(_dense(a), _dense(b))
+    return Basis(matrix.shape[0], matrix.shape[1], np.ascontiguousarray(matrix))
 
 
-def _within_reach(means: Array) -> Array:
-    """Divided by a power of two, which loses nothing and leaves a standard score as it is: no square is infinite."""
+def _rescaled(means: Array) -> Array:
+    """Divided by a power of two, which is exact and leaves standard scores as they are, so that no square overflows."""
     _, exponent = np.frexp(np.abs(means).max())
     return np.asarray(np.ldexp(means, -int(exponent)))
 
 
-def _written_out(basis: Basis) -> Array:
+def _dense(basis: Basis) -> Array:
     return np.eye(basis.rows, basis.rank, k=-1) if basis.matrix is None else basis.matrix
 
 
-def _with_gap(matrix: Array, rank: int | None, gap: bool) -> Basis:
-    """Eigenvectors × root of eigenvalues, largest first, below a row of zeros; a gap stands alone."""
+def _eigenbasis(matrix: Array, rank: int | None, gap: bool) -> Basis:
+    """Eigenvectors × root of eigenvalues, largest first, below a zero row; a gap is independent, with variance 1."""
     values, vectors = np.linalg.eigh(matrix)
-    kept = len(values) if rank is None else min(rank, len(values))
-    scaled = vectors[:, ::-1][:, :kept] * np.sqrt(np.maximum(values[::-1][:kept], 0.0))
-    basis = np.zeros((len(matrix) + 1 + gap, kept + gap))
-    basis[1 : len(matrix) + 1, :kept] = scaled
+    rank_kept = len(values) if rank is None else min(rank, len(values))
+    scaled = vectors[:, ::-1][:, :rank_kept] * np.sqrt(np.maximum(values[::-1][:rank_kept], 0.0))
+    basis = np.zeros((len(matrix) + 1 + gap, rank_kept + gap))
+    basis[1 : len(matrix) + 1, :rank_kept] = scaled
     if gap:
         basis[-1, -1] = 1.0
     return Basis(*basis.shape, np.ascontiguousarray(basis))

@@ -1,4 +1,8 @@
-"""Rows to learn from: codes, classes, weights, what texts say, and scores that rows have beforehand."""
+"""Training rows as a source of blocks: codes, classes, weights, scores of texts, and offsets of the scores.
+
+Every fit needs only sums over rows (log loss and gradient, counts), so rows may lie in memory (`Rows`) or on disk
+(`spill.DiskRows`); sums are made in the same order, and give the same bits.
+"""
 
 from __future__ import annotations
 
@@ -12,46 +16,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.models.evidence.folds import fair_sample
-from likely.models.evidence.kernels import add_scores, cell_weights, class_counts, pass_over, row_marks
+from likely.evaluation.folds import stratified_sample
+from likely.models.evidence.kernels import add_scores, cell_weights, class_counts, loss_and_gradient, row_hashes
 from likely.parallel import WorkerPool
 
 Codes = NDArray[Any]
-View = Callable[[NDArray[np.uint8]], Codes]
-"""How codes of columns are seen: coarsely, say, or with those of pairs behind them."""
+Recoding = Callable[[NDArray[np.uint8]], Codes]
+"""From codes of columns to others: to coarse ones, say, or with cells of pairs behind them."""
 
-BLOCK_WORK = 1 << 20
-MOST_BLOCKS = 16
-WORTH_MERGING = 0.8
-MERGED_ROWS = 1 << 18
-"""Rows that are looked through at once for rows that are alike."""
+PARTITION_WORK = 1 << 20
+MAX_PARTITIONS = 16
+MAX_DISTINCT_SHARE = 0.8
+DEDUPLICATED_ROWS = 1 << 18
+"""Rows that are searched for duplicates at once."""
 
-READ_CODES = 1 << 22
-FEWEST_READ = 1 << 10
+BLOCK_CODES = 1 << 22
+MIN_BLOCK_ROWS = 1 << 10
 """Codes that a thread holds at once, unless these are fewer rows. It is the same for rows in memory, so that sums are
 made in the same order."""
 
-MOST_TRIED = 200_000
-"""Rows on which variances, terms and shares are chosen: a fair sample, if there are more. The final fit takes all."""
+MAX_SEARCH_ROWS = 200_000
+"""Rows on which hyperparameters are chosen: a stratified sample, if there are more. The final fit takes all."""
 
 
 class Block(NamedTuple):
-    """The rows from `first` to `last` of some arrays. `offset` has no rows where nothing is known beforehand."""
+    """The rows from `first` to `last` of some arrays; see `Rows`."""
 
     codes: Codes
     y: NDArray[np.int32]
     weight: Array
     offset: Array
-    texts: Array
+    text_scores: Array
     first: int
     last: int
 
 
 class RowSource(ABC):
-    """Rows that passes run over, block by block, wherever they are kept."""
+    """Rows that are passed over block by block, wherever they lie."""
 
     n_classes: int
-    crew: WorkerPool
+    pool: WorkerPool
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -62,112 +66,115 @@ class RowSource(ABC):
         """Codes of a row."""
 
     @abstractmethod
-    def reads(self, part: slice) -> Iterator[Block]:
-        """The rows of a part, in blocks that are small enough to be held."""
+    def blocks(self, part: slice) -> Iterator[Block]:
+        """The rows of a part, in blocks that fit into memory."""
 
     @abstractmethod
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows, by their numbers in ascending order, in memory."""
 
     @abstractmethod
-    def held(self) -> Rows:
-        """All of them, in memory."""
+    def in_memory(self) -> Rows:
+        """All rows, in memory."""
 
     @abstractmethod
-    def viewed(self, view: View, n_codes: int) -> Self:
-        """The same rows seen by other codes."""
+    def recode(self, recoding: Recoding, n_codes: int) -> Self:
+        """The same rows with other codes, so many to a row."""
 
     @abstractmethod
-    def trusting(self, trust: Array) -> Self:
-        """The same rows with what is known beforehand: what each text says, with its share."""
+    def with_offset(self, text_weights: Array) -> Self:
+        """The same rows with the offset Σ weight of text · scores of text."""
 
     @abstractmethod
     def without_offset(self) -> Self:
-        """The same rows as if nothing were known beforehand."""
+        """The same rows with no offset."""
 
     @abstractmethod
-    def merged(self) -> Self:
-        """The same rows with those that are alike taken together, if there are many of them."""
+    def deduplicate(self) -> Self:
+        """Equal rows as one row with the sum of their weights, where that makes them far fewer."""
 
     @property
     def n_scores(self) -> int:
-        """Two classes need one score, the log odds."""
+        """Two classes have one score, the log odds of the second."""
         return 1 if self.n_classes == 2 else self.n_classes
 
-    def slices(self, n_cells: int) -> list[slice]:
-        """Parts that are worth a thread each; they depend on the rows alone."""
+    def partition(self, n_cells: int) -> list[slice]:
+        """Parts that are worth a thread each; they depend on the rows alone, not on the number of threads."""
         work = len(self) * self.n_codes * self.n_scores
         reduction = n_cells * self.n_scores
-        n = max(min(work // BLOCK_WORK, work // (4 * reduction + 1), MOST_BLOCKS), 1)
+        n = max(min(work // PARTITION_WORK, work // (4 * reduction + 1), MAX_PARTITIONS), 1)
         bounds = [len(self) * k // n for k in range(n + 1)]
         return [slice(a, b) for a, b in pairwise(bounds)]
 
-    def blocks(self, part: slice) -> list[slice]:
-        """Parts of a part that are held at once."""
-        size = max(READ_CODES // max(self.n_codes, 1), FEWEST_READ)
+    def block_slices(self, part: slice) -> list[slice]:
+        """A part of the rows in blocks."""
+        size = max(BLOCK_CODES // max(self.n_codes, 1), MIN_BLOCK_ROWS)
         return [slice(at, min(at + size, part.stop)) for at in range(part.start, max(part.stop, part.start + 1), size)]
 
-    def summed(self, look: Callable[[Block], list[Any]], n_cells: int) -> list[Any]:
-        """Sums over all blocks of what is seen in each, always in the same order."""
+    def sum_over_blocks(self, statistics: Callable[[Block], list[Any]], n_cells: int) -> list[Any]:
+        """Sums of some statistics of all blocks, always in the same order."""
 
-        def one(part: slice) -> list[Any]:
-            return _sum(look(block) for block in self.reads(part))
+        def sum_of(part: slice) -> list[Any]:
+            return _sum(statistics(block) for block in self.blocks(part))
 
-        return _sum(iter(self.crew.do(one, self.slices(n_cells))))
+        return _sum(iter(self.pool.do(sum_of, self.partition(n_cells))))
 
-    def slope(self, starts: NDArray[np.int32], tables: Array, base: Array) -> tuple[float, Array, Array]:
-        """Log loss of all rows, and its slope by every cell of the tables and by the base."""
+    def loss_and_gradient(
+        self, starts: NDArray[np.int32], tables: Array, intercept: Array
+    ) -> tuple[float, Array, Array]:
+        """Σ weight · log loss of all rows, and its gradient by the cells of the tables and by the intercept."""
 
-        def look(b: Block) -> list[Any]:
-            slope, base_slope = np.empty_like(tables), np.empty_like(base)
-            loss = pass_over(
-                b.codes, starts, tables, base, b.offset, b.y, b.weight, b.first, b.last, slope, base_slope
+        def statistics(b: Block) -> list[Any]:
+            gradient, intercept_gradient = np.empty_like(tables), np.empty_like(intercept)
+            loss = loss_and_gradient(
+                b.codes, starts, tables, intercept, b.offset, b.y, b.weight, b.first, b.last, gradient,
+                intercept_gradient,
             )  # fmt: skip
-            return [loss, slope, base_slope]
+            return [loss, gradient, intercept_gradient]
 
-        loss, slope, base_slope = self.summed(look, len(tables))
-        return loss, slope, base_slope
+        loss, gradient, intercept_gradient = self.sum_over_blocks(statistics, len(tables))
+        return loss, gradient, intercept_gradient
 
     def class_weights(self) -> Array:
         """Weight of each class."""
 
-        def look(b: Block) -> list[Any]:
-            here = slice(b.first, b.last)
-            return [np.bincount(b.y[here], weights=b.weight[here], minlength=self.n_classes).astype(np.float64)]
+        def statistics(b: Block) -> list[Any]:
+            rows = slice(b.first, b.last)
+            return [np.bincount(b.y[rows], weights=b.weight[rows], minlength=self.n_classes).astype(np.float64)]
 
-        return np.asarray(_sum(look(block) for block in self.reads(slice(0, len(self))))[0])
+        return np.asarray(_sum(statistics(block) for block in self.blocks(slice(0, len(self))))[0])
 
     def cell_weights(self, starts: NDArray[np.int32], n_cells: int) -> Array:
-        """The weight of the rows in each cell of each table."""
+        """Weight of the rows in each cell of each table."""
 
-        def look(b: Block) -> list[Any]:
-            here = slice(b.first, b.last)
-            return [cell_weights(b.codes[here], starts, b.weight[here], n_cells)]
+        def statistics(b: Block) -> list[Any]:
+            rows = slice(b.first, b.last)
+            return [cell_weights(b.codes[rows], starts, b.weight[rows], n_cells)]
 
-        return np.asarray(_sum(look(block) for block in self.reads(slice(0, len(self))))[0])
+        return np.asarray(_sum(statistics(block) for block in self.blocks(slice(0, len(self))))[0])
 
     def class_counts(self, starts: NDArray[np.int32], n_cells: int) -> Array:
-        """The weight of the rows of each class in each cell."""
+        """Weight of the rows of each class in each cell: cells × classes."""
         out = np.zeros((n_cells, self.n_classes))
-        for b in self.reads(slice(0, len(self))):
-            here = slice(b.first, b.last)
-            class_counts(b.codes[here], starts, b.y[here], b.weight[here], out)
+        for b in self.blocks(slice(0, len(self))):
+            rows = slice(b.first, b.last)
+            class_counts(b.codes[rows], starts, b.y[rows], b.weight[rows], out)
         return out
 
-    def sampled(self, most: int, seed: int) -> Rows:
-        """At most about so many of the rows, a fair share of each class; all of them where they are no more."""
+    def sample(self, most: int, seed: int) -> Rows:
+        """A stratified sample of about so many rows; all of them where they are no more."""
         if len(self) <= most:
-            return self.held()
+            return self.in_memory()
         whole = slice(0, len(self))
-        return self.take(fair_sample(lambda: (b.y[b.first : b.last] for b in self.reads(whole)), most, seed))
+        return self.take(stratified_sample(lambda: (b.y[b.first : b.last] for b in self.blocks(whole)), most, seed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows(RowSource):
-    """Codes are rows × blocks, in memory.
+    """Rows in memory: codes are rows × tables.
 
-    `offset` has no rows where nothing is known beforehand, `texts` (rows × (texts × scores), what texts say, each row
-    judged honestly) has none where there are no texts.
+    `text_scores` is rows × (texts × scores), out of fold; it has no rows where there are no texts. `offset` is rows ×
+    scores, added to the intercept; it has no rows where there is none.
     """
 
     codes: Codes
@@ -175,8 +182,8 @@ class Rows(RowSource):
     weight: Array
     n_classes: int
     offset: Array
-    crew: WorkerPool
-    texts: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    pool: WorkerPool
+    text_scores: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.y)
@@ -186,83 +193,83 @@ class Rows(RowSource):
         """Codes of a row."""
         return int(self.codes.shape[1])
 
-    def reads(self, part: slice) -> Iterator[Block]:
-        """The arrays themselves, to be read in parts."""
-        for block in self.blocks(part):
-            yield Block(self.codes, self.y, self.weight, self.offset, self.texts, block.start, block.stop)
+    def blocks(self, part: slice) -> Iterator[Block]:
+        """The arrays themselves, with the bounds of each block."""
+        for rows in self.block_slices(part):
+            yield Block(self.codes, self.y, self.weight, self.offset, self.text_scores, rows.start, rows.stop)
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows."""
         offset = self.offset[rows] if len(self.offset) else self.offset
-        texts = self.texts[rows] if len(self.texts) else self.texts
-        return replace(
-            self, codes=self.codes[rows], y=self.y[rows], weight=self.weight[rows], offset=offset, texts=texts
-        )
+        text_scores = self.text_scores[rows] if len(self.text_scores) else self.text_scores
+        codes, y, weight = self.codes[rows], self.y[rows], self.weight[rows]
+        return replace(self, codes=codes, y=y, weight=weight, offset=offset, text_scores=text_scores)
 
-    def held(self) -> Rows:
+    def in_memory(self) -> Rows:
         """Themselves."""
         return self
 
-    def viewed(self, view: View, n_codes: int) -> Rows:
-        """The same rows seen by other codes."""
-        return replace(self, codes=view(self.codes))
+    def recode(self, recoding: Recoding, n_codes: int) -> Rows:
+        """The same rows with other codes."""
+        return replace(self, codes=recoding(self.codes))
 
-    def trusting(self, trust: Array) -> Rows:
-        """The same rows with what is known beforehand."""
-        return replace(self, offset=known_by_texts(self.texts, trust))
+    def with_offset(self, text_weights: Array) -> Rows:
+        """The same rows with the offset of their texts."""
+        return replace(self, offset=text_offset(self.text_scores, text_weights))
 
     def without_offset(self) -> Rows:
-        """The same rows as if nothing were known beforehand."""
+        """The same rows with no offset."""
         return replace(self, offset=self.offset[:0])
 
-    def merged(self) -> Self:
-        """The same rows with those that are alike taken together, if there are many of them."""
+    def deduplicate(self) -> Self:
+        """Equal rows as one row with the sum of their weights, where that makes them far fewer."""
         if len(self.offset) or not len(self):
             return self
-        found = [alike(self, slice(at, at + MERGED_ROWS)) for at in range(0, len(self), MERGED_ROWS)]
-        if sum(len(part.y) for part in found) > WORTH_MERGING * len(self):
+        parts = [slice(at, at + DEDUPLICATED_ROWS) for at in range(0, len(self), DEDUPLICATED_ROWS)]
+        distinct = [distinct_rows(self, part) for part in parts]
+        if sum(len(part.y) for part in distinct) > MAX_DISTINCT_SHARE * len(self):
             return self
-        codes, y, weight = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        codes, y, weight = (np.concatenate(arrays) for arrays in zip(*distinct, strict=True))
         return replace(self, codes=codes, y=y, weight=weight)
 
-    def scores(self, starts: NDArray[np.int32], tables: Array, base: Array) -> Array:
-        """Scores of all rows."""
-        out = np.tile(base, (len(self), 1)) if not len(self.offset) else base + self.offset
+    def scores(self, starts: NDArray[np.int32], tables: Array, intercept: Array) -> Array:
+        """Scores of all rows: intercept + offset + Σ tables."""
+        out = np.tile(intercept, (len(self), 1)) if not len(self.offset) else intercept + self.offset
 
-        def one(part: slice) -> None:
+        def add(part: slice) -> None:
             add_scores(self.codes, starts, tables, part.start, part.stop, out)
 
-        self.crew.do(one, self.slices(1))
+        self.pool.do(add, self.partition(1))
         return out
 
 
-def known_by_texts(texts: Array, trust: Array) -> Array:
-    """Scores of rows by what their texts say, each text with its share."""
-    n_scores = texts.shape[1] // len(trust)
-    parts = (texts[:, t * n_scores : (t + 1) * n_scores] for t in range(len(trust)))
-    return np.asarray(sum(share * part for share, part in zip(trust, parts, strict=True)))
+def text_offset(text_scores: Array, text_weights: Array) -> Array:
+    """Σ weight of text · scores of text: rows × scores."""
+    n_scores = text_scores.shape[1] // len(text_weights)
+    parts = (text_scores[:, t * n_scores : (t + 1) * n_scores] for t in range(len(text_weights)))
+    return np.asarray(sum(weight * part for weight, part in zip(text_weights, parts, strict=True)))
 
 
-class Alike(NamedTuple):
-    """Rows of which each stands for all that are like it, with their weights taken together."""
+class DistinctRows(NamedTuple):
+    """Rows of which each stands for all that are equal to it, with the sum of their weights."""
 
     codes: Codes
     y: NDArray[np.int32]
     weight: Array
 
 
-def alike(rows: Rows, part: slice) -> Alike:
+def distinct_rows(rows: Rows, part: slice) -> DistinctRows:
     """The distinct rows of a part; the part as it is if most of its rows are distinct."""
-    whole = Alike(rows.codes[part], rows.y[part], rows.weight[part])
-    marks = np.empty(len(whole.y), dtype=np.uint64)
-    row_marks(whole.codes, whole.y, marks)
-    _, first, place = np.unique(marks, return_index=True, return_inverse=True)
-    if len(first) > WORTH_MERGING * len(marks):
+    whole = DistinctRows(rows.codes[part], rows.y[part], rows.weight[part])
+    hashes = np.empty(len(whole.y), dtype=np.uint64)
+    row_hashes(whole.codes, whole.y, hashes)
+    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(first) > MAX_DISTINCT_SHARE * len(hashes):
         return whole
     codes, y = whole.codes[first], whole.y[first]
     if not ((codes[place] == whole.codes).all() and (y[place] == whole.y).all()):
-        return whole  # two rows that differ have the same mark
-    return Alike(codes, y, np.bincount(place, weights=whole.weight, minlength=len(first)).astype(np.float64))
+        return whole  # two rows that differ have the same hash
+    return DistinctRows(codes, y, np.bincount(place, weights=whole.weight, minlength=len(first)).astype(np.float64))
 
 
 def _sum(found: Iterator[list[Any]]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Trying variances and numbers of terms on rows that are held out."""
+"""Inner cross-validation: log loss of held-out rows, by which prior variances and interactions are chosen."""
 
 from __future__ import annotations
 
@@ -6,123 +6,150 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likely.arrays import Array
+from likely.evaluation.folds import shuffled_by_class
 from likely.models.evidence.encoding import Terms
 from likely.models.evidence.fitter import EncodedData, Expert, Fitter
-from likely.models.evidence.folds import Fold
 from likely.models.evidence.kernels import row_losses
 from likely.models.evidence.row_source import Rows
 from likely.parallel import WorkerPool
 
-Spreads = tuple[float, float, float]
+Variances = tuple[float, float, float]
+"""Prior variances of main effects, pairs and triples."""
 
-GRID = tuple(float(10.0 ** (k / 2)) for k in range(-5, 4))
+VARIANCE_GRID = tuple(float(10.0 ** (k / 2)) for k in range(-5, 4))
 """Half decades from 10^−2.5 to 10^1.5."""
 
-ERRORS = 1.0
-"""Standard errors by which a smaller variance may be worse."""
+STANDARD_ERRORS = 1.0
+"""By so many a smaller variance may be worse than the best: the one-standard-error rule."""
 
-NOTICEABLE = 1e-3
-NEGLIGIBLE = 1e-4
-"""Gains below this share of the loss, or below this loss, are not worth a further trial."""
+MIN_RELATIVE_GAIN = 1e-3
+MIN_GAIN = 1e-4
+"""Gains below this share of the log loss, or below this log loss, end the search."""
 
-WORTH_A_THREAD = 1 << 14
-"""Codes × scores from which folds are learned side by side."""
+MIN_PARALLEL_WORK = 1 << 14
+"""Codes × scores from which folds are fitted in parallel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
-    """What experts with certain terms and variances say of held-out rows, one expert per fold."""
+class Fold:
+    """Numbers of the rows to fit, and of those held out."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def n_inner_folds(n_rows: int) -> int:
+    """Five folds below 1,000 rows, three below 3,000; from there on one, which holds a fifth of the rows out."""
+    return 5 if n_rows < 1000 else 3 if n_rows < 3000 else 1
+
+
+def inner_folds(y: NDArray[np.int32], seed: int) -> list[Fold]:
+    """Stratified folds: rows in random order within their class are dealt out in turn."""
+    n_folds = n_inner_folds(len(y))
+    n_parts = 5 if n_folds == 1 else n_folds
+    rng = np.random.default_rng(seed)
+    order = shuffled_by_class(y, rng)
+    part = np.empty(len(y), dtype=np.intp)
+    part[order] = (np.arange(len(y)) + rng.integers(n_parts)) % n_parts
+    return [Fold(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(n_folds)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CVResult:
+    """Experts with some terms and variances, one per fold, and their scores and log losses of held-out rows."""
 
     experts: list[Expert]
     scores: Array
-    losses: Array
-    mean: float
+    log_losses: Array
+    mean_log_loss: float
 
 
 class InnerCV:
-    """Inner folds: learn from one part of the rows, judge the other."""
+    """Inner folds of the training rows: one fitter and one held-out part each."""
 
     def __init__(self, data: EncodedData[Rows], folds: list[Fold]) -> None:
         self.data = data
-        self.benches = [Fitter(data.take(fold.train)) for fold in folds]
-        self.tests = [data.take(fold.test) for fold in folds]
-        places = np.concatenate([fold.test for fold in folds])
-        self.y, weight = data.rows.y[places], data.rows.weight[places]
-        self.share = weight / max(float(weight.sum()), 1e-300)
-        self.crew = data.rows.crew if data.rows.codes.size * data.rows.n_scores > WORTH_A_THREAD else WorkerPool(1)
+        self.fitters = [Fitter(data.take(fold.train)) for fold in folds]
+        self.held_out = [data.take(fold.test) for fold in folds]
+        rows = np.concatenate([fold.test for fold in folds])
+        self.y, weight = data.rows.y[rows], data.rows.weight[rows]
+        self.row_shares = weight / max(float(weight.sum()), 1e-300)
+        work = data.rows.codes.size * data.rows.n_scores
+        self.pool = data.rows.pool if work > MIN_PARALLEL_WORK else WorkerPool(1)
 
     @property
     def passes(self) -> int:
         """Passes over rows so far."""
-        return sum(bench.passes for bench in self.benches)
+        return sum(fitter.passes for fitter in self.fitters)
 
-    def each(self, task: Callable[[int], Expert]) -> list[Expert]:
-        """One expert per fold."""
-        return self.crew.do(task, range(len(self.benches)))
+    def evaluate(self, terms: list[Terms], variances: Variances, warm_start: CVResult | None) -> CVResult:
+        """Fit every fold, from the coefficients of another result, and score the rows held out."""
 
-    def trial(self, terms: list[Terms], spreads: Spreads, warm: Trial | None) -> Trial:
-        """Learn in every fold, from where another trial ended, and judge what was held out."""
+        def fit(k: int) -> Expert:
+            begin = [] if warm_start is None else [warm_start.experts[k]]
+            return self.fitters[k].expert(terms[k], variances, begin)
 
-        def one(k: int) -> Expert:
-            return self.benches[k].expert(terms[k], spreads, [] if warm is None else [warm.experts[k]])
-
-        experts = self.each(one)
+        experts = self.pool.do(fit, range(len(self.fitters)))
         scores = np.concatenate(
-            [expert.scores(test.frame, test.rows) for expert, test in zip(experts, self.tests, strict=True)]
+            [expert.scores(test.encoding, test.rows) for expert, test in zip(experts, self.held_out, strict=True)]
         )
-        losses = self.losses(scores)
-        return Trial(experts, scores, losses, float(self.share @ losses))
+        log_losses = self.log_losses(scores)
+        return CVResult(experts, scores, log_losses, float(self.row_shares @ log_losses))
 
-    def losses(self, scores: Array) -> Array:
-        """The log loss of each held-out row."""
+    def log_losses(self, scores: Array) -> Array:
+        """Log loss of each held-out row."""
         out = np.empty(len(self.y))
         row_losses(scores, self.y, out)
         return out
 
-    def gain(self, old: Array, new: Array) -> tuple[float, float]:
-        """Mean gain of one set of losses over another, and its standard error."""
-        gap = old - new
-        mean = float(self.share @ gap)
-        return mean, float(np.sqrt(self.share**2 @ (gap - mean) ** 2))
+    def paired_gain(self, before: Array, after: Array) -> tuple[float, float]:
+        """Mean difference of two sets of log losses over the same rows, and its standard error."""
+        differences = before - after
+        mean = float(self.row_shares @ differences)
+        return mean, float(np.sqrt(self.row_shares**2 @ (differences - mean) ** 2))
 
 
 class VarianceSearch:
-    """Trials along the grid, each from where its nearest neighbour ended."""
+    """Hill climbing along the grid of variances; every fit starts from its nearest neighbour's coefficients."""
 
-    def __init__(self, held: InnerCV, attempt: Callable[[float, Trial | None], Trial], first: Trial | None) -> None:
-        self.held, self.attempt, self.first = held, attempt, first
-        self.tried: dict[int, Trial] = {}
+    def __init__(
+        self, cv: InnerCV, evaluate: Callable[[float, CVResult | None], CVResult], warm_start: CVResult | None
+    ) -> None:
+        self.cv, self.evaluate, self.warm_start = cv, evaluate, warm_start
+        self.results: dict[int, CVResult] = {}
 
-    def at(self, place: int) -> Trial:
-        """The trial at a place of the grid."""
-        if place not in self.tried:
-            near = min(self.tried, key=lambda other: abs(other - place), default=None)
-            self.tried[place] = self.attempt(GRID[place], self.first if near is None else self.tried[near])
-        return self.tried[place]
+    def result(self, k: int) -> CVResult:
+        """The result at a place of the grid."""
+        if k not in self.results:
+            nearest = min(self.results, key=lambda other: abs(other - k), default=None)
+            start = self.warm_start if nearest is None else self.results[nearest]
+            self.results[k] = self.evaluate(VARIANCE_GRID[k], start)
+        return self.results[k]
 
-    def best(self, start: int, go_on: Callable[[], bool]) -> int:
-        """The best place that can be reached downhill from `start`."""
+    def climb(self, start: int, has_time: Callable[[], bool]) -> int:
+        """The place of the lowest log loss that is reached from `start` without a step uphill."""
         best = start
-        self.at(start)
+        self.result(start)
         for step in (1, -1):
-            while 0 <= best + step < len(GRID) and go_on() and self._better(best + step, best):
+            while 0 <= best + step < len(VARIANCE_GRID) and has_time() and self._is_better(best + step, best):
                 best += step
             if best != start:
                 break
         return best
 
-    def _better(self, place: int, best: int) -> bool:
-        mean = self.at(best).mean
-        return self.at(place).mean < mean - max(NOTICEABLE * mean, NEGLIGIBLE)
+    def _is_better(self, k: int, best: int) -> bool:
+        loss = self.result(best).mean_log_loss
+        return self.result(k).mean_log_loss < loss - max(MIN_RELATIVE_GAIN * loss, MIN_GAIN)
 
-    def modest(self, best: int) -> int:
-        """The smallest variance that is worse than the best by less than the error of that comparison."""
-        for place in sorted(self.tried):
-            if place >= best:
+    def one_se(self, best: int) -> int:
+        """The smallest variance tried whose log loss is within one standard error (paired) of the best."""
+        for k in sorted(self.results):
+            if k >= best:
                 break
-            loss, error = self.held.gain(self.tried[place].losses, self.tried[best].losses)
-            if loss <= ERRORS * error:
-                return place
+            loss, error = self.cv.paired_gain(self.results[k].log_losses, self.results[best].log_losses)
+            if loss <= STANDARD_ERRORS * error:
+                return k
         return best

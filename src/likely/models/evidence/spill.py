@@ -1,4 +1,4 @@
-"""Arrays that are too large for memory, kept in temporary files: written once from front to back, read in parts.
+"""Training rows that are too large for memory, in temporary files: written once, read block by block in every pass.
 
 The files have no name in the folder, so that nothing is left of them whatever happens to the program.
 """
@@ -19,29 +19,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import FileError
+from likely.errors import FileError, PythonOnly
 from likely.models.evidence.row_source import (
-    MERGED_ROWS,
-    WORTH_MERGING,
+    DEDUPLICATED_ROWS,
+    MAX_DISTINCT_SHARE,
     Block,
     Codes,
+    Recoding,
     Rows,
     RowSource,
-    View,
-    alike,
-    known_by_texts,
+    distinct_rows,
+    text_offset,
 )
 from likely.parallel import WorkerPool
 
-SPARE = 64 << 20
+FOLDER = PythonOnly("folder=, or ")
+MIN_FREE_BYTES = 64 << 20
 """Bytes that are left free on a disk."""
 
 
 class DiskArray:
-    """Rows of one type and width, in a file. They are plain arrays again when they are read."""
+    """An array in a file: rows are appended, and read as plain arrays."""
 
-    def __init__(self, file: IO[bytes], shelf: SpillDirectory, dtype: type[np.generic], width: int | None) -> None:
-        self._file, self._shelf, self._lock = file, shelf, Lock()
+    def __init__(self, file: IO[bytes], spill: SpillDirectory, dtype: type[np.generic], width: int | None) -> None:
+        self._file, self._spill, self._lock = file, spill, Lock()
         self._dtype, self._shape = np.dtype(dtype), () if width is None else (width,)
         self._row = self._dtype.itemsize * (1 if width is None else width)
         self._rows = 0
@@ -50,34 +51,34 @@ class DiskArray:
         return self._rows
 
     def append(self, rows: NDArray[Any]) -> None:
-        """Write rows behind those that are there."""
+        """Write rows at the end."""
         whole = np.ascontiguousarray(rows, dtype=self._dtype)
         with self._lock:
             self._file.seek(self._rows * self._row)
             self._rows += len(whole)
-            view = whole.reshape(-1).view(np.uint8).data
+            buffer = whole.reshape(-1).view(np.uint8).data
             try:
-                while len(view):
-                    view = view[self._file.write(view) :]
+                while len(buffer):
+                    buffer = buffer[self._file.write(buffer) :]
             except OSError as error:
-                raise self._shelf.refusal(error) from error
+                raise self._spill.file_error(error) from error
 
     def read(self, part: slice) -> NDArray[Any]:
-        """Some rows that stand one after another."""
+        """Consecutive rows."""
         out = np.empty((part.stop - part.start, *self._shape), dtype=self._dtype)
-        view, done = out.reshape(-1).view(np.uint8).data, 0
+        buffer, done = out.reshape(-1).view(np.uint8).data, 0
         with self._lock:
             self._file.seek(part.start * self._row)
-            while done < len(view):
-                more = self._file.readinto(view[done:])  # type: ignore[attr-defined]
+            while done < len(buffer):
+                more = self._file.readinto(buffer[done:])  # type: ignore[attr-defined]
                 if not more:
-                    raise FileError(f"A temporary file in {self._shelf.folder} has been cut short; begin again.")
+                    raise FileError(f"A temporary file in {self._spill.folder} has been cut short; begin again.")
                 done += more
         return out
 
 
 class SpillDirectory:
-    """Temporary files in one folder, gone when they are no longer needed."""
+    """Temporary files in one folder, closed and gone when the context ends."""
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.folder = tempfile.gettempdir() if folder is None else os.fspath(folder)
@@ -91,38 +92,42 @@ class SpillDirectory:
             file.close()
         self._files.clear()
 
-    def make_sure_of(self, n_bytes: int) -> None:
-        """Refuse to begin what the disk has no room for."""
+    def require_space(self, n_bytes: int) -> None:
+        """Raise if the disk has not so many bytes free."""
         try:
             free = shutil.disk_usage(self.folder).free
         except OSError as error:
-            raise self.refusal(error) from error
-        if free < n_bytes + SPARE:
+            raise self.file_error(error) from error
+        if free < n_bytes + MIN_FREE_BYTES:
             raise FileError(
                 f"The rows need {_mib(n_bytes)} MiB in {self.folder}, where {_mib(free)} MiB are free; name another "
-                "folder (folder=, or the variable TMPDIR), or learn fewer columns."
+                "folder (",
+                FOLDER,
+                "the variable TMPDIR), or learn fewer columns.",
             )
 
     def new(self, dtype: type[np.generic], width: int | None = None) -> DiskArray:
-        """Room for rows of so many cells; None for rows that are one cell."""
+        """An empty array whose rows have so many cells; None for one dimension."""
         try:
             file = tempfile.TemporaryFile(prefix="likely-", dir=self.folder, buffering=0)  # noqa: SIM115
         except OSError as error:
-            raise self.refusal(error) from error
+            raise self.file_error(error) from error
         self._files.append(file)
         return DiskArray(file, self, dtype, width)
 
-    def refusal(self, error: OSError) -> FileError:
-        """What the system refused, in words."""
+    def file_error(self, error: OSError) -> FileError:
+        """An error of the system as one of ours."""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return FileError(
-                f"The disk with {self.folder} is full; make room, or name another folder (folder=, or the variable "
-                "TMPDIR)."
+                f"The disk with {self.folder} is full; make room, or name another folder (",
+                FOLDER,
+                "the variable TMPDIR).",
             )
         what = (error.strerror or str(error)).rstrip(".")
         return FileError(
-            f"Nothing can be written to the folder {self.folder}: {what}; name another one (folder=, or the variable "
-            "TMPDIR)."
+            f"Nothing can be written to the folder {self.folder}: {what}; name another one (",
+            FOLDER,
+            "the variable TMPDIR).",
         )
 
 
@@ -130,145 +135,148 @@ def _mib(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 20):,.0f}"
 
 
-# Rows to learn from that are kept on disk: every pass reads them in blocks, and holds one block per thread.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Files:
-    """A file for every array of rows."""
+class RowFiles:
+    """One file for each array of rows."""
 
     codes: DiskArray
     y: DiskArray
     weight: DiskArray
-    texts: DiskArray | None
+    text_scores: DiskArray | None
 
     @classmethod
-    def new(cls, shelf: SpillDirectory, n_columns: int, n_said: int) -> Files:
-        """Empty ones; `n_said` is how many numbers the texts of a row say."""
-        texts = shelf.new(np.float64, n_said) if n_said else None
-        return cls(shelf.new(np.uint8, n_columns), shelf.new(np.int32), shelf.new(np.float64), texts)
+    def new(cls, spill: SpillDirectory, n_columns: int, n_text_scores: int) -> RowFiles:
+        """Empty files; `n_text_scores` is texts × scores."""
+        text_scores = spill.new(np.float64, n_text_scores) if n_text_scores else None
+        return cls(spill.new(np.uint8, n_columns), spill.new(np.int32), spill.new(np.float64), text_scores)
 
-    def append(self, codes: Codes, y: NDArray[np.int32], weight: Array, texts: Array | None = None) -> None:
+    def append(self, codes: Codes, y: NDArray[np.int32], weight: Array, text_scores: Array | None = None) -> None:
         """More rows."""
         self.codes.append(codes)
         self.y.append(y)
         self.weight.append(weight)
-        if self.texts is not None and texts is not None:
-            self.texts.append(texts)
+        if self.text_scores is not None and text_scores is not None:
+            self.text_scores.append(text_scores)
 
     @staticmethod
-    def row_bytes(n_columns: int, n_said: int) -> int:
-        """What a row takes: a byte for each code, its class and weight, and what its texts say."""
-        return n_columns + 4 + 8 + 8 * n_said
+    def row_bytes(n_columns: int, n_text_scores: int) -> int:
+        """Bytes of a row: one for each code, its class and weight, and the scores of its texts."""
+        return n_columns + 4 + 8 + 8 * n_text_scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spilled(RowSource):
-    """Codes of pairs and triples are made of those of columns whenever a block is read, and take no room on disk.
+class DiskRows(RowSource):
+    """Rows on disk; a pass holds one block per thread.
 
-    `trust` is the share of each text in what is known beforehand; it is empty where nothing is.
+    Cells of pairs and triples are computed from codes of columns whenever a block is read, and take no room on disk.
+    `text_weights` are those of the offset; empty where there is none.
     """
 
-    files: Files
-    shelf: SpillDirectory
+    files: RowFiles
+    spill: SpillDirectory
     n_columns: int
     n_classes: int
-    crew: WorkerPool
-    trust: Array
-    view: View | None = None
-    n_viewed: int | None = None
+    pool: WorkerPool
+    text_weights: Array
+    recoding: Recoding | None = None
+    n_recoded: int | None = None
 
     def __len__(self) -> int:
         return len(self.files.y)
 
     @property
     def n_codes(self) -> int:
-        """Codes of a row, as it is seen."""
-        return self.n_columns if self.n_viewed is None else self.n_viewed
+        """Codes of a row, after recoding."""
+        return self.n_columns if self.n_recoded is None else self.n_recoded
 
-    def reads(self, part: slice) -> Iterator[Block]:
-        """Blocks from the disk."""
-        for block in self.blocks(part):
+    def blocks(self, part: slice) -> Iterator[Block]:
+        """Blocks read from disk."""
+        for block in self.block_slices(part):
             rows = self._read(block)
-            yield Block(rows.codes, rows.y, rows.weight, rows.offset, rows.texts, 0, len(rows))
+            yield Block(rows.codes, rows.y, rows.weight, rows.offset, rows.text_scores, 0, len(rows))
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows, in memory."""
         found: list[Rows] = [self._read(slice(0, 0))]
-        for block in self.blocks(slice(0, len(self))):
+        for block in self.block_slices(slice(0, len(self))):
             first, last = np.searchsorted(rows, [block.start, block.stop])
             if first < last:
                 found.append(self._read(block).take(rows[first:last] - block.start))
-        last_one = found[-1]
+        last_rows, offset, text_scores = found[-1], found[-1].offset, found[-1].text_scores
+        return replace(
+            last_rows,
+            codes=np.concatenate([some.codes for some in found]),
+            y=np.concatenate([some.y for some in found]),
+            weight=np.concatenate([some.weight for some in found]),
+            offset=np.concatenate([some.offset for some in found]) if len(offset) else offset,
+            text_scores=np.concatenate([some.text_scores for some in found]) if len(text_scores) else text_scores,
+        )
 
-        def joined(name: str) -> Any:
-            return np.concatenate([getattr(one, name) for one in found])
-
-        arrays = {name: joined(name) for name in ("codes", "y", "weight")}
-        beside = {name: joined(name) for name in ("offset", "texts") if len(getattr(last_one, name))}
-        return replace(last_one, **arrays, **beside)
-
-    def held(self) -> Rows:
-        """All of them, in memory."""
+    def in_memory(self) -> Rows:
+        """All rows, in memory."""
         return self._read(slice(0, len(self)))
 
-    def viewed(self, view: View, n_codes: int) -> Spilled:
-        """The same rows seen by other codes."""
-        return replace(self, view=view, n_viewed=n_codes)
+    def recode(self, recoding: Recoding, n_codes: int) -> DiskRows:
+        """The same rows with other codes."""
+        return replace(self, recoding=recoding, n_recoded=n_codes)
 
-    def trusting(self, trust: Array) -> Spilled:
-        """The same rows with what is known beforehand."""
-        return replace(self, trust=trust)
+    def with_offset(self, text_weights: Array) -> DiskRows:
+        """The same rows with the offset of their texts."""
+        return replace(self, text_weights=text_weights)
 
-    def without_offset(self) -> Spilled:
-        """The same rows as if nothing were known beforehand."""
-        return replace(self, trust=np.zeros(0))
+    def without_offset(self) -> DiskRows:
+        """The same rows with no offset."""
+        return replace(self, text_weights=np.zeros(0))
 
-    def merged(self) -> Spilled:
-        """The same rows with those that are alike taken together, if there are many of them."""
-        if len(self.trust) or not len(self):
+    def deduplicate(self) -> DiskRows:
+        """Equal rows as one row with the sum of their weights, where that makes them far fewer."""
+        if len(self.text_weights) or not len(self):
             return self
-        parts = [slice(at, min(at + MERGED_ROWS, len(self))) for at in range(0, len(self), MERGED_ROWS)]
-        if sum(len(self._alike(part)[1]) for part in parts) > WORTH_MERGING * len(self):
+        parts = [slice(at, min(at + DEDUPLICATED_ROWS, len(self))) for at in range(0, len(self), DEDUPLICATED_ROWS)]
+        if sum(len(self._distinct(part)[1]) for part in parts) > MAX_DISTINCT_SHARE * len(self):
             return self
-        files = Files.new(self.shelf, self.n_columns, 0)
+        files = RowFiles.new(self.spill, self.n_columns, 0)
         for part in parts:
-            files.append(*self._alike(part))
+            files.append(*self._distinct(part))
         return replace(self, files=files)
 
-    def _alike(self, part: slice) -> tuple[Codes, NDArray[np.int32], Array]:
+    def _distinct(self, part: slice) -> tuple[Codes, NDArray[np.int32], Array]:
         rows = self._read(part)
-        return alike(rows, slice(0, len(rows)))
+        return distinct_rows(rows, slice(0, len(rows)))
 
     def _read(self, part: slice) -> Rows:
         files, n_scores = self.files, self.n_scores
         codes = files.codes.read(part)
-        texts = np.zeros((0, 0)) if files.texts is None else files.texts.read(part)
-        offset = known_by_texts(texts, self.trust) if len(self.trust) else np.zeros((0, n_scores))
-        seen = codes if self.view is None else self.view(codes)
-        return Rows(seen, files.y.read(part), files.weight.read(part), self.n_classes, offset, self.crew, texts)
+        text_scores = np.zeros((0, 0)) if files.text_scores is None else files.text_scores.read(part)
+        offset = text_offset(text_scores, self.text_weights) if len(self.text_weights) else np.zeros((0, n_scores))
+        recoded = codes if self.recoding is None else self.recoding(codes)
+        return Rows(
+            recoded, files.y.read(part), files.weight.read(part), self.n_classes, offset, self.pool, text_scores
+        )
 
 
-class Keeping:
-    """Rows as they come, piece by piece: in memory, or on a shelf if there is one."""
+class RowBuffer:
+    """Collects rows piece by piece: in memory, or on disk if there is a folder to spill to."""
 
-    def __init__(self, n_columns: int, n_said: int, shelf: SpillDirectory | None) -> None:
-        self._shelf, self._n_columns = shelf, n_columns
-        self._files = None if shelf is None else Files.new(shelf, n_columns, n_said)
-        self._held: list[tuple[Codes, NDArray[np.int32], Array, Array]] = []
+    def __init__(self, n_columns: int, n_text_scores: int, spill: SpillDirectory | None) -> None:
+        self._spill, self._n_columns = spill, n_columns
+        self._files = None if spill is None else RowFiles.new(spill, n_columns, n_text_scores)
+        self._arrays: list[tuple[Codes, NDArray[np.int32], Array, Array]] = []
 
-    def append(self, codes: Codes, y: NDArray[np.int32], weight: Array, texts: Array) -> None:
+    def append(self, codes: Codes, y: NDArray[np.int32], weight: Array, text_scores: Array) -> None:
         """More rows."""
         if self._files is None:
-            self._held.append((codes, y, weight, texts))
+            self._arrays.append((codes, y, weight, text_scores))
         else:
-            self._files.append(codes, y, weight, texts)
+            self._files.append(codes, y, weight, text_scores)
 
-    def rows(self, n_classes: int, crew: WorkerPool) -> RowSource:
-        """All rows that came; nothing is known of them beforehand."""
-        if self._files is not None and self._shelf is not None:
-            return Spilled(self._files, self._shelf, self._n_columns, n_classes, crew, np.zeros(0))
-        codes, y, weight, texts = (np.concatenate(arrays) for arrays in zip(*self._held, strict=True))
-        self._held.clear()
+    def rows(self, n_classes: int, pool: WorkerPool) -> RowSource:
+        """All rows so far, without offsets."""
+        if self._files is not None and self._spill is not None:
+            return DiskRows(self._files, self._spill, self._n_columns, n_classes, pool, np.zeros(0))
+        codes, y, weight, text_scores = (np.concatenate(arrays) for arrays in zip(*self._arrays, strict=True))
+        self._arrays.clear()
         offset = np.zeros((0, 1 if n_classes == 2 else n_classes))
-        return Rows(codes, y, weight, n_classes, offset, crew, texts if texts.shape[1] else np.zeros((0, 0)))
+        return Rows(
+            codes, y, weight, n_classes, offset, pool, text_scores if text_scores.shape[1] else np.zeros((0, 0))
+        )

@@ -1,4 +1,4 @@
-"""The tables of a model in words: what each cell stands for, and what it adds for each class."""
+"""Tables of terms with names of their cells, and the differences between those of two models."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
-from likely.models.evidence.predictor import AdditivePredictor, by_class
+from likely.models.evidence.predictor import AdditivePredictor, class_scores
 
-TOGETHER = " × "
-DIGITS, MOST_DIGITS = 6, 17
+SEPARATOR = " × "
+DIGITS, MAX_DIGITS = 6, 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
-    """The table of a column, a pair or a triple: `said` has an axis for each column, and one for the classes.
+class TermTable:
+    """The table of a column, a pair or a triple: `entries` has an axis for each column, and one for the classes.
 
-    `cells` names the codes of each column; that of a category never seen, which says nothing, is left out.
+    `cells` names the codes of each column; code 0, which has no entry, is left out.
     """
 
     columns: tuple[Column, ...]
     cells: tuple[tuple[str, ...], ...]
-    said: Array
+    entries: Array
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -35,51 +35,51 @@ class Told:
         return tuple(column.name for column in self.columns)
 
 
-def told_by(model: AdditivePredictor, columns: Sequence[str], digits: int = DIGITS) -> Told:
-    """The table that was learned for these columns, in whatever order they are named."""
+def term_table(model: AdditivePredictor, columns: Sequence[str], digits: int = DIGITS) -> TermTable:
+    """The fitted table of these columns, in whatever order they are named."""
     evidence = model.evidence
-    frame, names = evidence.frame, [column.name for column in evidence.frame.columns]
-    terms = [(place,) for place in range(len(names))] + evidence.terms.tuples()
-    wanted = [term for term in terms if {names[place] for place in term} == set(columns)]
+    encoding, names = evidence.encoding, [column.name for column in evidence.encoding.columns]
+    terms = [(k,) for k in range(len(names))] + evidence.terms.tuples()
+    wanted = [term for term in terms if {names[k] for k in term} == set(columns)]
     if not wanted or len(columns) != len(set(columns)):
-        raise SettingsError(f"No table was learned for {TOGETHER.join(columns)!r}; see `pairs_` for those there are.")
+        raise SettingsError(f"No table was learned for {SEPARATOR.join(columns)!r}; see `pairs_` for those there are.")
     term = wanted[0]
     start = int(evidence.starts[terms.index(term)])
-    grain = [None, frame.coarse, frame.tiny][len(term) - 1]
-    widths = [frame.columns[term[0]].size] if grain is None else [int(grain.widths[place]) for place in term]
-    cells = tuple(tuple(cell_names(frame.columns[place], len(term), digits)[1:]) for place in term)
-    whole = by_class(evidence.tables[start : start + int(np.prod(widths))], len(model.classes))
-    said = whole.reshape(*widths, -1)[tuple(slice(1, None) for _ in term)]
-    return Told(tuple(frame.columns[place] for place in term), cells, said)
+    resolution = [None, encoding.coarse, encoding.tiny][len(term) - 1]
+    widths = [encoding.columns[term[0]].size] if resolution is None else [int(resolution.widths[k]) for k in term]
+    cells = tuple(tuple(cell_names(encoding.columns[k], len(term), digits)[1:]) for k in term)
+    table = class_scores(evidence.tables[start : start + int(np.prod(widths))], len(model.classes))
+    entries = table.reshape(*widths, -1)[tuple(slice(1, None) for _ in term)]
+    return TermTable(tuple(encoding.columns[k] for k in term), cells, entries)
 
 
 def cell_names(column: Column, order: int, digits: int = DIGITS) -> list[str]:
-    """The name of every code of a column at the grain of a term of so many columns; numbers with so many digits."""
+    """The name of every code of a column, at the resolution of a term of `order` columns; cuts have so many digits."""
     groups = [None, column.coarse, column.tiny][order - 1]
     n_codes = column.size
     fine = np.arange(n_codes) if groups is None else groups.astype(np.intp)
-    named: list[str] = [""] * (int(fine.max()) + 1)
+    names: list[str] = [""] * (int(fine.max()) + 1)
     last = n_codes - 1 if column.gap else n_codes
     if isinstance(column, NominalColumn):
-        texts = ["", *(str(level) for level in column.levels), *(["rare"] if column.rare else [])]
+        labels = ["", *(str(level) for level in column.levels), *(["rare"] if column.rare else [])]
         for code in range(1, last):
-            named[fine[code]] = texts[code] if not named[fine[code]] else "other"
+            names[fine[code]] = labels[code] if not names[fine[code]] else "other"
     else:
         edges = [-np.inf, *column.cuts.tolist(), np.inf]
         inside = [
             np.flatnonzero(fine[:last] == group) for group in range(1, int(fine[last - 1]) + 1 if last > 1 else 1)
         ]
         spans = [(edges[codes[0] - 1], edges[codes[-1]]) for codes in inside]
-        enough = _telling_apart([high for _, high in spans], digits)
-        named[1 : len(spans) + 1] = [_between(low, high, enough) for low, high in spans]
+        n_digits = _distinct_digits([high for _, high in spans], digits)
+        names[1 : len(spans) + 1] = [_between(low, high, n_digits) for low, high in spans]
     if column.gap:
-        named[fine[-1]] = "gap"
-    return named
+        names[fine[-1]] = "gap"
+    return names
 
 
-def _telling_apart(numbers: Sequence[float], digits: int) -> int:
-    """So many digits, or the more that it takes until no two numbers are written alike."""
-    while digits < MOST_DIGITS and len({f"{number:.{digits}g}" for number in numbers}) < len(numbers):
+def _distinct_digits(numbers: Sequence[float], digits: int) -> int:
+    """The number of digits from which on no two numbers are written alike."""
+    while digits < MAX_DIGITS and len({f"{number:.{digits}g}" for number in numbers}) < len(numbers):
         digits += 1
     return digits
 
@@ -91,77 +91,81 @@ def _between(low: float, high: float, digits: int) -> str:
     return f"≤ {last}" if np.isinf(low) else f"> {first}" if np.isinf(high) else f"{first} … {last}"
 
 
-# How two models of evidence differ in what they say: column by column, and in what they hear together.
+Difference = tuple[str, str, object, object]
+"""What differs, where, and how it is in either model."""
 
-TermTables = tuple[str, str, object, object]
-
-LEAST = 5e-4
-"""Nats that are told apart."""
+MIN_DIFFERENCE = 5e-4
+"""Nats; smaller differences are left out."""
 
 
-def of_tables(a: AdditivePredictor, b: AdditivePredictor) -> Iterator[TermTables]:
-    """What differs, where, and how it is on either side; nats of a class beside the mean of all classes."""
+def table_differences(a: AdditivePredictor, b: AdditivePredictor) -> Iterator[Difference]:
+    """Differences of main effects, of interactions and of text weights; entries are centred over classes and cells."""
     labels = [label for label in a.classes.tolist() if label in b.classes.tolist()]
-    mine, theirs = (_Side(model, labels) for model in (a, b))
+    mine, theirs = (_NamedModel(model, labels) for model in (a, b))
     for name, column in mine.columns.items():
         other = theirs.columns.get(name)
         if other is None or len(labels) < 2:
             continue
         points = _points(column, other)
         if points:
-            yield from _largest(name, [_as_read(point) for point in points], mine.says(name, points),
-                                theirs.says(name, points), labels)  # fmt: skip
+            cells = [_as_read(point) for point in points]
+            entries = [side.at_points(name, points) for side in (mine, theirs)]
+            yield from _largest_difference(name, cells, entries[0], entries[1], labels)
     for term in dict.fromkeys([*mine.terms, *theirs.terms]):
-        heard = [term in side.terms for side in (mine, theirs)]
-        if not all(heard):
-            told = ["yes" if one else "—" for one in heard]
-            yield "heard together", TOGETHER.join(term), told[0], told[1]
+        has_term = [term in side.terms for side in (mine, theirs)]
+        if not all(has_term):
+            in_mine, in_theirs = ("yes" if one else "—" for one in has_term)
+            yield "heard together", SEPARATOR.join(term), in_mine, in_theirs
         elif len(labels) > 1:
-            yield from _of_term(mine, theirs, term, labels)
-    for name, share in mine.texts.items():
-        if name in theirs.texts and abs(share - theirs.texts[name]) > LEAST:
-            yield "share of text", name, f"{share:.3f}", f"{theirs.texts[name]:.3f}"
+            yield from _term_difference(mine, theirs, term, labels)
+    for name, weight in mine.text_weights.items():
+        if name in theirs.text_weights and abs(weight - theirs.text_weights[name]) > MIN_DIFFERENCE:
+            yield "share of text", name, f"{weight:.3f}", f"{theirs.text_weights[name]:.3f}"
 
 
-class _Side:
-    """One of the models, under names."""
+class _NamedModel:
+    """A model by names of columns, of the classes that both models have."""
 
     def __init__(self, model: AdditivePredictor, labels: list[Any]) -> None:
         self.model, evidence = model, model.evidence
-        self.columns: dict[str, Column] = {column.name: column for column in evidence.frame.columns}
+        self.columns: dict[str, Column] = {column.name: column for column in evidence.encoding.columns}
         names = list(self.columns)
         self.starts = dict(zip(names, evidence.starts.tolist(), strict=False))
-        self.terms = [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
-        self.texts = {words.column: float(s) for words, s in zip(model.words, evidence.texts, strict=True)}
+        self.terms = [tuple(names[k] for k in term) for term in evidence.terms.tuples()]
+        self.text_weights = {
+            text_model.column: float(s) for text_model, s in zip(model.text_models, evidence.text_weights, strict=True)
+        }
         known = model.classes.tolist()
         self.places = [known.index(label) for label in labels]
 
-    def says(self, name: str, points: list[Hashable]) -> Array:
-        """Points × classes; only differences between classes and between points mean anything."""
+    def at_points(self, name: str, points: list[Hashable]) -> Array:
+        """Centred main effect of a column at some points: points × classes."""
         column, start = self.columns[name], self.starts[name]
-        whole = self.model.evidence.tables[start : start + column.size]
-        return self.beside(by_class(whole, len(self.model.classes))[_codes(column, points)])
+        table = self.model.evidence.tables[start : start + column.size]
+        return self.centred(class_scores(table, len(self.model.classes))[_codes(column, points)])
 
-    def beside(self, said: Array) -> Array:
-        """Of the classes that both sides know, beside their mean and that over all cells."""
-        some = said[..., self.places].reshape(-1, len(self.places))
-        some = some - some.mean(axis=1, keepdims=True)
-        return np.asarray(some - some.mean(axis=0))
+    def centred(self, entries: Array) -> Array:
+        """Entries of the shared classes minus their mean over classes, and that over cells: only differences count."""
+        shared = entries[..., self.places].reshape(-1, len(self.places))
+        shared = shared - shared.mean(axis=1, keepdims=True)
+        return np.asarray(shared - shared.mean(axis=0))
 
 
-def _of_term(mine: _Side, theirs: _Side, term: tuple[str, ...], labels: list[Any]) -> Iterator[TermTables]:
+def _term_difference(
+    mine: _NamedModel, theirs: _NamedModel, term: tuple[str, ...], labels: list[Any]
+) -> Iterator[Difference]:
     """A pair or triple that both have, if it has the same cells in both."""
-    told = [told_by(side.model, term) for side in (mine, theirs)]
-    if told[0].cells == told[1].cells:
-        places = np.indices(told[0].said.shape[:-1]).reshape(len(term), -1).T
-        cells = [", ".join(names[k] for names, k in zip(told[0].cells, at, strict=True)) for at in places]
-        said = [side.beside(one.said) for side, one in zip((mine, theirs), told, strict=True)]
-        yield from _largest(TOGETHER.join(term), cells, said[0], said[1], labels)
+    tables = [term_table(side.model, term) for side in (mine, theirs)]
+    if tables[0].cells == tables[1].cells:
+        places = np.indices(tables[0].entries.shape[:-1]).reshape(len(term), -1).T
+        cells = [", ".join(names[k] for names, k in zip(tables[0].cells, at, strict=True)) for at in places]
+        entries = [side.centred(one.entries) for side, one in zip((mine, theirs), tables, strict=True)]
+        yield from _largest_difference(SEPARATOR.join(term), cells, entries[0], entries[1], labels)
 
 
-def _largest(name: str, cells: list[str], a: Array, b: Array, labels: list[Any]) -> Iterator[TermTables]:
+def _largest_difference(name: str, cells: list[str], a: Array, b: Array, labels: list[Any]) -> Iterator[Difference]:
     gap = np.abs(a - b)
-    if gap.size and gap.max() > LEAST:
+    if gap.size and gap.max() > MIN_DIFFERENCE:
         cell, k = np.unravel_index(int(gap.argmax()), gap.shape)
         yield "says", f"{name}, {labels[int(k)]}: {cells[int(cell)]}", f"{a[cell, k]:+.3f}", f"{b[cell, k]:+.3f}"
 

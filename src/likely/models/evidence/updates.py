@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Index
 from likely.engines.plan import recipes_in
-from likely.errors import DataError, NotMergeable, listed
+from likely.errors import DataError, listed
+from likely.models.classifier import TrainingRows
 from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
-from likely.models.evidence.counts import count_rows, weighted_nb_from_counts
+from likely.models.evidence.counts import count_rows
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.fit import Learning, Options, made
+from likely.models.evidence.fit import EvidenceFit, Options, fit_experts
 from likely.models.evidence.fitter import Expert
-from likely.models.evidence.hyperparameters import Hyperparameters, Seen
-from likely.models.evidence.predictor import AdditivePredictor, Evidence
-from likely.models.evidence.prepare import Reading, make_ready_under
+from likely.models.evidence.hyperparameters import Hyperparameters, LaplaceRows
+from likely.models.evidence.predictor import AdditiveModel
+from likely.models.evidence.prepare import FitContext, encode_rows
 from likely.parallel import WorkerPool, one_thread_each
-from likely.stats import Summary
-from likely.table import Labels, Table, as_table, index_levels
+from likely.stats import ClassWeights, Summary
+from likely.table import Labels, Table, index_levels
 from likely.table.schema import Schema
 
 
@@ -38,120 +37,67 @@ class GivenRows:
     weight: NDArray[np.float64]
 
 
-class EvidenceAdding:
-    """Stands beside a classifier with a settled model of evidence and a summary of what was counted."""
+def rows_with_weight(given: TrainingRows) -> GivenRows:
+    """Rows to learn from, without those that have no weight: such a row is as if it were not there."""
+    table, labels = given.table, given.labels
+    refuse_sparse(table)
+    weight = np.ones(table.n_rows) if given.weight is None else given.weight
+    if not weight.sum() > 0.0:
+        raise DataError("All rows have weight zero, so there is nothing to learn.")
+    if not weight.all():
+        there = weight > 0.0
+        table, weight = table.take(there), weight[there]
+        labels = Labels(labels.classes, labels.codes[there])
+    return GivenRows(table, given.schema, labels, weight)
 
-    model_: AdditivePredictor
-    summary_: Summary
-    schema_: Schema
-    classes_: NDArray[Any]
-    families_: dict[str, str]
-    stale_: bool
-    n_jobs: int | None
-    _corrected: Evidence | None
 
-    def _given(self, table: Table, schema: Schema | None, y: Any, sample_weight: Any) -> GivenRows:
-        raise NotImplementedError("It stands beside a classifier, which reads the rows.")
+def refuse_sparse(table: Table) -> None:
+    """A table whose cells are not all there."""
+    if table.sparse is not None:
+        raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
 
-    def _wishes(self) -> Options:
-        raise NotImplementedError("It stands beside a classifier, which has the settings.")
 
-    def _remember(self, evidence: Evidence, summary: Summary, *, stale: bool) -> Self:
-        raise NotImplementedError("It stands beside a classifier, which settles the model.")
+def count_further(given: GivenRows, summary: Summary, n_jobs: int | None) -> Summary:
+    """What there is to count in further rows, by the recipes of a summary."""
+    return count_rows(given.table, given.schema, given.labels, given.weight, recipes_in(summary), n_jobs)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        raise NotImplementedError("It stands beside a classifier, which learns.")
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Count more rows; new classes and categories are welcome. Corrections are stale from then on, see `refresh`.
+def ways_for(ways: Hyperparameters, known: NDArray[Any], classes: ClassWeights) -> Hyperparameters:
+    """The same hyperparameters for other classes, of which some are known."""
+    places = index_levels(classes.labels.tolist(), known.tolist())
+    return ways.for_classes(places.astype(np.intp), classes.weights)
 
-        `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
-        """
-        if not hasattr(self, "model_"):
-            return self.fit(X, y, sample_weight)
-        return self._counted_anew(self.summary_ + self._count(X, y, sample_weight))
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows out of the counts; corrections are stale from then on, see `refresh`."""
-        check_is_fitted(self)
-        return self._counted_anew(self.summary_ - self._count(X, y, sample_weight))
+def corrected_anew(
+    before: AdditiveModel,
+    last: AdditiveModel | None,
+    summary: Summary,
+    given: GivenRows,
+    options: Options,
+    n_jobs: int | None,
+) -> AdditiveModel:
+    """The evidence corrected by rows that have been counted, beginning where the `last` corrections ended.
 
-    def merge(self, other: Self) -> Self:
-        """Add what another classifier of the same columns has counted; corrections are stale from then on.
-
-        Bins and categories follow from what both have counted. Weights of columns are means of both, by their rows;
-        pairs and variances, for the next `refresh`, are those of the one that has counted more.
-        """
-        check_is_fitted(self)
-        check_is_fitted(other)
-        mine, theirs = self.families_, other.families_
-        differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
-        if differing:
-            raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
-        summary = self.summary_ + other.summary_
-        ways = merged_ways(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
-        more = self if self.summary_.n_rows >= other.summary_.n_rows else other
-        return self._fallen_back(ways, summary, more)
-
-    def __add__(self, other: Self) -> Self:
-        """A third classifier that has counted the rows of both."""
-        check_is_fitted(self)
-        return copy(self).merge(other)
-
-    def emptied(self) -> Self:
-        """Another classifier with the same weights of columns that has counted no rows yet, to be merged later."""
-        check_is_fitted(self)
-        return copy(self)._counted_anew(self.summary_ - self.summary_)
-
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Correct the model anew by rows that have been counted: all of them, or a fair sample with every class.
-
-        Bins follow from the counts. Terms, variances and shares stay as they were chosen when it was fitted, so nothing
-        is searched for, and it begins where the last corrections ended. Counts and priors stay, too.
-        """
-        check_is_fitted(self)
-        wishes = self._wishes()
-        given = self._given(self.schema_.align(as_table(X), type(self).__name__), self.schema_, y, sample_weight)
-        there, known = given.labels.classes.tolist(), self.classes_.tolist()
-        places = index_levels(there, known)
-        lacking = [label for label, place in zip(known, index_levels(known, there), strict=True) if place < 0]
-        if lacking or (places < 0).any():
-            raise DataError(
-                f"The rows to refresh with have the classes {listed(there)}, but {listed(known)} have been counted; "
-                "partial_fit counts new rows, and every class needs some here."
-            )
-        labels = Labels(self.classes_, places[given.labels.codes].astype(np.int32))
-        before = self.model_.evidence
-        with one_thread_each(), WorkerPool(self.n_jobs) as crew:
-            how = Reading(self.schema_, recipes_in(self.summary_), wishes.seed, crew, self.n_jobs)
-            data, _ = make_ready_under(before.frame, given.table, labels, given.weight, how)
-            ways = before.ways.of_classes(np.arange(len(labels.classes)), data.rows.class_weights())
-            if data.rows.n_classes < 2 or not before.frame.columns:
-                evidence = Learning(data, wishes).run()
-            else:
-                begun = [] if self._corrected is None else [warm_start(self._corrected, before.frame, ways.terms)]
-                evidence, _ = made(data, ways, (begun, begun))
-        return self._remember(evidence, self.summary_, stale=False)
-
-    def _count(self, X: Any, y: Any, sample_weight: Any) -> Summary:
-        given = self._given(self.schema_.align(as_table(X), type(self).__name__), self.schema_, y, sample_weight)
-        return count_rows(given.table, self.schema_, given.labels, given.weight, recipes_in(self.summary_), self.n_jobs)
-
-    def _counted_anew(self, summary: Summary) -> Self:
-        places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist())
-        ways = self.model_.evidence.ways.of_classes(places.astype(np.intp), summary.classes.weights)
-        return self._fallen_back(ways, summary, self)
-
-    def _fallen_back(self, ways: Hyperparameters, summary: Summary, last: Self) -> Self:
-        """Weighted naive Bayes; the last corrections are kept to begin the next ones with, if classes are the same."""
-        same = summary.classes.labels.tolist() == last.classes_.tolist()
-        self._corrected = last._corrected if same else None
-        return self._remember(weighted_nb_from_counts(ways, summary, self.schema_), summary, stale=True)
-
-    def _side(self) -> Side:
-        evidence = self.model_.evidence
-        columns = (*(column.name for column in evidence.frame.columns), *self.schema_.text)
-        return Side(evidence.ways, columns, self.classes_, self.summary_.n_rows)
+    Bins follow from the counts; terms, variances and shares stay as they were chosen.
+    """
+    classes = summary.classes.labels
+    there, known = given.labels.classes.tolist(), classes.tolist()
+    places = index_levels(there, known)
+    lacking = [label for label, place in zip(known, index_levels(known, there), strict=True) if place < 0]
+    if lacking or (places < 0).any():
+        raise DataError(
+            f"The rows to refresh with have the classes {listed(there)}, but {listed(known)} have been counted; "
+            "partial_fit counts new rows, and every class needs some here."
+        )
+    labels = Labels(classes, places[given.labels.codes].astype(np.int32))
+    with one_thread_each(), WorkerPool(n_jobs) as crew:
+        how = FitContext(given.schema, recipes_in(summary), options.seed, crew, n_jobs)
+        data, _ = encode_rows(before.encoding, given.table, labels, given.weight, how)
+        ways = before.hyperparameters.for_classes(np.arange(len(labels.classes)), data.rows.class_weights())
+        if data.rows.n_classes < 2 or not before.encoding.columns:
+            return EvidenceFit(data, options).run()
+        begun = [] if last is None else [warm_start(last, before.encoding, ways.terms)]
+        return fit_experts(data, ways, (begun, begun))[0]
 
 
 # Two models that were fitted apart: what each has found out about weighing columns goes into one.
@@ -161,32 +107,32 @@ class EvidenceAdding:
 class Side:
     """How one of the models was made: from so many rows, of these columns (texts last), with these classes."""
 
-    ways: Hyperparameters
+    hyperparameters: Hyperparameters
     columns: tuple[str, ...]
     classes: NDArray[np.object_]
     n_rows: int
 
 
-def merged_ways(a: Side, b: Side, classes: NDArray[np.object_], weights: Array) -> Hyperparameters:
+def merge_hyperparameters(a: Side, b: Side, classes: NDArray[np.object_], weights: Array) -> Hyperparameters:
     """Weights and offsets are means by the rows of both; terms, variances and shares are those of more rows.
 
     Columns stand in the order that `a` has. Where only one of the two has learned the offset of a class, it is that.
     """
     share = a.n_rows / (a.n_rows + b.n_rows) if a.n_rows + b.n_rows else 0.5
     places = np.array([b.columns.index(name) for name in a.columns], dtype=np.intp)
-    by_column = share * a.ways.weights + (1.0 - share) * b.ways.weights[places]
-    more = a.ways if a.n_rows >= b.n_rows else b.ways
-    terms = more.terms if more is a.ways else _moved(more.terms, np.argsort(places))
+    by_column = share * a.hyperparameters.feature_weights + (1.0 - share) * b.hyperparameters.feature_weights[places]
+    more = a.hyperparameters if a.n_rows >= b.n_rows else b.hyperparameters
+    terms = more.terms if more is a.hyperparameters else _moved(more.terms, np.argsort(places))
     offsets = _mean_offsets([(share, a), (1.0 - share, b)], classes.tolist())
     counted = weights / max(float(weights.sum()), 1e-300)
-    seen = Seen.nothing(a.ways.seen.codes.shape[1], 1 if len(classes) == 2 else len(classes))
-    return Hyperparameters(by_column, offsets, counted, terms, more.shares, more.spreads, seen)
+    seen = LaplaceRows.empty(a.hyperparameters.laplace_rows.codes.shape[1], 1 if len(classes) == 2 else len(classes))
+    return Hyperparameters(by_column, offsets, counted, terms, more.stacking_weights, more.variances, seen)
 
 
 def _mean_offsets(sides: Sequence[tuple[float, Side]], classes: Sequence[object]) -> Array:
     total, heard = np.zeros(len(classes)), np.zeros(len(classes))
     for share, side in sides:
-        offsets = np.append(side.ways.offsets, 0.0)[index_levels(classes, side.classes.tolist())]
+        offsets = np.append(side.hyperparameters.class_offsets, 0.0)[index_levels(classes, side.classes.tolist())]
         total += share * offsets
         heard += np.where(offsets != 0.0, share, 0.0)  # what was learned is never exactly 0
     return np.divide(total, heard, out=total, where=heard > 0.0)
@@ -204,23 +150,24 @@ LEAST_SHARE = 0.1
 """Experts that are mixed with less say too little to be blown up."""
 
 
-def warm_start(last: Evidence, frame: Encoding, terms: Terms) -> Expert:
+def warm_start(last: AdditiveModel, frame: Encoding, terms: Terms) -> Expert:
     """Where to begin with these terms under a new frame: coefficients whose tables are about those of `last`.
 
     What the experts of the mixture said each by itself is not known any more: all begin with what they said together.
     The columns of a basis stand at right angles, so that a table is projected by one product.
     """
     design = frame.design(terms)
-    ones = np.ones(len(design.shape))
-    tables = _carried_over(last, frame, terms, design.n_cells) / max(float(last.ways.shares.sum()), LEAST_SHARE)
-    lengths = design.curvature(np.ones(design.n_cells), ones)
-    u = design.slopes(tables, ones) / np.where(lengths > 0.0, lengths, np.inf)[:, None]
-    return Expert(terms, design, u, ones, last.base, 0)
+    ones = np.ones(len(design.layout))
+    total = float(last.hyperparameters.stacking_weights.sum())
+    tables = _carried_over(last, frame, terms, design.n_cells) / max(total, LEAST_SHARE)
+    lengths = design.hessian_diagonal(np.ones(design.n_cells), ones)
+    u = design.coefficient_gradient(tables, ones) / np.where(lengths > 0.0, lengths, np.inf)[:, None]
+    return Expert(terms, design, u, ones, last.intercept, 0)
 
 
-def _carried_over(last: Evidence, frame: Encoding, terms: Terms, n_cells: int) -> Array:
+def _carried_over(last: AdditiveModel, frame: Encoding, terms: Terms, n_cells: int) -> Array:
     """The tables of `last` for the codes of a frame: zeros where it has no such term or code."""
-    names, before = ([column.name for column in one.columns] for one in (frame, last.frame))
+    names, before = ([column.name for column in one.columns] for one in (frame, last.encoding))
     starts = dict(zip([(k,) for k in range(len(before))] + last.terms.tuples(), last.starts.tolist(), strict=True))
     out, end = np.zeros((n_cells, last.tables.shape[1])), 0
     for term in [(k,) for k in range(len(names))] + terms.tuples():
@@ -232,10 +179,12 @@ def _carried_over(last: Evidence, frame: Encoding, terms: Terms, n_cells: int) -
         start = starts.get(tuple(sorted(there)))
         if start is None:
             continue
-        old_widths = [_width(last.frame, there[k], order) for k in turned]
+        old_widths = [_width(last.encoding, there[k], order) for k in turned]
         table = last.tables[start : start + int(np.prod(old_widths))].reshape(*old_widths, -1)
         table = np.moveaxis(table, range(order), turned.tolist())
-        codes = [_old_codes(last.frame.columns[t], frame.columns[p], order) for t, p in zip(there, term, strict=True)]
+        codes = [
+            _old_codes(last.encoding.columns[t], frame.columns[p], order) for t, p in zip(there, term, strict=True)
+        ]
         out[first:end] = table[np.ix_(*codes)].reshape(end - first, -1)
     return out
 

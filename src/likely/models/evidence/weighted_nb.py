@@ -1,4 +1,9 @@
-"""W: naive Bayes whose columns have weights, so that what is said twice counts less."""
+"""Weighted naive Bayes: the first expert, in which redundant columns count less.
+
+score_c = b_c + Σ_j w_j · log P(bin_j | c) (+ Σ_t w_t · score of text t), w ≥ 0, over the coarse bins, with
+P(bin | c) = (count + m · share of the bin) / (weight of the class + m), m = 4. Feature weights w and intercepts b
+minimise the log loss of rows, each scored by counts without itself, plus a ridge (`models.feature_weights`).
+"""
 
 from __future__ import annotations
 
@@ -10,155 +15,156 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, UInt8
-from likely.models.evidence.hyperparameters import usual_weight
 from likely.models.evidence.kernels import residuals
 from likely.models.evidence.row_source import Block, Rows, RowSource
-from likely.models.evidence.solver import descend, log_prior
+from likely.models.evidence.solver import log_prior
+from likely.models.feature_weights import RIDGE, penalised
+from likely.numerics import lbfgs
 
 SMOOTHING = 4.0
-RIDGE = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighted:
-    """A weight per column (and per text, behind them), and tables that these are multiplied into already."""
+class WeightedNaiveBayes:
+    """A weight per column, then per text; `tables` are cells × scores, already multiplied by the weights."""
 
-    weights: Array
+    feature_weights: Array
     tables: Array
-    base: Array
+    intercept: Array
     passes: int
 
     def scores(self, rows: Rows, starts: NDArray[np.int32]) -> Array:
-        """Scores of other rows, given by their coarse codes, without what is known beforehand."""
-        out, by_text = rows.scores(starts, self.tables, self.base), self.weights[len(starts) :]
-        for t, share in enumerate(by_text):
-            out += share * rows.texts[:, t * out.shape[1] : (t + 1) * out.shape[1]]
+        """Scores of rows, given by their coarse codes and without offset."""
+        out, text_weights = rows.scores(starts, self.tables, self.intercept), self.feature_weights[len(starts) :]
+        for t, weight in enumerate(text_weights):
+            out += weight * rows.text_scores[:, t * out.shape[1] : (t + 1) * out.shape[1]]
         return out
 
 
-def log_shares(counts: Array, starts: NDArray[np.int32], classes: Array, less: float) -> Array:
-    """log((count + m·share)/(class + m)) per cell and class, without `less` of the class's own rows; 0 for code 0."""
+def log_conditionals(counts: Array, starts: NDArray[np.int32], class_weights: Array, left_out: float) -> Array:
+    """log P(cell | class), smoothed, with a weight of `left_out` taken from every count; 0 for code 0.
+
+    log((count + m · share)/(class + m)) of counts, cells × classes.
+    """
     total = counts.sum(axis=1)
-    grand = max(float(classes.sum()), 1e-300)
-    believed = SMOOTHING * total / grand
-    tops = np.maximum(counts - less, 0.0) + believed[:, None]
-    bottoms = np.maximum(classes - less, 0.0) + SMOOTHING
+    prior_counts = SMOOTHING * total / max(float(class_weights.sum()), 1e-300)
+    numerators = np.maximum(counts - left_out, 0.0) + prior_counts[:, None]
+    denominators = np.maximum(class_weights - left_out, 0.0) + SMOOTHING
     out = np.zeros_like(counts)
-    seen = total > 0.0
-    out[seen] = np.log(tops[seen] / bottoms)
+    occupied = total > 0.0
+    out[occupied] = np.log(numerators[occupied] / denominators)
     out[starts] = 0.0
     return out
 
 
-def weigh_columns(rows: RowSource, starts: NDArray[np.int32], n_cells: int, tolerance: float) -> Weighted:
-    """Weights from zero up and a base per score, by the log loss of rows that are judged without themselves."""
-    classes, n_scores = rows.class_weights(), rows.n_scores
-    counts, (weighing, by_text) = rows.class_counts(starts, n_cells), rows.summed(_looked_over, len(starts))
-    usual = float(classes.sum()) / max(weighing, 1)
-    tables, without = log_shares(counts, starts, classes, 0.0), log_shares(counts, starts, classes, usual)
-    without[counts <= 0.0] = tables[counts <= 0.0]
+def fit_feature_weights(
+    rows: RowSource, starts: NDArray[np.int32], n_cells: int, tolerance: float
+) -> WeightedNaiveBayes:
+    """Feature weights (≥ 0) and intercepts that minimise the leave-one-out log loss plus a ridge."""
+    class_weights, n_scores = rows.class_weights(), rows.n_scores
+    counts, (n_rows, text_squares) = rows.class_counts(starts, n_cells), rows.sum_over_blocks(_row_sums, len(starts))
+    row_weight = float(class_weights.sum()) / max(n_rows, 1)
+    tables = log_conditionals(counts, starts, class_weights, 0.0)
+    loo_tables = log_conditionals(counts, starts, class_weights, row_weight)
+    loo_tables[counts <= 0.0] = tables[counts <= 0.0]
     n_columns = len(starts)
-    n_weights = n_columns + len(by_text) // n_scores
-    centre = usual_weight(n_weights)
+    n_weights = n_columns + len(text_squares) // n_scores
 
-    def look(x: Array) -> tuple[float, Array]:
-        by_column, base = x[:n_weights], x[n_weights:]
-
-        def one(b: Block) -> list[Any]:
-            slope, base_slope = np.empty(n_weights), np.empty(n_scores)
-            texts = b.texts if len(b.texts) else np.zeros((len(b.y), 0))
-            loss = weigh(
-                b.codes, starts, tables, without, texts, b.y, b.weight, by_column, base, b.first, b.last,
-                slope, base_slope,
+    def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
+        def statistics(b: Block) -> list[Any]:
+            gradient, intercept_gradient = np.empty(n_weights), np.empty(n_scores)
+            text_scores = b.text_scores if len(b.text_scores) else np.zeros((len(b.y), 0))
+            value = leave_one_out_loss(
+                b.codes, starts, tables, loo_tables, text_scores, b.y, b.weight, weights, intercept, b.first, b.last,
+                gradient, intercept_gradient,
             )  # fmt: skip
-            return [loss, slope, base_slope]
+            return [value, gradient, intercept_gradient]
 
-        loss, slope, base_slope = rows.summed(one, n_weights)
-        gap = by_column - centre
-        value = loss + 0.5 * RIDGE * float(gap @ gap)
-        return value, np.concatenate([slope + RIDGE * gap, base_slope])
+        value, gradient, intercept_gradient = rows.sum_over_blocks(statistics, n_weights)
+        return value, gradient, intercept_gradient
 
-    start = np.concatenate([np.full(n_weights, centre), log_prior(classes)])
-    floored = np.arange(len(start)) < n_weights
-    inverse = 1.0 / np.concatenate([_curvature(counts, tables, starts, classes, by_text, n_scores), _bends(classes)])
-    found, passes = descend(look, start, inverse, tolerance * float(classes.sum()), floored)
-    weights = found[:n_weights]
-    by_cell = np.repeat(weights[:n_columns], np.diff(np.append(starts, n_cells)))[:, None]
-    scored = tables[:, 1:] - tables[:, :1] if n_scores == 1 else tables
-    return Weighted(weights, by_cell * scored, found[n_weights:], passes)
-
-
-def _looked_over(b: Block) -> list[Any]:
-    """How many rows have any weight, and the sum of squares of what each text says."""
-    here = slice(b.first, b.last)
-    return [np.count_nonzero(b.weight[here]), (b.texts[here] ** 2).sum(axis=0)]
+    objective, start = penalised(loss, n_weights, log_prior(class_weights))
+    weight_hessian = _weight_hessian(counts, tables, starts, class_weights, text_squares, n_scores)
+    preconditioner = 1.0 / np.concatenate([RIDGE + weight_hessian, _intercept_hessian(class_weights)])
+    is_weight = np.arange(len(start)) < n_weights
+    x, passes = lbfgs(objective, start, preconditioner, tolerance * float(class_weights.sum()), nonnegative=is_weight)
+    weights = x[:n_weights]
+    cell_weights = np.repeat(weights[:n_columns], np.diff(np.append(starts, n_cells)))[:, None]
+    scores = tables[:, 1:] - tables[:, :1] if n_scores == 1 else tables
+    return WeightedNaiveBayes(weights, cell_weights * scores, x[n_weights:], passes)
 
 
-def _bends(classes: Array) -> Array:
-    """How strongly the loss bends with the base of each score."""
-    shares = classes / classes.sum()
-    bends = np.maximum(classes * (1.0 - shares), 1e-3)
-    return np.asarray(bends[1:] if len(bends) == 2 else bends)
+def _row_sums(b: Block) -> list[Any]:
+    """Number of rows with a weight, and the sum of squares of each text score."""
+    rows = slice(b.first, b.last)
+    return [np.count_nonzero(b.weight[rows]), (b.text_scores[rows] ** 2).sum(axis=0)]
 
 
-def _curvature(
-    counts: Array, tables: Array, starts: NDArray[np.int32], classes: Array, squares: Array, n_scores: int
+def _intercept_hessian(class_weights: Array) -> Array:
+    """Approximate Hessian diagonal by the intercepts: N_c (1 − p_c)."""
+    shares = class_weights / class_weights.sum()
+    diagonal = np.maximum(class_weights * (1.0 - shares), 1e-3)
+    return np.asarray(diagonal[1:] if len(diagonal) == 2 else diagonal)
+
+
+def _weight_hessian(
+    counts: Array, tables: Array, starts: NDArray[np.int32], class_weights: Array, text_squares: Array, n_scores: int
 ) -> Array:
-    """About how strongly the loss bends with each weight: the spread between classes of what the column says."""
-    shares = classes / classes.sum()
-    spread = ((tables - (tables @ shares)[:, None]) ** 2) @ shares
-    by_column = np.add.reduceat(counts.sum(axis=1) * spread, starts) if len(starts) else np.zeros(0)
-    by_text = squares.reshape(-1, n_scores).mean(axis=1) * float((shares * (1 - shares)).mean())
-    return np.asarray(RIDGE + np.concatenate([by_column, by_text]))
-
-
-# Weighted naive Bayes: one pass over rows, each judged without its own count.
+    """Approximate Hessian diagonal by the feature weights: Σ_rows variance over classes of log P(cell | c)."""
+    shares = class_weights / class_weights.sum()
+    variance = ((tables - (tables @ shares)[:, None]) ** 2) @ shares
+    of_columns = np.add.reduceat(counts.sum(axis=1) * variance, starts) if len(starts) else np.zeros(0)
+    of_texts = text_squares.reshape(-1, n_scores).mean(axis=1) * float((shares * (1 - shares)).mean())
+    return np.concatenate([of_columns, of_texts])
 
 
 @numba.njit(nogil=True, cache=True)
-def weigh(
-    codes: UInt8, starts: Int32, tables: Array, without: Array, texts: Array, y: NDArray[np.int32], weight: Array,
-    by_column: Array, base: Array, first: int, last: int, slope: Array, base_slope: Array,
+def leave_one_out_loss(
+    codes: UInt8, starts: Int32, tables: Array, loo_tables: Array, text_scores: Array, y: NDArray[np.int32],
+    weight: Array, feature_weights: Array, intercept: Array, first: int, last: int, gradient: Array,
+    intercept_gradient: Array,
 ) -> float:  # fmt: skip
-    """Log loss, and its slope by the weight of each column and by each class's base.
+    """Σ weight · log loss of rows `first` to `last`; writes its gradient by feature weights and by intercepts.
 
-    `tables` and `without` are cells × classes: log shares, and the same without one row of the class. `texts` is
-    rows × (texts × scores), what texts say; their weights stand behind those of the columns.
+    `tables` and `loo_tables` are cells × classes: log P(cell | class), and the same without one row of the class.
+    `text_scores` is rows × (texts × scores).
     """
-    n_said, n_scores = len(by_column), len(base)
-    said = np.empty((n_said, n_scores))
+    n_features, n_scores = len(feature_weights), len(intercept)
+    features = np.empty((n_features, n_scores))
     scores = np.empty((1, n_scores))
-    slope[:] = 0.0
-    base_slope[:] = 0.0
+    gradient[:] = 0.0
+    intercept_gradient[:] = 0.0
     loss = 0.0
     for i in range(first, last):
-        _listen(codes[i], starts, tables, without, texts[i], y[i], said)
+        _leave_one_out_features(codes[i], starts, tables, loo_tables, text_scores[i], y[i], features)
         for c in range(n_scores):
-            scores[0, c] = base[c]
-        for j in range(n_said):
+            scores[0, c] = intercept[c]
+        for j in range(n_features):
             for c in range(n_scores):
-                scores[0, c] += by_column[j] * said[j, c]
+                scores[0, c] += feature_weights[j] * features[j, c]
         loss += residuals(scores, y[i : i + 1], weight[i : i + 1])
         for c in range(n_scores):
-            base_slope[c] += scores[0, c]
-        for j in range(n_said):
+            intercept_gradient[c] += scores[0, c]
+        for j in range(n_features):
             for c in range(n_scores):
-                slope[j] += scores[0, c] * said[j, c]
+                gradient[j] += scores[0, c] * features[j, c]
     return loss
 
 
 @numba.njit(nogil=True, cache=True)
-def _listen(codes: UInt8, starts: Int32, tables: Array, without: Array, texts: Array, own: int, out: Array) -> None:
-    """What each column and each text of a row says, the row's own count taken out."""
+def _leave_one_out_features(
+    codes: UInt8, starts: Int32, tables: Array, loo_tables: Array, text_scores: Array, own: int, out: Array
+) -> None:
+    """Scores that each column and each text of a row gives, with the row's own count taken out of its class."""
     n_columns, n_scores = len(starts), out.shape[1]
     for j in range(n_columns):
         cell = starts[j] + codes[j]
         if n_scores == 1:
-            out[j, 0] = without[cell, 1] - tables[cell, 0] if own == 1 else tables[cell, 1] - without[cell, 0]
+            out[j, 0] = loo_tables[cell, 1] - tables[cell, 0] if own == 1 else tables[cell, 1] - loo_tables[cell, 0]
         else:
             for c in range(n_scores):
                 out[j, c] = tables[cell, c]
-            out[j, own] = without[cell, own]
+            out[j, own] = loo_tables[cell, own]
     for t in range(len(out) - n_columns):
         for c in range(n_scores):
-            out[n_columns + t, c] = texts[t * n_scores + c]
+            out[n_columns + t, c] = text_scores[t * n_scores + c]

@@ -16,6 +16,7 @@ from likely.arrays import Array, Index, Int32
 from likely.models.svm.dual import Plan, Problem
 from likely.models.svm.machine import class_pairs, n_pairs
 from likely.models.svm.solver import choose_method, solve
+from likely.numerics import ARMIJO, newton
 
 MANY_ROWS = 10_000
 """Above so many rows one of the parts that could be held out is enough: a sigmoid has two numbers."""
@@ -159,7 +160,7 @@ def fit_sigmoid(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tu
     f = values / unit
     truth = np.where(is_later, (later + 1.0) / (later + 2.0), 1.0 / (earlier + 2.0))
     start = np.array([0.0, np.log((later + 1.0) / (earlier + 1.0))])
-    slope, shift = _newton(f, truth, weight, start)
+    slope, shift = _fit_line(f, truth, weight, start)
     if slope > 0.0:
         return slope / unit, shift
     n_later = int(np.count_nonzero(is_later))
@@ -173,32 +174,24 @@ def fit_slope(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tupl
     return (slope if slope > 0.0 else 1.0), 0.0
 
 
-def _newton(f: Array, truth: Array, weight: Array, at: Array) -> tuple[float, float]:
-    loss = _loss(at, f, truth, weight)
-    for _ in range(MOST_STEPS):
-        p = expit(at[0] * f + at[1])
+def _fit_line(f: Array, truth: Array, weight: Array, start: Array) -> tuple[float, float]:
+    def objective(line: Array) -> tuple[float, Array, Array]:
+        logits = line[0] * f + line[1]
+        loss = -float(weight @ (truth * log_expit(logits) + (1.0 - truth) * log_expit(-logits)))
+        p = expit(logits)
         residual, curvature = weight * (p - truth), weight * p * (1.0 - p)
-        gradient = np.array([residual @ f, residual.sum()])
-        if np.abs(gradient).max() < DONE * float(weight.sum()):
-            break
         hessian = np.array([[curvature @ (f * f), curvature @ f], [curvature @ f, curvature.sum()]]) + RIDGE * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        size = 1.0
-        while size > SMALLEST_STEP:
-            there = at - size * step
-            lower = _loss(there, f, truth, weight)
-            if lower < loss + 1e-4 * size * float(gradient @ -step):
-                break
-            size *= 0.5
-        else:
-            break
-        at, loss = there, lower
-    return float(at[0]), float(at[1])
+        return loss, np.array([residual @ f, residual.sum()]), hessian
 
-
-def _loss(at: Array, f: Array, truth: Array, weight: Array) -> float:
-    logits = at[0] * f + at[1]
-    return -float(weight @ (truth * log_expit(logits) + (1.0 - truth) * log_expit(-logits)))
+    slope, shift = newton(
+        objective,
+        start,
+        max_steps=MOST_STEPS,
+        shortest=SMALLEST_STEP,
+        max_gradient=DONE * float(weight.sum()),
+        armijo=ARMIJO,
+    )
+    return float(slope), float(shift)
 
 
 # Probabilities that are worked out when somebody asks for them: they cost several fits more.

@@ -2,52 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
-from likely.errors import DataError, SettingsError
-from likely.evaluation.progress import Progress
-from likely.models.classifier import Persistable
-from likely.models.decision import Decider
+from likely.errors import DataError
+from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.setting_checks import Check, check_settings
 from likely.models.settings import between, whole
 from likely.models.svm.calibration import CalibrationTask, LazyCalibration
 from likely.models.svm.codec import read_learned, write_learned
 from likely.models.svm.dual import Plan, Problem, class_costs, row_costs
-from likely.models.svm.explain import SVMLooks
+from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
 from likely.models.svm.gram import warn_if_not_psd
-from likely.models.svm.kernels import as_kernel, total_variance
-from likely.models.svm.machine import Machine, one_vs_one_votes
+from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
+from likely.models.svm.machine import Machine, class_pairs, one_vs_one_votes
 from likely.models.svm.search import Trial, n_trials, search
-from likely.models.svm.solver import METHODS, solve
-from likely.numerics import log_of
-from likely.parallel import n_threads
+from likely.models.svm.settings import CHECKS
+from likely.models.svm.solver import solve
+from likely.progress import StepBar
 from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
-from likely.table import Labels, Table, as_table, labels_of
-from likely.table.schema import schema_for
-from likely.table.weights import row_weights
+from likely.table import Labels, Table, labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from likely.render.picture import Picture
 
 PAIR_CELLS = 1 << 24
 """Values of rows and pairs of classes that are held at once (128 MiB)."""
 
 
-class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decider):
+class SVMClassifier(Classifier):
     """A support vector machine for tables as they are: the widest margin between the classes, two at a time.
 
     Numbers are standardised, categories become one feature each, gaps are filled and marked, texts become tf-idf; all
@@ -63,7 +60,7 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     kernel : "gauss", "linear", "polynomial", "sigmoid", or kernels of `likely.models.svm`, which add and multiply.
     scale : whether numbers are standardised.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Recipe`, or a mapping of column names to recipes.
+    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     class_weight : None, "balanced", or a mapping of classes to weights that C is multiplied with; probabilities are as
         if there were so many more rows of these classes.
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes. Other
@@ -87,6 +84,14 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     machine_: Machine
     preparation_: Preparation
     calibration_: LazyCalibration
+    support_: NDArray[Any]
+    counts_: Array
+    kernel_: Kernel
+    C_: float
+    method_: str
+    n_rows_: int
+
+    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
 
     def __init__(
         self,
@@ -125,12 +130,11 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
+        check_settings(self)
         plan, n_folds = self._plan(), whole("folds", self.folds, 2)
-        table = as_table(X, allow_empty=False)
-        target = y if isinstance(y, str) and y in table else None
-        schema = schema_for(table, target, self.schema)
-        labels = labels_of(y, table)
-        used = _Used.of(table, labels, row_weights(sample_weight, table, schema.weight))
+        given = self._training_rows(X, y, sample_weight)
+        warn_if_unsaved(given.labels.classes)
+        schema, used = given.schema, _Used.of(given.table, given.labels, given.weight)
         recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
         seen = ClassWeights.observe(used.labels.classes, used.labels.codes, used.weight)
         class_prior(self.priors, seen)  # refuses what are no priors before the work begins
@@ -142,21 +146,13 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         plan = self._settled(plan, problem, used.weight)
         warn_if_not_psd(plan.kernel, rows)
         machine, self.method_ = solve(problem, plan)
-        self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), table.n_rows
-        if table.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._remember_columns(schema, named=given.table.named)
+        self.n_rows_ = given.table.n_rows
         self.classes_, self.counts_ = used.labels.classes, seen.weights
         self.preparation_, self.kernel_, self.C_ = preparation, plan.kernel, plan.C
         self.machine_, self.support_ = machine, used.rows[machine.rows]
         self.calibration_ = LazyCalibration(task=CalibrationTask(problem, plan, n_folds))
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class, the first of equals; the first call works out the calibration."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def decision_function(self, X: Any) -> Array:
         """Two classes: f(x), above 0 for the later one. More: the votes of each class, ties broken by the values.
@@ -183,10 +179,6 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         posterior *= np.divide(self._prior_shares(), counted, out=np.ones_like(counted), where=counted > 0.0)
         return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | row)."""
-        return log_of(self.predict_proba(X))
-
     def calibrate(self) -> Self:
         """Work out the probabilities now, and let the training rows go."""
         check_is_fitted(self)
@@ -201,6 +193,93 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         other._prior_shares()
         return other
 
+    # What it says about itself.
+
+    @property
+    def support_vectors_(self) -> Matrix:
+        """The prepared rows that the machine is made of, class by class."""
+        check_is_fitted(self)
+        return self.machine_.vectors
+
+    @property
+    def dual_coef_(self) -> Array:
+        """y·α of every support vector, one row for each of the other classes (one row for two classes)."""
+        check_is_fitted(self)
+        return self.machine_.dual
+
+    @property
+    def alpha_(self) -> Array:
+        """α of every row learned: one number for two classes, one for each of the other classes for more."""
+        check_is_fitted(self)
+        if self.method_ != "exact":
+            raise NotThere(
+                f"The machine was solved by {self.method_}, which has no α: fit with method='exact' for them."
+            )
+        whole = np.zeros((self.n_rows_, len(self.machine_.dual)))
+        whole[self.support_] = np.abs(self.machine_.dual.T)
+        return whole[:, 0] if len(self.classes_) == 2 else whole
+
+    @property
+    def w_(self) -> Array:
+        """The normal of the plane in the space of the prepared rows, one for each pair of classes if there are several.
+
+        `preparation_.features` says what each of its numbers belongs to.
+        """
+        planes = self._planes()
+        return np.asarray(planes[0] if len(self.classes_) == 2 else planes)
+
+    @property
+    def b_(self) -> Any:
+        """What is added to w·x: a number, or one for each pair of classes."""
+        check_is_fitted(self)
+        return float(self.machine_.b[0]) if len(self.classes_) == 2 else self.machine_.b
+
+    @property
+    def margin_(self) -> Any:
+        """The width 2/‖w‖ of the empty street between the classes: a number, or one for each pair of classes."""
+        check_is_fitted(self)
+        return float(self.machine_.margin[0]) if len(self.classes_) == 2 else self.machine_.margin
+
+    def cases(self, X: Any, y: Any) -> pd.DataFrame:
+        """Where each labelled row lies: class, nearest rival, y·f against it, slack ξ = max(0, 1 − y·f), and the case.
+
+        A: beyond the margin, ξ = 0. B: within the margin, but on the right side, ξ < 1. C: on the wrong side, ξ ≥ 1.
+        """
+        table = self._read(X)
+        pairs = self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
+        return cases(pairs, labels_of(y, table), self.classes_, self.tolerance)
+
+    def explain(self, X: Any) -> PlaneExplanation:
+        """One contribution per column and b, which add up to the value f(x) of each pair; for linear kernels.
+
+        With standardised numbers a contribution is that of the difference from the mean of the rows learned.
+        """
+        table = self._read(X)
+        planes = self._planes()
+        rows = self.preparation_.rows(table, self.n_jobs)
+        pairs = list(zip(*(self.classes_[each].tolist() for each in class_pairs(len(self.classes_))), strict=True))
+        return PlaneExplanation.of(pairs, planes, self.machine_.b, rows, self.preparation_, table)
+
+    def plot(self, X: Any, y: Any, columns: tuple[str, str] | None = None) -> Picture:
+        """Two columns as a plane: rows, support vectors in circles, the boundary and the edges of the margin."""
+        from likely.models.svm.plot import margins
+
+        check_is_fitted(self)
+        return margins(self, X, y, plane_columns(columns, self.schema_))
+
+    def _planes(self) -> Array:
+        check_is_fitted(self)
+        planes = self.machine_.w
+        if planes is None:
+            raise NotThere(
+                f"The kernel {self.kernel_!r} mixes the columns in a space of its own, so there are no weights of "
+                "single columns: fit with kernel='linear' for them."
+            )
+        return planes
+
+    def _page(self) -> str:
+        return machine_page(self)
+
     @property
     def search_(self) -> pd.DataFrame:
         """All settings that a search has tried: rows, C, kernel, and the share of held-out rows that were wrong."""
@@ -211,11 +290,6 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         return pd.DataFrame(lines, columns=["rows", "C", "kernel", "error"])
 
     def _plan(self) -> Plan:
-        if self.method not in METHODS:
-            raise SettingsError(f"method is {self.method!r}, but it is one of {', '.join(METHODS)}.")
-        if not isinstance(self.scale, bool | np.bool_):
-            raise SettingsError(f"scale is {self.scale!r}, but it is True or False.")
-        n_threads(self.n_jobs)
         return Plan(
             _price(self.C),
             as_kernel(self.kernel),
@@ -230,17 +304,12 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
     def _settled(self, plan: Plan, problem: Problem, weight: Array | None) -> Plan:
         """Price and kernel as searched, or as the rows suggest where the kernel leaves something open."""
         if isinstance(self.C, str) and self.C == "search" and problem.n_classes > 1:
-            bar = Progress(n_trials(len(problem), plan.kernel), "trial", self.progress)
+            bar = StepBar(n_trials(len(problem), plan.kernel), "trial", self.progress)
             price, kernel, self.search_trials_ = search(problem, plan, plan.kernel, bar.step)
             return replace(plan, C=price, kernel=kernel)
         if plan.kernel.is_open:
             return replace(plan, kernel=plan.kernel.settled(total_variance(problem.X, weight)))
         return plan
-
-    def _read(self, X: Any) -> Table:
-        """A table to predict for, under the names of the schema."""
-        check_is_fitted(self)
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
 
     def _pairs(self, X: Any) -> Array:
         table = self._read(X)
@@ -294,11 +363,8 @@ class SVMClassifier(SVMLooks, Persistable, ClassifierMixin, BaseEstimator, Decid
         self._counted_shares()
 
     def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags
 
 
@@ -325,8 +391,6 @@ class _Used:
 
 def _price(C: Any) -> float:
     """The price of slack as a number; infinite for none at all, and one before a search."""
-    if isinstance(C, str) and C in ("hard", "search"):
+    if isinstance(C, str):
         return float("inf") if C == "hard" else 1.0
-    if isinstance(C, str | bool) or not isinstance(C, Real) or not 0.0 < float(C) < np.inf:
-        raise SettingsError(f"C is {C!r}, but it is a number above 0, 'hard' or 'search'.")
     return float(C)

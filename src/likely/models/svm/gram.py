@@ -23,7 +23,7 @@ from likely.models.svm.kernels import (
     inner_products,
     squared_norms,
 )
-from likely.parallel import one_thread_each, side_by_side
+from likely.parallel import one_thread_each, run
 
 BLOCK_CELLS = 1 << 18
 """Cells of a block of rows with all others: they stay in the cache (2 MiB)."""
@@ -67,8 +67,7 @@ def each_block(n_rows: int, cells_per_row: int, use: Callable[[slice], None], n_
     size = min(max(BLOCK_CELLS // max(cells_per_row, 1), FEWEST_ROWS), MOST_ROWS)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     with one_thread_each():
-        for _ in side_by_side(use, blocks, n_jobs):
-            pass
+        run(use, blocks, n_jobs)
 
 
 def gram_matrix(kernel: Kernel, rows: Matrix, others: Matrix, n_jobs: int | None) -> Array:

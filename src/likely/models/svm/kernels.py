@@ -6,6 +6,7 @@ All that a kernel asks of the data are scalar products of rows, dense or sparse.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -15,6 +16,8 @@ from scipy import sparse
 
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, did_you_mean, listed
+from likely.numerics import is_between
+from likely.store.plain import TAGGED, Tag, from_plain, to_plain
 
 Matrix = Any
 """Rows × features: a dense array, or a sparse one in CSR."""
@@ -30,6 +33,9 @@ LARGEST = 1e150
 
 WIDEST = 1e100
 """Widths and factors beyond this, or below one part of it, would overflow."""
+
+NUMBER = (int, float, np.integer, np.floating)
+"""Numbers that an array of floats can be multiplied with."""
 
 HIGHEST = 100
 """The highest degree of a polynomial."""
@@ -328,7 +334,7 @@ class Product(_Pair):
 
 
 def _finite(what: str, number: Any) -> None:
-    if not isinstance(number, Real) or not np.isfinite(float(number)):
+    if not isinstance(number, NUMBER) or not is_between(number, -LARGEST, LARGEST):
         raise SettingsError(f"{what} is {number!r}, but it is a finite number.")
 
 
@@ -340,7 +346,7 @@ def _whole(what: str, number: Any) -> None:
 def _positive(what: str, number: Any, *, may_be_open: bool = True) -> None:
     if may_be_open and number is None:
         return
-    if not (isinstance(number, Real) and 1.0 / WIDEST < float(number) < WIDEST):
+    if not (isinstance(number, NUMBER) and is_between(number, 1.0 / WIDEST, WIDEST)):
         raise SettingsError(f"{what} is {number!r}, but it is a number above 0.")
 
 
@@ -362,7 +368,31 @@ def as_kernel(given: Any) -> Kernel:
         return given
     if isinstance(given, str) and given in KERNELS:
         return KERNELS[given]
-    hint = f" Did you mean {ALIASES[given]!r}?" if given in ALIASES else did_you_mean(given, list(KERNELS))
+    name = str(given)
+    hint = f" Did you mean {ALIASES[name]!r}?" if name in ALIASES else did_you_mean(name, list(KERNELS))
     raise SettingsError(
         f"kernel is {given!r}, but it is a Kernel of likely.models.svm or one of {listed(list(KERNELS))}.{hint}"
     )
+
+
+# Kernels are settings: in a model file each is its name and its fields.
+
+STORED: dict[str, Callable[..., Kernel]] = {
+    kind.__name__: kind for kind in (Linear, Polynomial, Gauss, Sigmoid, Scaled, Sum, Product)
+}
+
+
+def _write(kernel: Kernel, depth: int) -> Any:
+    return [type(kernel).__name__, *(to_plain(part, depth) for part in vars(kernel).values())]
+
+
+def _read(of: Any, depth: int) -> Kernel:
+    kind = STORED[of[0]]
+    parts = [from_plain(part, depth) for part in of[1:]]
+    inner = parts[1:] if kind is Scaled else parts if kind in (Sum, Product) else []
+    if not all(isinstance(part, Kernel) for part in inner):
+        raise TypeError("a kernel is made of kernels")
+    return kind(*parts)
+
+
+TAGGED[Kernel] = Tag("kernel", _write, _read)

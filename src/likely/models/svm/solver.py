@@ -17,7 +17,7 @@ from likely.models.svm.dual import Plan, Problem, solve_exactly, solve_hard
 from likely.models.svm.gram import gram_matrix
 from likely.models.svm.kernels import Gauss, Linear, Matrix, Polynomial, Sigmoid, densified, gram, with_int32_indices
 from likely.models.svm.machine import Machine, class_pairs, n_pairs
-from likely.parallel import side_by_side
+from likely.parallel import run
 
 LINEAR_ROWS = 10_000
 """Above so many rows a linear machine is solved for its hyperplanes alone, without support vectors."""
@@ -139,7 +139,7 @@ def fit_hyperplanes(X: Matrix, problem: Problem, plan: Plan) -> tuple[Array, Arr
         cost = None if problem.cost is None else problem.cost[own]
         return _fit_hyperplane(X[own], problem.y[own] == later[place], cost, plan)
 
-    found = list(side_by_side(fit_pair, range(n_pairs(problem.n_classes)), plan.n_jobs))
+    found = run(fit_pair, range(n_pairs(problem.n_classes)), plan.n_jobs)
     return np.array([w for w, _ in found]), np.array([b for _, b in found])
 
 

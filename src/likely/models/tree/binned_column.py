@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64, UInt8
 from likely.models.tree.columns import GAP, LOWER, EntropyTables, Level, Moves, SplitCriterion, Splits, SurrogateScores
-from likely.models.tree.sorted_column import branches_by_threshold, mid_points
+from likely.models.tree.sorted_column import branches_by_threshold
 from likely.models.tree.split_measures import (
     TIE,
     WITHOUT_LOGARITHMS,
@@ -26,6 +26,7 @@ from likely.models.tree.unit_weights import (
     unit_edges_by_counts,
     unit_edges_by_entropy,
 )
+from likely.stats.binning import equal_frequency_edges
 
 MOST_BINS = 255
 
@@ -126,14 +127,7 @@ def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
     """Edges between bins: between all values if they are few, else at quantiles, always half way between two values."""
     if len(numbers) > MOST_SAMPLED:
         numbers = numbers[:: -(-len(numbers) // MOST_SAMPLED)]
-    ordered = np.sort(numbers[~np.isnan(numbers)])
-    if not len(ordered):
-        return np.empty(0)
-    ends = np.flatnonzero(ordered[1:] != ordered[:-1])  # the last place of every value but the largest
-    if len(ends) >= most_bins:
-        wanted = np.arange(1, most_bins) * (len(ordered) / most_bins) - 1.0
-        ends = ends[np.unique(np.clip(np.searchsorted(ends, wanted), 0, len(ends) - 1))]
-    return mid_points(ordered[ends], ordered[ends + 1])
+    return equal_frequency_edges(numbers, most_bins)
 
 
 @numba.njit(nogil=True, cache=True)

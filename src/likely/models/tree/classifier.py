@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from os import PathLike
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Int32
 from likely.decide import LossMatrix, Scores, as_loss
 from likely.errors import DataError, SettingsError
-from likely.models.classifier import Persistable
-from likely.models.decision import Decider
+from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.setting_checks import Check
 from likely.models.tree.codec import read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
-from likely.models.tree.export import TreeLooks
-from likely.models.tree.fit import Plan, checked_plan
+from likely.models.tree.explain import Paths
+from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rules
+from likely.models.tree.fit import Plan
+from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows
 from likely.models.tree.pruning import (
     Pruning,
@@ -34,18 +33,19 @@ from likely.models.tree.pruning import (
     places_among,
     table_and_labels,
 )
+from likely.models.tree.settings import CHECKS, checked_plan
+from likely.models.tree.sql import Gaps, case_expression
 from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Tree
-from likely.numerics import log_of, refuse_heavy
+from likely.numerics import refuse_heavy
 from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
-from likely.table.schema import Schema, schema_for
-from likely.table.weights import row_weights
+from likely.table.schema import Schema
 
 
-class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Decider):
+class TreeClassifier(Classifier):
     """A decision tree for tables as they are: numbers are cut, categories branch, gaps are no obstacle.
 
     Parameters
@@ -71,10 +71,10 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
     loss : a `Loss`: `predict` then takes the cheapest decision in place of the most probable class.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    seed : for shares of rows and folds that pruning draws.
+    random_state : for shares of rows and folds that pruning draws.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
-    >>> from likely import datasets
+    >>> from likely.teaching import datasets
     >>> patients = datasets.patients()
     >>> clf = TreeClassifier().fit(patients, "drug")
     >>> print(clf.to_text())
@@ -88,6 +88,8 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
 
     tree_: Tree
     n_rows_: int
+
+    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
 
     def __init__(
         self,
@@ -108,7 +110,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         priors: Any = None,
         loss: Any = None,
         schema: Any = None,
-        seed: int = 0,
+        random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.measure = measure
@@ -127,7 +129,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         self.priors = priors
         self.loss = loss
         self.schema = schema
-        self.seed = seed
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     @property
@@ -138,25 +140,23 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow and prune a tree from these rows. `y` may also name a column of the table."""
-        plan, choice = self.plan(), Pruning.read(self.prune)
-        table = as_table(X, allow_empty=False)
-        target = y if isinstance(y, str) and y in table else None
-        schema = schema_for(table, target, self.schema)
-        labels = labels_of(y, table)
+        plan, choice = self._plan(), Pruning.read(self.prune)
+        given = self._training_rows(X, y, sample_weight)
+        table, schema, labels = given.table, given.schema, given.labels
+        warn_if_unsaved(labels.classes)
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), labels.classes, 1)
-        weights = self._weights(labels, row_weights(sample_weight, table, schema.weight))
+        weights = self._weights(labels, given.weight)
         features = features_of(table, schema, self._telling(table, labels, weights))
         stock = TrainingData.read(table, features, labels.classes, labels.codes, weights)
         apart = None
         if choice.method == "reduced_error" and not isinstance(choice.amount, float | int):
             apart = self._apart(choice.amount, schema, stock)
-        tree = grow_and_prune(plan, choice, stock, apart, raising=self.raising, seed=self.seed, n_jobs=self.n_jobs)
-        self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), table.n_rows
-        if table.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        tree = grow_and_prune(
+            plan, choice, stock, apart, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
+        )
+        self._remember_columns(schema, named=table.named)
+        self.n_rows_ = table.n_rows
         return self._remember(tree)
 
     def pruned(self, prune: Any, X: Any = None, y: Any = None, *, raising: bool = False) -> Self:
@@ -201,22 +201,57 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | row)."""
-        return log_of(self.predict_proba(X))
-
     def apply(self, X: Any) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
         return self._rows(X).leaves()
 
-    def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
-        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
-        choice, kept = Pruning.read(self.prune), copy(self)
-        if choice.method == "reduced_error" and not isinstance(choice.amount, float | int):
-            kept.prune = ("reduced_error", GIVEN_APART)
-        Persistable.save(kept, path, sources)
+    # What it shows of itself.
 
-    def plan(self) -> Plan:
+    def explain(self, X: Any) -> Paths:
+        """The tests that each row passed and the leaf, or leaves, that it came to."""
+        rows = replace(self._rows(X), tree=self._shown())
+        return Paths.of(rows, self._shares(), None if self.loss is None else list(self.predict(X).tolist()))
+
+    def to_text(self, max_depth: int | None = None) -> str:
+        """The tree in lines: tests, outcomes, and in a leaf its class, its cases and, after a stroke, its errors."""
+        return drawn(self._shown(), max_depth)
+
+    def rules(self) -> list[Rule]:
+        """One rule for each leaf: if … and … then class, cases, confidence."""
+        return rules(self._shown(), float(self.smoothing))
+
+    def to_sql(self, gaps: Gaps = "null") -> str:
+        """One SQL expression with the class of a row (with a `loss`, the decision): names and values are quoted.
+
+        With `missing="weights"` a row that meets a gap gets NULL, or by `gaps="usual"` follows most cases.
+        """
+        return case_expression(self._shown(), gaps)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
+        return as_json(self._shown(), indent)
+
+    def to_dot(self) -> str:
+        """The tree as a graph for Graphviz."""
+        return as_dot(self._shown())
+
+    def plot(self, X: Any = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
+        """The tree as a picture with class bars; with rows, the way of one of them is highlighted."""
+        return TreePicture(self._shown(), max_depth=max_depth) if X is None else self.explain(X).plot(row, max_depth)
+
+    def _page(self) -> str:
+        return as_page(self._shown(), repr(self))
+
+    def _shown(self) -> Tree:
+        """The tree with what is decided in each node."""
+        check_is_fitted(self)
+        if self.loss is None:
+            return self.tree_
+        return replace(self.tree_, decided=tuple(self._cheapest(Scores.of_posterior(self._shares())).tolist()))
+
+    # How it grows, here or from files.
+
+    def _plan(self) -> Plan:
         """The parameters that growing needs, checked."""
         return checked_plan(self)
 
@@ -234,12 +269,12 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
             raise DataError("All rows have weight zero, so there is nothing to learn.")
         if self.priors is None:
             return weights
-        factors = self.class_factors(labels.classes, seen.weights)
+        factors = self._class_factors(labels.classes, seen.weights)
         weighed = np.asarray(factors[labels.codes] * (1.0 if weights is None else weights))
         refuse_heavy(weighed)
         return weighed
 
-    def class_factors(self, classes: NDArray[Any], weights: Array) -> Array:
+    def _class_factors(self, classes: NDArray[Any], weights: Array) -> Array:
         """By what the weights of each class are multiplied so that the classes have the shares of the priors."""
         if self.priors is None:
             return np.ones(len(classes))
@@ -248,11 +283,11 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         with np.errstate(over="ignore"):
             return np.asarray(np.divide(wanted, weights, out=np.zeros_like(wanted), where=weights > 0.0))
 
-    def grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
+    def _grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
         """Take on a tree that was grown elsewhere from rows of this schema, and prune it."""
         choice = Pruning.read(self.prune)
-        self.schema_, self.n_features_in_, self.n_rows_ = schema, len(schema), n_rows
-        self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self._remember_columns(schema)
+        self.n_rows_ = n_rows
         self._remember(tree)
         if choice.method == "reduced_error":
             return self._remember(self.pruned(self.prune).tree_)
@@ -275,26 +310,12 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         self.tree_, self.classes_ = tree, tree.classes
         return self
 
-    def _read(self, X: Any) -> Table:
-        """A table to predict for, under the names of the schema."""
-        check_is_fitted(self)
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
-
     def _rows(self, X: Any) -> Rows:
         table = self._read(X)
         return Rows.of(self.tree_, table, self.n_jobs)
 
     def _shares(self) -> Array:
         return self.tree_.probabilities(float(self.smoothing))
-
-    def _shown(self) -> Tree:
-        """The tree with what is decided in each node."""
-        if self.loss is None:
-            return self.tree_
-        return replace(self.tree_, decided=tuple(self._cheapest(Scores.of_posterior(self._shares())).tolist()))
-
-    def _decided(self, X: Any) -> Sequence[Any] | None:
-        return None if self.loss is None else list(self.predict(X).tolist())
 
     def _cheapest(self, scores: Scores) -> NDArray[Any]:
         bound = LossMatrix.of(as_loss(self.loss), self.classes_, scores.n_rows)
@@ -303,6 +324,12 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
     def _prior_shares(self) -> Array:
         return np.asarray(self.tree_.counts[0] / self.tree_.counts[0].sum())
 
+    def _settings_kept(self) -> dict[str, Any]:
+        choice, settings = Pruning.read(self.prune), super()._settings_kept()
+        if choice.method == "reduced_error" and not isinstance(choice.amount, float | int):
+            settings["prune"] = ("reduced_error", GIVEN_APART)
+        return settings
+
     def _rows_learned(self) -> int:
         return self.n_rows_
 
@@ -310,7 +337,7 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
         return {"rows": self.n_rows_, "tree": write_tree(self.tree_, writer)}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
-        self.plan()
+        self._plan()
         Pruning.read(self.prune)
         if type(data["rows"]) is not int or data["rows"] < 0:
             raise DataError("its number of rows is no number")
@@ -329,13 +356,6 @@ class TreeClassifier(TreeLooks, Persistable, ClassifierMixin, BaseEstimator, Dec
             raise DataError("its tree tests columns that are not in its schema")
         if words and max(words.values()) > (self.text_tokens or 0):
             raise DataError("its tree asks for more words than it may")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = cast(Tags, super().__sklearn_tags__())
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 GIVEN_APART = "rows that were given apart"

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32
 from likely.engines.memory import USUAL_RECIPE
-from likely.errors import DataError, SchemaError
+from likely.errors import DataError, SchemaError, in_column, say_kind
+from likely.evaluation.folds import shuffled_by_class
 from likely.models.tree.tree import Feature
 from likely.stats import TokenCounts
-from likely.stats.token_counts import information_by_word
 from likely.table import GAP, Table, index_levels
 from likely.table.cells import CategoryCells, Cells, used
 from likely.table.levels import in_order
@@ -53,7 +53,9 @@ def _text_refused(name: str) -> SchemaError:
     """A tree tests numbers and categories: a text is neither."""
     return SchemaError(
         f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most telling words "
-        f"(text_tokens=100), leave it out (schema={{{name!r}: 'ignored'}}), or call it nominal."
+        f"(text_tokens=100), leave it out (",
+        say_kind(name, "ignored"),
+        "), or call it nominal.",
     )
 
 
@@ -82,7 +84,7 @@ def read_numbers(table: Table, name: str) -> Array:
         suspicious = not np.isfinite(numbers.sum())
     if suspicious and np.isinf(numbers).any():
         row = int(np.argmax(np.isinf(numbers)))
-        raise DataError(f"Row {row} of column {name!r} holds {numbers[row]:g}, but {INFINITE}.")
+        raise DataError(*in_column(row, name), f" holds {numbers[row]:g}, but {INFINITE}.")
     return numbers
 
 
@@ -124,10 +126,8 @@ class TrainingData:
 
     def folds(self, n_folds: int, seed: int) -> Int32:
         """The fold of each row: every class is shuffled and dealt out, so that folds are alike."""
-        shuffled = np.random.default_rng(seed).permutation(len(self))
-        by_class = shuffled[np.argsort(self.labels[shuffled], kind="stable")]
         fold = np.empty(len(self), dtype=np.int32)
-        fold[by_class] = np.arange(len(self)) % n_folds
+        fold[shuffled_by_class(self.labels, np.random.default_rng(seed))] = np.arange(len(self)) % n_folds
         return fold
 
 
@@ -162,7 +162,7 @@ def informative_words(
     texts = table.strings(column)
     known = texts.is_valid().to_numpy() if texts.null_count else None
     seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_RECIPE, known, n_jobs)
-    gains = np.round(information_by_word(seen), DIGITS)
+    gains = np.round(seen.information_by_word(), DIGITS)
     best = np.argsort(-gains, kind="stable")[:most]
     return seen.words.take(best[gains[best] > 0.0].astype(np.int32)).to_list()
 

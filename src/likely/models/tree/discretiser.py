@@ -16,11 +16,11 @@ from likely.errors import DataError, SettingsError
 from likely.models.tree.data import TrainingData, read_numbers
 from likely.models.tree.fit import Plan
 from likely.models.tree.pruning import Pruning, grow_and_prune
-from likely.models.tree.sorted_column import mid_points
 from likely.models.tree.tree import Feature, number
+from likely.stats.binning import equal_frequency_edges, interval_of
 from likely.table import Labels, Table, as_table, labels_of
+from likely.table.labels import row_weights
 from likely.table.schema import Schema
-from likely.table.weights import row_weights
 
 METHODS = ("tree", "width", "frequency")
 ENCODINGS = ("interval", "code")
@@ -58,7 +58,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         prune: Any = ("confidence", 0.8),
         encode: str = "interval",
         schema: Any = None,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.method = method
         self.n_bins = n_bins
@@ -68,7 +68,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         self.prune = prune
         self.encode = encode
         self.schema = schema
-        self.seed = seed
+        self.random_state = random_state
 
     @property
     def intervals_(self) -> dict[str, list[str]]:
@@ -119,9 +119,9 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
             return np.array([*codes.levels, None], dtype=object)[codes.codes]
         places = interval_of(read_numbers(table, name), self.edges_[name])
         if self.encode == "code":
-            return places
+            return np.where(places < 0, np.nan, places)
         said = np.array([*interval_names(self.edges_[name]), None], dtype=object)
-        return np.asarray(said[np.where(np.isnan(places), -1, places).astype(np.intp)])
+        return np.asarray(said[places])
 
     def _edges(self, numbers: Array, labels: Labels | None, weights: Array) -> Array:
         rows = np.flatnonzero(weights)
@@ -129,10 +129,10 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         if self.method == "width":
             return width_edges(numbers, self.n_bins)
         if self.method == "frequency" or labels is None:
-            return frequency_edges(numbers, weights, self.n_bins)
+            return equal_frequency_edges(numbers, self.n_bins, weights)
         plan = Plan(self.measure, float(self.min_cases), self.max_depth)
         classes = labels.codes[rows], len(labels.classes)
-        return tree_edges(numbers, *classes, weights, plan, Pruning.read(self.prune), self.seed)
+        return tree_edges(numbers, *classes, weights, plan, Pruning.read(self.prune), self.random_state)
 
     def _labels(self, table: Table, y: Any) -> Labels | None:
         if self.method != "tree":
@@ -179,26 +179,6 @@ def width_edges(numbers: Array, n_bins: int) -> Array:
         return np.empty(0)
     # Of halves, so that the range of numbers near to the largest there are is still a number.
     return np.unique(2.0 * np.linspace(0.5 * known.min(), 0.5 * known.max(), n_bins + 1)[1:-1])
-
-
-def frequency_edges(numbers: Array, weights: Array, n_bins: int) -> Array:
-    """Edges that cut the known numbers into so many parts of about equal weight, or fewer; equal ones stay together."""
-    order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
-    ordered, below = numbers[order], np.cumsum(weights[order])
-    ends = np.flatnonzero(ordered[1:] != ordered[:-1])  # the last place of every value but the largest
-    if not len(ends):
-        return np.empty(0)
-    if len(ends) >= n_bins:
-        wanted = np.arange(1, n_bins) * (below[-1] / n_bins)
-        ends = ends[np.unique(np.clip(np.searchsorted(below[ends], wanted), 0, len(ends) - 1))]
-    return mid_points(ordered[ends], ordered[ends + 1])
-
-
-def interval_of(numbers: Array, edges: Array) -> Array:
-    """The place of each number's interval, NaN for a gap; an edge belongs to the interval above it."""
-    places = np.searchsorted(edges, numbers, side="right").astype(np.float64)
-    places[np.isnan(numbers)] = np.nan
-    return places
 
 
 def interval_names(edges: Array) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,8 +11,10 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import SettingsError
+from likely.markup import tag
 from likely.models.tree.predict import Rows, branch_at, flatten, surrogate_branch
 from likely.models.tree.tree import Tree, cases, condition, label, number, shortened
+from likely.render.page import fragment, more
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,12 +99,9 @@ class Paths:
     def _repr_html_(self) -> str:
         parts = []
         for row in range(min(len(self), SHOWN_ROWS)):
-            body = "".join(
-                f'<div style="padding-left:{1.5 * depth}em">{escape(line)}</div>' for depth, line in self._lines(row)
-            )
-            parts.append(f"<p><b>row {row}: {escape(self._title(row))}</b></p>{body}")
-        more = len(self) - len(parts)
-        return "".join([*parts, f"<p>… and {more} more rows</p>" if more > 0 else ""])
+            body = [tag("div", line, style=f"padding-left:{1.5 * depth}em") for depth, line in self._lines(row)]
+            parts += [tag("p", tag("strong", f"row {row}: {self._title(row)}")), *body]
+        return fragment(*parts, more(len(self) - SHOWN_ROWS, "rows"))
 
     def _title(self, row: int) -> str:
         best = int(self.posterior[row].argmax())

@@ -6,16 +6,16 @@ Written as SVG by hand: it needs no drawing library, opens everywhere, and its t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from likely.errors import SettingsError
-from likely.io.atomic import write_text
-from likely.io.outputs import Output, refuse
+from likely.io.outputs import Output, refuse, write_text
+from likely.markup import Markup, joined, tag
 from likely.models.tree.tree import Tree, cases, label, outcome, shortened
+from likely.render.page import page
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow; classes beyond share the last, and every leaf names its class."""
@@ -38,32 +38,27 @@ class TreePicture:
     marked: frozenset[int] = frozenset()
     max_depth: int | None = None
 
-    def to_svg(self) -> str:
+    def to_svg(self) -> Markup:
         """The picture as a document of its own."""
         shown = _shown(self.tree, self.max_depth)
         places, widths, width = _places(self.tree, shown)
         depth = max(level for _, level in places.values())
         legend, legend_height = _legend(self.tree, width)
         height = 2 * PAD + legend_height + depth * LEVEL + BOX
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(self._described(), quote=True)}" '
-            f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
-            'font-family="sans-serif" font-size="12">',
-            f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
+        wide, high, top = f"{width:.0f}", f"{height:.0f}", PAD + legend_height
+        return tag(
+            "svg",
+            tag("rect", width=wide, height=high, fill="white"),
             legend,
-        ]
-        top = PAD + legend_height
-        parts += [self._edges(node, shown, places, top) for node in shown]
-        parts += [self._box(node, shown, places[node], widths[node], top) for node in shown]
-        return "".join([*parts, "</svg>"])
+            *(self._edges(node, shown, places, top) for node in shown),
+            *(self._box(node, shown, places[node], widths[node], top) for node in shown),
+            xmlns="http://www.w3.org/2000/svg", role="img", aria_label=self._described(),
+            viewBox=f"0 0 {wide} {high}", width=wide, height=high, font_family="sans-serif", font_size=12,
+        )  # fmt: skip
 
     def to_html(self) -> str:
         """A page that needs nothing but itself."""
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Decision tree</title>'
-            "<style>body{margin:1.5rem;font-family:sans-serif}</style></head>\n"
-            f"<body>{self.to_svg()}</body>\n</html>\n"
-        )
+        return page("Decision tree", self._repr_html_())
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture; the suffix says how: .svg or .html."""
@@ -75,8 +70,8 @@ class TreePicture:
         write_text(target, text)
         return target
 
-    def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{self.to_svg()}</div>'
+    def _repr_html_(self) -> Markup:
+        return tag("div", self.to_svg(), style="overflow-x:auto")
 
     def __repr__(self) -> str:
         return f"TreePicture({len(self.tree)} nodes)"
@@ -84,9 +79,9 @@ class TreePicture:
     def _described(self) -> str:
         return f"Decision tree with {len(self.tree)} nodes, {self.tree.n_leaves} of them leaves"
 
-    def _edges(self, node: int, shown: dict[int, bool], places: dict[int, tuple[float, int]], top: float) -> str:
+    def _edges(self, node: int, shown: dict[int, bool], places: dict[int, tuple[float, int]], top: float) -> Markup:
         if not shown[node]:
-            return ""
+            return joined()
         x, level = places[node]
         y = top + level * LEVEL + BOX
         parts = []
@@ -95,21 +90,18 @@ class TreePicture:
             is_marked = node in self.marked and child in self.marked
             colour, thick = (MARKED, 3) if is_marked else (FAINT, 1.2)
             middle = (y + below) / 2
-            parts.append(
-                f'<path d="M{x:.1f} {y:.1f} C{x:.1f} {middle:.1f} {end:.1f} {middle:.1f} {end:.1f} {below:.1f}" '
-                f'fill="none" stroke="{colour}" stroke-width="{thick}"/>'
-            )
+            way = f"M{x:.1f} {y:.1f} C{x:.1f} {middle:.1f} {end:.1f} {middle:.1f} {end:.1f} {below:.1f}"
+            parts.append(tag("path", d=way, fill="none", stroke=colour, stroke_width=thick))
             text = shortened(outcome(self.tree, node, branch), LONGEST_TEST)
             room = 0.9 * LETTER * len(text) + 4
-            weight = ' font-weight="bold"' if is_marked else ""
-            parts.append(
-                f'<rect x="{end - room / 2:.1f}" y="{below - 19:.1f}" width="{room:.1f}" height="16" fill="white"/>'
-                f'<text x="{end:.1f}" y="{below - 7:.1f}" text-anchor="middle" font-size="11" fill="{INK}"{weight}>'
-                f"{escape(text)}</text>"
-            )
-        return "".join(parts)
+            parts += [
+                _rect(end - room / 2, below - 19, room, 16, fill="white"),
+                _text(end, below - 7, text, text_anchor="middle", font_size=11, fill=INK,
+                      font_weight="bold" if is_marked else None),
+            ]  # fmt: skip
+        return joined(*parts)
 
-    def _box(self, node: int, shown: dict[int, bool], place: tuple[float, int], width: float, top: float) -> str:
+    def _box(self, node: int, shown: dict[int, bool], place: tuple[float, int], width: float, top: float) -> Markup:
         tree = self.tree
         x, y = place[0] - width / 2, top + place[1] * LEVEL
         is_marked = node in self.marked
@@ -119,25 +111,19 @@ class TreePicture:
         rounded = 10 if tree.is_leaf[node] else 2
         weight = "bold" if tree.is_leaf[node] else "normal"
         parts = [
-            f"<g><title>{escape(self._class_counts(node))}</title>"
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BOX}" rx="{rounded}" fill="white" '
-            f'stroke="{stroke}" stroke-width="{thick}"/>',
-            f'<text x="{x + 8:.1f}" y="{y + 18:.1f}" fill="{INK}" font-weight="{weight}">'
-            f"{escape(shortened(name, LONGEST_NAME))}{more}</text>",
-            f'<text x="{x + width - 8:.1f}" y="{y + 18:.1f}" fill="#555555" text-anchor="end" font-size="11">'
-            f"{cases(tree, node)}</text>",
+            tag("title", self._class_counts(node)),
+            _rect(x, y, width, BOX, rx=rounded, fill="white", stroke=stroke, stroke_width=thick),
+            _text(x + 8, y + 18, f"{shortened(name, LONGEST_NAME)}{more}", fill=INK, font_weight=weight),
+            _text(x + width - 8, y + 18, cases(tree, node), fill="#555555", text_anchor="end", font_size=11),
         ]
         left, total = x + 8, max(float(tree.sizes[node]), 1e-300)
         for place_, count in enumerate(tree.counts[node]):
             part = (width - 16) * float(count) / total
             if part > 0.05:
                 colour = COLOURS[min(place_, len(COLOURS) - 1)]
-                parts.append(
-                    f'<rect x="{left:.1f}" y="{y + 28:.1f}" width="{part:.1f}" height="10" fill="{colour}" '
-                    'stroke="white" stroke-width="0.5"/>'
-                )
+                parts.append(_rect(left, y + 28, part, 10, fill=colour, stroke="white", stroke_width=0.5))
                 left += part
-        return "".join([*parts, "</g>"])
+        return tag("g", *parts)
 
     def _class_counts(self, node: int) -> str:
         labels = self.tree.classes.tolist()
@@ -192,7 +178,15 @@ def _test_width(tree: Tree, node: int) -> float:
     return LETTER * len(shortened(outcome(tree, above, node - int(tree.first_child[above])), LONGEST_TEST)) + 6
 
 
-def _legend(tree: Tree, width: float) -> tuple[str, float]:
+def _rect(x: float, y: float, width: float, height: float, **looks: object) -> Markup:
+    return tag("rect", x=f"{x:.1f}", y=f"{y:.1f}", width=f"{width:.1f}", height=f"{height:.1f}", **looks)
+
+
+def _text(x: float, y: float, text: str, **looks: object) -> Markup:
+    return tag("text", text, x=f"{x:.1f}", y=f"{y:.1f}", **looks)
+
+
+def _legend(tree: Tree, width: float) -> tuple[Markup, float]:
     """Classes and their colours, in as many lines as they need."""
     parts, x, y = [], float(PAD), float(PAD)
     labels = [shortened(value, LONGEST_NAME) for value in tree.classes.tolist()]
@@ -202,9 +196,6 @@ def _legend(tree: Tree, width: float) -> tuple[str, float]:
         needed = LETTER * len(text) + 34
         if x + needed > width - PAD and x > PAD:
             x, y = float(PAD), y + LEGEND
-        parts.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="12" height="12" fill="{COLOURS[place]}"/>'
-            f'<text x="{x + 18:.1f}" y="{y + 10.5:.1f}" fill="{INK}">{escape(text)}</text>'
-        )
+        parts += [_rect(x, y, 12, 12, fill=COLOURS[place]), _text(x + 18, y + 10.5, text, fill=INK)]
         x += needed
-    return "".join(parts), y - PAD + LEGEND + 6
+    return joined(*parts), y - PAD + LEGEND + 6

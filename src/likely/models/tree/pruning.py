@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import lgamma, log, log2, pi
-from numbers import Real
 from typing import Any, Literal, cast, get_args
 
 import numba
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32
 from likely.errors import DataError, SettingsError
+from likely.evaluation.folds import shuffled_by_class
 from likely.measures import confident_errors
 from likely.models.tree.data import TrainingData
 from likely.models.tree.fit import Plan, fit_tree
@@ -32,6 +32,7 @@ from likely.models.tree.subtrees import (
     with_leaves_at,
 )
 from likely.models.tree.tree import Tree
+from likely.numerics import is_between
 from likely.table import Labels, as_table, merge_classes
 
 Method = Literal["pessimistic", "confidence", "reduced_error", "mdl", "cost_complexity"]
@@ -39,6 +40,9 @@ Method = Literal["pessimistic", "confidence", "reduced_error", "mdl", "cost_comp
 METHODS: tuple[str, ...] = get_args(Method)
 
 N_FOLDS = 10
+
+LARGEST = 1e300
+"""An amount beyond this is none, and would overflow."""
 
 SLACK = 1e-10
 
@@ -73,7 +77,7 @@ class Pruning:
 
     def number(self) -> float:
         """The amount where it has to be a number."""
-        if type(self.amount) is bool or not isinstance(self.amount, Real):
+        if not is_between(self.amount, -LARGEST, LARGEST):
             raise SettingsError(f"prune=({self.method!r}, {self.amount!r}): the second entry has to be a number.")
         return float(self.amount)
 
@@ -153,8 +157,7 @@ def _hold_out(data: TrainingData, share: float, seed: int) -> tuple[TrainingData
     if not 0.0 < share < 1.0:
         raise SettingsError(f"prune=('reduced_error', {share!r}): the share of rows to prune by lies between 0 and 1.")
     held_out = np.zeros(len(data), dtype=np.bool_)
-    shuffled = np.random.default_rng(seed).permutation(len(data))
-    by_class = shuffled[np.argsort(data.labels[shuffled], kind="stable")]
+    by_class = shuffled_by_class(data.labels, np.random.default_rng(seed))
     steps = np.arange(1, len(data) + 1) * share
     held_out[by_class] = np.floor(steps) > np.floor(steps - share)
     if not held_out.any() or held_out.all():

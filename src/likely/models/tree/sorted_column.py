@@ -24,6 +24,7 @@ from likely.models.tree.split_measures import (
     xlogx,
 )
 from likely.models.tree.unit_weights import best_unit_thresholds
+from likely.stats.binning import mid_points
 
 
 class SortedColumn:
@@ -103,14 +104,6 @@ class SortedColumn:
 
     def _between(self, low: Int64, high: Int64) -> Array:
         return mid_points(self.values[low], self.values[high]) if len(self.values) else np.zeros(len(low))
-
-
-def mid_points(low: Array, high: Array) -> Array:
-    """Half way between two numbers; the upper one where no number lies between them."""
-    with np.errstate(over="ignore"):
-        middle = 0.5 * (low + high)
-    middle = np.where(np.isfinite(middle), middle, 0.5 * low + 0.5 * high)
-    return np.asarray(np.where(middle > low, middle, high))
 
 
 def branches_by_threshold(numbers: Array, threshold: float, low: int, high: int) -> Int32:

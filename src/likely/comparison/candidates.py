@@ -1,0 +1,107 @@
+"""Who takes part: the classifiers of this package and two of scikit-learn, by name, or whatever a user brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from likely.errors import SettingsError
+from likely.models.protocols import Learns
+from likely.models.registry import Entry, entries
+
+BASELINES = (
+    Entry("logistic", "likely.comparison.baselines:LogisticBaseline", "logistic regression", 2),
+    Entry("boosting", "likely.comparison.baselines:BoostingBaseline", "gradient boosting", 8),
+)
+"""Two of scikit-learn, which are no classifiers of this package."""
+
+
+def known() -> tuple[Entry, ...]:
+    """All that can be called by name, from the simplest to the least simple: how much there is to read in a model."""
+    own = (entry for entry in entries() if not entry.wraps)
+    return tuple(sorted((*own, *BASELINES), key=lambda entry: entry.simplicity))
+
+
+def made(entry: Entry, random_state: int) -> Any:
+    """A new classifier that says nothing while it learns."""
+    classifier = entry.make()
+    wanted = {"random_state": random_state, "progress": False}
+    return classifier.set_params(**{name: wanted[name] for name in wanted if name in classifier.get_params()})
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A classifier under the name by which it is listed."""
+
+    name: str
+    classifier: Any
+    simplicity: int
+    wants_images: bool = False
+
+
+def candidates(given: Any, *, images: bool, random_state: int) -> list[Candidate]:
+    """ "all", a list of names or classifiers, or a mapping of names to classifiers."""
+    if isinstance(given, str) and given == "all":
+        return [
+            Candidate(entry.title, made(entry, random_state), entry.simplicity, entry.images)
+            for entry in known()
+            if images or not entry.images
+        ]
+    if isinstance(given, Mapping):
+        found = [(str(name), _made(entry, random_state)) for name, entry in given.items()]
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        found = _named([_made(entry, random_state) for entry in given])
+    else:
+        found = _named([_made(given, random_state)])
+    if not found:
+        raise SettingsError("There is no classifier to compare: give names, classifiers, or 'all'.")
+    return [Candidate(name, each, *_place(each)) for name, each in found]
+
+
+def _made(given: Any, random_state: int) -> Any:
+    """A classifier as it is, or by one of its names."""
+    if isinstance(given, str):
+        wanted = _letters(given)
+        for entry in known():
+            if wanted in map(_letters, entry.names):
+                return made(entry, random_state)
+        there = ", ".join(repr(entry.title) for entry in known())
+        raise SettingsError(f"There is no classifier {given!r}; there are {there}.{_nearest(wanted)}")
+    if isinstance(given, type) or not isinstance(given, Learns):
+        raise SettingsError(f"{given!r} is no classifier: give one that has fit and predict, or a name.")
+    return given
+
+
+def _named(classifiers: list[Any]) -> list[tuple[str, Any]]:
+    """Names by kind, numbered where a kind comes twice."""
+    titles = {entry.kind: entry.title for entry in known()}
+    found: dict[str, Any] = {}
+    for classifier in classifiers:
+        name = titles.get(type(classifier).__name__, type(classifier).__name__)
+        turn, free = 2, name
+        while free in found:
+            free, turn = f"{name} {turn}", turn + 1
+        found[free] = classifier
+    return list(found.items())
+
+
+def _place(classifier: Any) -> tuple[int, bool]:
+    """How simple a classifier is, and whether it wants images.
+
+    Those that a user brings are taken for less simple than all others, unless they are of a known kind.
+    """
+    by_kind = {entry.kind: (entry.simplicity, entry.images) for entry in known()}
+    return by_kind.get(type(classifier).__name__, (max(place for place, _ in by_kind.values()) + 1, False))
+
+
+def _nearest(wanted: str) -> str:
+    """A hint at a name of a classifier, long or short, that is written nearly like that."""
+    by_letters = {_letters(name): name for entry in reversed(known()) for name in reversed(entry.names)}
+    near = get_close_matches(wanted, by_letters, n=1)
+    return f" Did you mean {by_letters[near[0]]!r}?" if near else ""
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -1,0 +1,309 @@
+"""Evidence that is a weighted sum of counts: what the families for count matrices share, with their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likely.arrays import Array, Index, Int32, Int64
+from likely.families.leave_one_out import LeftOut
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import SQL, SQLNode
+from likely.stats.feature_counts import csr_arrays, rows_of
+from likely.stats.protocol import Matrix
+from likely.table import Table
+from likely.table.table import Numbers, counts_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseWeights:
+    """One line per column, one weight per class in it; `bias` goes to every row."""
+
+    lines: Array
+    bias: Array
+
+    def add(self, rows: Matrix, joint: Array) -> None:
+        if self.bias.any():
+            joint += self.bias
+        if sparse.issparse(rows):
+            add_sparse_lines(*csr_arrays(_within_reach(rows)), self.lines, joint)
+            return
+        with np.errstate(invalid="ignore", over="ignore"):
+            evidence = rows @ self.lines
+        if not np.isfinite(evidence).all():
+            add_dense_lines(_within_reach(rows), self.lines, joint)
+        else:
+            joint += evidence
+
+    def only(self, column: int) -> DenseWeights:
+        return DenseWeights(self.lines[[column]], np.zeros_like(self.bias))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseWeights:
+    """Weights that are `per_class[c] + scale[c] · per_column[j]` wherever a class never met a column.
+
+    `lines` (columns × classes) holds what must be added where it did. With fifty thousand classes or a
+    million words a full table of weights would not fit.
+    """
+
+    lines: sparse.csr_array
+    bias: Array
+    per_class: Array
+    scale: Array
+    per_column: Array
+
+    def add(self, rows: Matrix, joint: Array) -> None:
+        held = _within_reach(sparse.csr_array(rows))
+        if np.isnan(held.data).any():
+            held = sparse.csr_array((np.nan_to_num(held.data), held.indices, held.indptr), shape=held.shape)
+        total, shift = np.asarray(held.sum(axis=1), dtype=np.float64).ravel(), held @ self.per_column
+        add_unseen(total, shift, self.bias, self.per_class, self.scale, joint)
+        add_sparse_lines_sparsely(*csr_arrays(held), *csr_arrays(self.lines), joint)
+
+    def only(self, column: int) -> DenseWeights:
+        line = self.lines[[column]].toarray() + self.per_class + self.scale * self.per_column[column]
+        return DenseWeights(line, np.zeros_like(self.bias))
+
+
+Weights = DenseWeights | SparseWeights
+
+
+def _within_reach(rows: Matrix) -> Matrix:
+    """The rows, those with a cell beyond `FAR` divided by a power of two: there is no doubt about them anyway."""
+    is_sparse = sparse.issparse(rows)
+    if not (np.abs(rows.data if is_sparse else rows) > FAR).any():
+        return rows
+    if is_sparse:
+        which = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        peak = np.zeros(rows.shape[0])
+        np.maximum.at(peak, which, np.nan_to_num(np.abs(rows.data)))
+    else:
+        peak = np.nanmax(np.abs(rows), axis=1, initial=0.0)
+    steps = np.minimum(np.frexp(FAR)[1] - np.frexp(peak)[1], 0)
+    if not is_sparse:
+        return np.ldexp(rows, steps[:, None])
+    return sparse.csr_array((np.ldexp(rows.data, steps[which]), rows.indices, rows.indptr), shape=rows.shape)
+
+
+FAR = np.float64(1e290)
+"""Counts up to this, times a logarithm and over all columns, are still floats."""
+
+PIECE = 1 << 20
+"""Cells of a sparse table that are worked on at a time."""
+
+
+def lines_where_seen(
+    counts: sparse.csr_array, correct: Callable[[NDArray[np.int32], Index, Array], Array]
+) -> sparse.csr_array:
+    """Lines (columns × classes) with `correct(classes, columns, counts)` for the cells that are not zero.
+
+    It is asked for a piece of them at a time: arrays as large as the table that come and go would take
+    more room than the table itself.
+    """
+    lines = sparse.csr_array(counts.T.tocsr())
+    cuts = np.searchsorted(lines.indptr, np.arange(PIECE, lines.nnz, PIECE))
+    for first, last in pairwise(np.unique([0, *cuts, lines.shape[0]]).tolist()):
+        held = slice(lines.indptr[first], lines.indptr[last])
+        columns = np.repeat(np.arange(first, last), np.diff(lines.indptr[first : last + 1]))
+        lines.data[held] = correct(lines.indices[held], columns, lines.data[held])
+    return lines
+
+
+def leave_own_out(
+    weights: Weights, columns: tuple[str, ...], left: LeftOut, own: Callable[[slice, Matrix], Array]
+) -> BlockScorer:
+    """The same, but for each row's own class what `own` says about a block of sparse rows."""
+    source = counts_of(left.table, columns)
+
+    def score(block: slice, joint: Array) -> None:
+        rows = sparse_rows(source, block)
+        evidence = np.zeros_like(joint)
+        weights.add(rows, evidence)
+        evidence[np.arange(len(joint)), left.y[block]] = own(block, rows)
+        joint += evidence
+
+    return score
+
+
+def sparse_rows(source: Numbers | sparse.csr_array, block: slice) -> sparse.csr_array:
+    """A block of counts as sparse rows without gaps."""
+    dense = isinstance(source, Numbers)
+    rows = sparse.csr_array(np.nan_to_num(source.rows(block))) if dense else rows_of(source, block)
+    if np.isnan(rows.data).any():
+        rows = sparse.csr_array((np.nan_to_num(rows.data), rows.indices, rows.indptr), shape=rows.shape)
+    return rows
+
+
+def own_counts(counts: Matrix, rows: sparse.csr_array, y: NDArray[np.int32]) -> Array:
+    """For every cell of the rows the count of its column in the row's own class."""
+    if not sparse.issparse(counts):
+        return np.asarray(counts[np.repeat(y, np.diff(rows.indptr)), rows.indices], dtype=np.float64)
+    found = np.empty(rows.nnz)
+    starts, columns, _ = csr_arrays(rows)
+    counts_of_own(starts, columns, y, *csr_arrays(sparse.csr_array(counts).sorted_indices()), found)
+    return found
+
+
+def bind_weights(weights: Weights, table: Table, columns: tuple[str, ...]) -> BlockScorer:
+    """Read count columns of a table and weigh them, block by block."""
+    source = counts_of(table, columns)
+
+    def score(block: slice, joint: Array) -> None:
+        rows = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block)
+        weights.add(rows, joint)
+
+    return score
+
+
+LINES_AT_ONCE = 4096
+"""Lines of a wide table of weights that are written out at a time."""
+
+
+def lines_of(weights: Weights) -> Iterator[tuple[int, Array]]:
+    """Place and weights (one per class) of every column; a wide table is written out block by block."""
+    if not isinstance(weights, SparseWeights):
+        yield from enumerate(weights.lines)
+        return
+    n_columns = weights.lines.shape[0]
+    for start in range(0, n_columns, LINES_AT_ONCE):
+        block = slice(start, min(start + LINES_AT_ONCE, n_columns))
+        dense = weights.lines[block].toarray() + weights.per_class
+        dense += weights.scale * weights.per_column[block, None]
+        yield from enumerate(dense, start)
+
+
+def sql_products(weights: Weights, columns: tuple[str, ...], sql: SQL, place: int) -> Iterator[SQLNode]:
+    """Count × weight of every column; nothing where there is no count."""
+    for column, line in lines_of(weights):
+        name = columns[column]
+        nothing = sql.either(sql.missing(name), sql.equal(sql.real(name), sql.number(0.0)))
+        yield sql.unless(nothing, sql.times(sql.real(name), sql.number(line[place])))
+
+
+# Compiled loops.
+
+LARGE, SMALL = 1e200, 1e-200
+"""A product of shares is kept between these, and its logarithm taken once it leaves them: logarithms are slow."""
+
+MOST_FACTORS = 4
+"""Up to this power a share is multiplied into the product; beyond, its logarithm is multiplied instead."""
+
+
+@numba.njit(nogil=True, cache=True)
+def log_power(share: float, power: float, product: float) -> tuple[float, float]:
+    """Multiply share^power into a product: what it is now, and the logarithm that had to be taken out of it."""
+    if power == 1.0:
+        product *= share
+    elif power == np.floor(power) and power <= MOST_FACTORS:
+        for _ in range(int(power)):
+            product *= share
+    else:
+        return product, power * np.log(share)
+    if SMALL < product < LARGE:
+        return product, 0.0
+    return 1.0, np.log(product)
+
+
+@numba.njit(nogil=True, cache=True)
+def counts_of_own(
+    starts: Int64, columns: Int32, y: Int32, table_starts: Int64, table_columns: Int32, table_cells: Array, out: Array
+) -> None:
+    """The count that each cell's column has in the row's own class, from a sparse table of classes × columns."""
+    for i in range(y.shape[0]):
+        first, last = table_starts[y[i]], table_starts[y[i] + 1]
+        line = table_columns[first:last]
+        for k in range(starts[i], starts[i + 1]):
+            place = np.searchsorted(line, columns[k])
+            found = place < line.shape[0] and line[place] == columns[k]
+            out[k] = table_cells[first + place] if found else 0.0
+
+
+@numba.njit(nogil=True, cache=True)
+def add_dense_lines(rows: Array, lines: Array, joint: Array) -> None:
+    """Add cell × line for every cell that is neither zero nor a gap: 0 · −inf is no evidence."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            cell = rows[i, j]
+            if cell != 0.0 and not np.isnan(cell):
+                for c in range(joint.shape[1]):
+                    joint[i, c] += cell * lines[j, c]
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_four_by_four(columns: Int32, cells: Array, lines: Array, joint: Array) -> None:
+    """Add cell × line for the cells of one row, four of them at a time."""
+    fours = len(cells) // 4
+    for four in range(fours):
+        k = 4 * four
+        a, b, c, d = cells[k], cells[k + 1], cells[k + 2], cells[k + 3]
+        line_a, line_b = lines[columns[k]], lines[columns[k + 1]]
+        line_c, line_d = lines[columns[k + 2]], lines[columns[k + 3]]
+        for m in range(joint.shape[0]):
+            joint[m] += (a * line_a[m] + b * line_b[m]) + (c * line_c[m] + d * line_d[m])
+    for k in range(4 * fours, len(cells)):
+        cell, line = cells[k], lines[columns[k]]
+        for m in range(joint.shape[0]):
+            joint[m] += cell * line[m]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_sparse_lines(starts: Int64, columns: Int32, cells: Array, lines: Array, joint: Array) -> None:
+    """The same for sparse rows. A row that comes to NaN, by a gap or by 0 · −inf, is done again with care."""
+    before = np.empty(joint.shape[1])
+    for i in range(joint.shape[0]):
+        before[:] = joint[i]
+        own = slice(starts[i], starts[i + 1])
+        _add_four_by_four(columns[own], cells[own], lines, joint[i])
+        if not np.isnan(joint[i].sum()):
+            continue
+        joint[i] = before
+        for k in range(starts[i], starts[i + 1]):
+            cell = cells[k]
+            if cell != 0.0 and not np.isnan(cell):
+                line = lines[columns[k]]
+                for c in range(joint.shape[1]):
+                    joint[i, c] += cell * line[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale: Array, joint: Array) -> None:
+    """What rows of so many occurrences come to in classes that have met none of their columns."""
+    for i in range(joint.shape[0]):
+        for c in range(joint.shape[1]):
+            joint[i, c] += bias[c] + total[i] * per_class[c] + shift[i] * scale[c]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_sparse_lines_sparsely(
+    starts: Int64,
+    columns: Int32,
+    cells: Array,
+    line_starts: Int64,
+    line_classes: Int32,
+    line_cells: Array,
+    joint: Array,
+) -> None:
+    """The same where the lines are sparse, too: only classes that know a column hear of it.
+
+    A line that has all classes, as those of frequent words do, is taken as it stands.
+    """
+    for i in range(joint.shape[0]):
+        total = joint[i]
+        for k in range(starts[i], starts[i + 1]):
+            cell = cells[k]
+            if cell != 0.0 and not np.isnan(cell):
+                own = slice(line_starts[columns[k]], line_starts[columns[k] + 1])
+                classes, line = line_classes[own], line_cells[own]
+                if len(line) == total.shape[0]:
+                    for c in range(total.shape[0]):
+                        total[c] += cell * line[c]
+                else:
+                    for entry in range(len(line)):
+                        total[np.uint32(classes[entry])] += cell * line[entry]  # unsigned: never counted from the end

@@ -1,0 +1,148 @@
+"""Words of a text column, found when a text is read: what the families of counts share where they judge texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+from scipy import sparse
+
+from likely.arrays import Array, Int32, Int64
+from likely.families.counts import DenseWeights, Weights, lines_of
+from likely.families.outcomes import BlockScorer
+from likely.families.protocol import CountTable, Domain, Reads, Settings, Token
+from likely.stats import FeatureCounts, TokenCounts
+from likely.stats.feature_counts import rows_of
+from likely.table import Table
+from likely.text.class_counts import count_rows
+from likely.text.token_stream import Tokens, find_tokens
+from likely.text.tokenizer import Tokenizer
+from likely.text.vocabulary import Words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """Finds the known words of texts; `factor` weighs them (None: each counts as it is)."""
+
+    recipe: Tokenizer
+    words: Words
+    factor: Array | None
+
+    @classmethod
+    def of(cls, seen: TokenCounts, settings: Settings) -> Reader:
+        return cls(seen.recipe, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
+
+    def rows(self, table: Table, column: str) -> sparse.csr_array:
+        """Documents × known words; a gap is an empty document."""
+        counted = count_rows(table.strings(column), self.recipe, words=self.words).to_csr()
+        cells = counted.data.astype(np.float64)
+        if self.factor is not None:
+            cells *= self.factor[counted.indices]
+        return sparse.csr_array((cells, counted.indices, counted.indptr), shape=counted.shape)
+
+    def found(self, table: Table, column: str) -> Tokens:
+        """The known words of each document as they follow one another."""
+        return find_tokens(table.strings(column), self.recipe, self.words)
+
+    def weighed(self, counts: FeatureCounts) -> FeatureCounts:
+        """Counts as `rows` would weigh them."""
+        if self.factor is None:
+            return counts
+        return FeatureCounts(counts.table * self.factor[None, :])
+
+
+def inverse_frequency(seen: TokenCounts) -> Array:
+    """log((1 + texts) / (1 + texts with the word)) + 1: rare words weigh more. It follows from the counts alone."""
+    return np.asarray(np.log((1.0 + seen.texts.sum()) / (1.0 + seen.documents.column_sums())) + 1.0)
+
+
+def pseudo_counts_of_words(columns: tuple[str, ...], seen: TokenCounts, settings: Settings) -> Array:
+    """What smoothing adds to the count of every word."""
+    return settings.smoothing_of(columns[0]).pseudo_counts(seen.words)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedWords:
+    """A weight per word and class: the evidence of a text is their sum over its words."""
+
+    statistic: ClassVar[str] = "tokens"
+    reads: ClassVar[Reads] = "text"
+    domain: ClassVar[Domain] = Domain.ANY
+
+    columns: tuple[str, ...]
+    reader: Reader
+    weights: Weights
+
+    def bind(self, table: Table) -> BlockScorer:
+        if isinstance(self.weights, DenseWeights):
+            return self._token_by_token(table, self.weights)
+        rows = self.reader.rows(table, self.columns[0])
+
+        def score(block: slice, joint: Array) -> None:
+            self.weights.add(rows_of(rows, block), joint)
+
+        return score
+
+    def _token_by_token(self, table: Table, weights: DenseWeights) -> BlockScorer:
+        """A sum over words asks for no counts: they would cost more than the sum."""
+        found = self.reader.found(table, self.columns[0])
+        factor = self.reader.factor
+        lines = weights.lines if factor is None else weights.lines * factor[:, None]
+
+        def score(block: slice, joint: Array) -> None:
+            if weights.bias.any():
+                joint += weights.bias
+            add_lines_of_tokens(found.words, found.starts[block], found.stops[block], lines, joint)
+
+        return score
+
+    def tokens(self, table: Table) -> list[list[Token]]:
+        """For each text its known words and what each adds."""
+        rows = self.reader.rows(table, self.columns[0])
+        return tokens_of(rows, self.reader.words, lambda place: self.weights.only(place).lines[0])
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.counts.dense())]
+
+    def numbers_by_word(self) -> Iterator[tuple[str, Array]]:
+        """Every word and its weights."""
+        words: Sequence[str] = self.reader.words.to_list()
+        for place, line in lines_of(self.weights):
+            yield words[place], line
+
+
+def tokens_of(rows: sparse.csr_array, words: Words, line_of: Callable[[int], Array]) -> list[list[Token]]:
+    """The words of each row, with cell × line as their evidence."""
+    found = []
+    for row in range(rows.shape[0]):
+        held = slice(rows.indptr[row], rows.indptr[row + 1])
+        places: Int32 = rows.indices[held]
+        spelled, cells = words.take(places).to_list(), rows.data[held].tolist()
+        triples = zip(spelled, cells, places.tolist(), strict=True)
+        found.append([Token(word, cell, cell * line_of(place)) for word, cell, place in triples])
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def add_lines_of_tokens(words: Int32, starts: Int64, stops: Int64, lines: Array, joint: Array) -> None:
+    """Add the line of each word of each row, four of them at a time."""
+    for i in range(joint.shape[0]):
+        held = words[starts[i] : stops[i]]
+        total = joint[i]
+        fours = len(held) // 4
+        for four in range(fours):
+            k = 4 * four
+            line_a, line_b = lines[held[k]], lines[held[k + 1]]
+            line_c, line_d = lines[held[k + 2]], lines[held[k + 3]]
+            for m in range(total.shape[0]):
+                total[m] += (line_a[m] + line_b[m]) + (line_c[m] + line_d[m])
+        for k in range(4 * fours, len(held)):
+            line = lines[held[k]]
+            for m in range(total.shape[0]):
+                total[m] += line[m]

@@ -1,0 +1,132 @@
+"""What a classifier may be able to do beside predicting, as types that code can ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, Self, runtime_checkable
+
+from likely.arrays import Array
+from likely.engines.plan import Task
+from likely.stats import Summary
+from likely.store import Reader, Writer
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """All that it knows follows from a summary: folds are added up, rows are taken out, files are counted."""
+
+    def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
+
+    def _learned(self, task: Task, summary: Summary) -> Self: ...
+
+    def _leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
+
+    def _restore(
+        self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None
+    ) -> Self: ...
+
+    def _weights_kept(self) -> dict[str, Any] | None: ...
+
+
+@runtime_checkable
+class KeepsLearned(Protocol):
+    """It puts away what it has learned in a form of its own, as JSON and named arrays."""
+
+    def _rows_learned(self) -> int:
+        """How many rows it has learned, for people who look at the file."""
+        ...
+
+    def _write_learned(self, writer: Writer) -> Any:
+        """What was learned, as JSON that names the arrays put into `writer`."""
+        ...
+
+    def _read_learned(self, data: Any, reader: Reader) -> None:
+        """Take on what `_write_learned` wrote: parameters, `classes_` and `schema_` are there already.
+
+        The file may be hostile: sizes, types and ranges are checked before anything is built from them
+        (`Reader.get` does so for arrays), and what is wrong raises `ModelFileError`.
+        """
+        ...
+
+
+@runtime_checkable
+class Updates(Protocol):
+    """It learns on, forgets and merges, by its counts."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self: ...
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+
+    def merge(self, other: Self) -> Self: ...
+
+
+@runtime_checkable
+class Refreshes(Protocol):
+    """Part of what it knows needs rows, and can be learned anew from them."""
+
+    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+
+    def _is_stale(self) -> bool: ...
+
+
+@runtime_checkable
+class Ranks(Protocol):
+    """It ranks its columns."""
+
+    def rank(self) -> Any: ...
+
+
+@runtime_checkable
+class HasTerms(Protocol):
+    """It hears some of its columns together."""
+
+    @property
+    def pairs_(self) -> list[tuple[str, ...]]: ...
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """It says why."""
+
+    def explain(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
+class HasIntervals(Protocol):
+    """It says how sure its probabilities are."""
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]: ...
+
+
+@runtime_checkable
+class Exports(Protocol):
+    """It is written whole as text, JSON, SQL and a graph, as a tree is."""
+
+    def to_text(self, max_depth: int | None = None) -> str: ...
+
+    def to_json(self, indent: int | None = None) -> str: ...
+
+    def to_dot(self) -> str: ...
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """A classifier of whatever kind: it learns and predicts, as scikit-learn's do."""
+
+    def fit(self, X: Any, y: Any) -> Any: ...
+
+    def predict(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
+class HasProbabilities(Protocol):
+    """It gives P(class | row)."""
+
+    def predict_proba(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
+class Calibrates(Protocol):
+    """Its probabilities are worked out after `fit`."""
+
+    def calibrate(self) -> Self: ...

@@ -1,0 +1,127 @@
+"""One way from a table to a model: the same rows give the same file, whichever door they come in by."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import likely
+from likely import store
+from likely.api import Reason, compare, evaluate, select_model
+from likely.cli.run import run
+from likely.engines import pieces
+from likely.errors import SchemaError, SettingsError
+from likely.io.table import open_table
+from likely.table import as_table
+
+NAMES = {
+    "auto": "EvidenceClassifier",
+    "naive": "BayesClassifier",
+    "full": "FullBayesClassifier",
+    "aode": "AODEClassifier",
+    "evidence": "EvidenceClassifier",
+    "tree": "TreeClassifier",
+    "svm": "SVMClassifier",
+}
+
+
+@pytest.fixture
+def trips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """Words and numbers with gaps, a column of few whole numbers, an id, and weights; also as rows.csv."""
+    rng = np.random.default_rng(0)
+    n = 120
+    table = pd.DataFrame(
+        {"id": [f"t{k}" for k in range(n)], "a": rng.choice(["x", "y", "z"], n), "b": rng.choice(["u", "v"], n)}
+    )
+    table["n"], table["size"] = rng.integers(1, 4, n), rng.normal(size=n).round(3)
+    table["w"] = rng.integers(1, 5, n) / 2
+    table["label"] = np.where((table["a"] == "x") == (table["b"] == "u"), "same", "other")
+    table.loc[3, "size"], table.loc[5, "a"] = np.nan, None
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return table
+
+
+@pytest.fixture
+def one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All models are written at the same time, which is all that may differ."""
+    real = store.Provenance
+    monkeypatch.setattr(store, "Provenance", lambda sources=(): real(sources, "2000-01-01T00:00:00+00:00"))
+
+
+@pytest.mark.usefixtures("one_moment")
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("model", NAMES)
+def test_every_door_gives_the_same_file(trips: pd.DataFrame, model: str, weight: str | None) -> None:
+    for name, table in (("file", "rows.csv"), ("frame", trips)):
+        clf = likely.train(table, "label", model=model, weight=weight)
+        assert type(clf).__name__ == NAMES[model]
+        assert clf.schema_.weight == weight
+        assert clf.schema is None
+        clf.save(f"{name}.likely", ["rows.csv"])
+    options = [*(["--model", model] if model != "auto" else []), *(["--weight", weight] if weight else [])]
+    assert run(["train", "rows.csv", "--target", "label", "-o", "line.likely", "-q", *options]) == 0
+    files = [Path(f"{name}.likely").read_bytes() for name in ("file", "frame", "line")]
+    assert files[0] == files[1]
+    assert files[0] == files[2]
+
+
+def test_a_setting_decides_as_an_option_does(trips: pd.DataFrame) -> None:
+    assert type(likely.train(trips, "label", smoothing=0.5)).__name__ == "BayesClassifier"
+    assert type(likely.train(trips, "label", priors="uniform")).__name__ == "EvidenceClassifier"
+    assert type(likely.train(trips, "label", max_pairs=0)).__name__ == "EvidenceClassifier"
+    with pytest.raises(SettingsError, match=r"^smoothing is nothing that model='evidence' knows\.$"):
+        likely.train(trips, "label", model="evidence", smoothing=0.5)
+    with pytest.raises(SettingsError, match=r"^model is 'forest', but it is one of 'evidence', 'naive'"):
+        likely.train(trips, "label", model="forest")
+    with pytest.raises(SchemaError, match=r"lacks the column 'Label'.*Did you mean 'label'"):
+        likely.train(trips, "Label")
+
+
+def test_the_seed_goes_to_models_that_draw(trips: pd.DataFrame) -> None:
+    assert likely.train(trips, "label", random_state=7).random_state == 7
+    assert likely.train(trips, "label", model="tree", random_state=7).seed == 7
+    likely.train(trips, "label", model="naive", random_state=7)
+
+
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_the_reason_is_data(
+    trips: pd.DataFrame, kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    source: Any = as_table(trips) if kind == "frame" else open_table("rows.csv")
+    found = select_model(source, "label")
+    assert (found.name, found.reason.kind) == ("evidence", "fits")
+    assert 0 < found.reason.need <= found.reason.budget == pieces.BUDGET
+    assert select_model(source, "label", "naive").reason == Reason("named")
+    assert select_model(source, "label", counts=True).reason == Reason("counts")
+    assert select_model(source, "label", settings={"unseen": "smooth"}).reason == Reason("setting")
+    kinds = dict.fromkeys(trips.columns.drop("label"), "ignored")
+    assert select_model(source, "label", settings={"schema": kinds}).reason == Reason("no columns")
+    monkeypatch.setattr(pieces, "BUDGET", 10_000)
+    found = select_model(source, "label")
+    assert (found.name, found.reason.kind, found.classifier.weights) == ("naive", "large", "learned")
+    with caplog.at_level(logging.INFO, "likely"):
+        clf = likely.train(source, "label")
+    assert "model: naive Bayes with learned weights" in caplog.text
+    assert "model='naive' is the textbook model" in caplog.text
+    assert (clf.weights, clf.weights_stale_) == ("learned", False)
+
+
+def test_a_checkpoint_is_for_counting_files(trips: pd.DataFrame) -> None:
+    with pytest.raises(SettingsError, match="checkpoint is for models that count, and model='tree' does not"):
+        likely.train("rows.csv", "label", model="tree", checkpoint="half.likely")
+    with pytest.raises(SettingsError, match="checkpoint is for tables in files"):
+        likely.train(trips, "label", checkpoint="half.likely")
+    assert type(likely.train("rows.csv", "label", checkpoint="half.likely")).__name__ == "BayesClassifier"
+
+
+def test_files_and_frames_are_judged_and_compared_alike(trips: pd.DataFrame) -> None:
+    frame = evaluate("naive", trips, "label", cv=4, progress=False)
+    assert evaluate("naive", "rows.csv", "label", cv=4).accuracy == frame.accuracy
+    boards = [compare(table, "label", ["naive", "tree"], cv=4, progress=False) for table in (trips, "rows.csv")]
+    assert boards[0].to_frame()["error"].tolist() == boards[1].to_frame()["error"].tolist()
