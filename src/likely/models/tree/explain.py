@@ -13,7 +13,7 @@ from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.markup import tag
 from likely.models.tree.plot import TreePicture
-from likely.models.tree.predict import Rows, branch_at, flat_of, stand_in_branch
+from likely.models.tree.predict import Rows, branch_at, flatten, surrogate_branch
 from likely.models.tree.tree import Tree, cases, condition, label, number, shortened
 from likely.render.page import fragment, more
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 10
 
-How = Literal["known", "stand-in", "usual", "spread", "leaf"]
+How = Literal["known", "surrogate", "majority", "spread", "leaf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Paths:
             elif visit.how == "spread":
                 lines.append((visit.depth, f"{column} is not known: all branches{part}"))
             else:
-                why = "by a stand-in" if visit.how == "stand-in" else "as most cases"
+                why = "by a surrogate" if visit.how == "surrogate" else "as most cases"
                 lines.append((visit.depth, f"{column} is not known: {test}, {why}"))
         return lines
 
@@ -137,7 +137,7 @@ class Paths:
 
 
 def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Sequence[Visit]:
-    flat, found = flat_of(tree), []
+    flat, found = flatten(tree), []
     pending = [(0, 1.0, 0)]
     while pending:
         node, weight, depth = pending.pop()
@@ -150,8 +150,8 @@ def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Seque
             _value(tree, node, numbers, codes, i),
         )
         if branch < 0 and tree.missing == "surrogates":
-            branch = int(stand_in_branch(flat, node, numbers, codes, i))
-            how = "stand-in" if _some_stand_in(tree, node, numbers, codes, i) else "usual"
+            branch = int(surrogate_branch(flat, node, numbers, codes, i))
+            how = "surrogate" if _knows_surrogate(tree, node, numbers, codes, i) else "majority"
         children = list(tree.children(node))
         if branch >= 0:
             found.append(Visit(node, weight, depth, value, how, branch))  # type: ignore[arg-type]
@@ -173,8 +173,8 @@ def _value(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: i
     return None if codes[i, slot] < 0 else levels[codes[i, slot]]
 
 
-def _some_stand_in(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> bool:
-    """Whether any stand-in of a node can tell the branch of a row."""
+def _knows_surrogate(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> bool:
+    """Whether any surrogate of a node can tell the branch of a row."""
     own = tree.surrogates
     for k in range(own.starts[node], own.starts[node + 1]):
         feature = tree.features[own.column[k]]

@@ -139,7 +139,7 @@ def _json_node(tree: Tree, node: int) -> dict[str, Any]:
     if tree.is_leaf[node]:
         return found
     feature = tree.features[tree.column[node]]
-    found |= {"column": feature.name, "children": list(tree.children(node)), "usual": int(tree.usual[node])}
+    found |= {"column": feature.name, "children": list(tree.children(node)), "usual": int(tree.majority_branch[node])}
     if feature.levels is None:
         found["threshold"] = float(tree.threshold[node])
     else:
