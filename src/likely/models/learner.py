@@ -31,7 +31,7 @@ from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsErr
 from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank, rank_words
 from likely.explain.contrast import target_and_rivals
 from likely.explain.credible import credible_interval
-from likely.families import Settings
+from likely.families import Settings, family_named
 from likely.families.categorical import Categorical
 from likely.families.tempered import bare
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
@@ -46,9 +46,6 @@ from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
-
-NO_DENSITY = ("complement",)
-"""Families whose weights tell classes apart but are no probabilities of a row."""
 
 FOR_DENSITIES: Mapping[str, Any] = {"unseen": "smooth", "weights": None}
 """Densities of rows have no weights, and a value never seen is as rare as smoothing says: novel, not ignored."""
@@ -275,11 +272,11 @@ class Learner(Classifier):
         return ordinary_density(self._density_model(), table, self.n_jobs)
 
     def _density_model(self) -> Model:
-        strange = [name for name, family in self.families_.items() if family in NO_DENSITY]
-        if strange:
-            raise SettingsError(
-                f"The family 'complement' of {listed(strange)} has no density of rows, so novel ones cannot be told."
-            )
+        for name, family in self.families_.items():
+            if not family_named(family).has_density:
+                raise SettingsError(
+                    f"The family {family!r} of {name!r} has no density of rows, so novel ones cannot be told."
+                )
         own = self.get_params(deep=False)
         changes = {name: usual for name, usual in FOR_DENSITIES.items() if own.get(name, usual) != usual}
         return copy(self)._resettle(changes).model_ if changes else self.model_
