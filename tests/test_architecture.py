@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,6 +166,25 @@ def test_a_classifier_has_few_classes_above_it(kind: type) -> None:
 def test_no_method_waits_for_another_class_to_fill_it() -> None:
     sources = [path for path in files() if path.suffix == ".py" and REPO / "src" in path.parents]
     assert [str(path) for path in sources if "raise NotImplementedError" in path.read_text()] == []
+
+
+def test_every_module_of_logic_has_a_test_file() -> None:
+    """One of its name in the same folder of tests/, or the one that tests/homes.toml states."""
+    source, tests = Path(likely.__file__).parent, REPO / "tests"
+    homes: dict[str, str] = tomllib.loads((tests / "homes.toml").read_text())
+    lost = []
+    for path in source.rglob("*.py"):
+        name = path.relative_to(source).with_suffix("")
+        tree = ast.parse(path.read_text())
+        has_logic = any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in tree.body)
+        if path.name in ("__init__.py", "__main__.py") or not has_logic:
+            continue
+        own = (tests / name.parent / f"test_{name.name}.py").is_file()
+        stated = homes.pop(name.as_posix(), None)
+        if own == (stated is not None) or (stated is not None and not (tests / stated).is_file()):
+            lost.append(name.as_posix())
+    assert lost == [], "give them a test file, or a line in tests/homes.toml; one of both"
+    assert homes == {}, "these modules are gone"
 
 
 def test_the_picture_of_the_house_is_current() -> None:
