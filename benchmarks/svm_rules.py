@@ -19,7 +19,7 @@ import pandas as pd  # noqa: E402
 from sklearn.model_selection import StratifiedKFold  # noqa: E402
 
 from likely import SVMClassifier  # noqa: E402
-from likely.models.svm.machine import votes  # noqa: E402
+from likely.models.svm.machine import one_vs_one_votes  # noqa: E402
 
 MOST_ROWS, FEWEST_OF_A_CLASS = 1500, 4
 
@@ -42,8 +42,12 @@ def shares(X: pd.DataFrame, y: np.ndarray[Any, Any], kernel: str) -> dict[str, f
     for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
         clf = SVMClassifier(kernel=kernel, schema=schema).fit(X.iloc[train].reset_index(drop=True), y[train])
         new, n = X.iloc[test].reset_index(drop=True), len(clf.classes_)
-        pairs, known = clf.decision_pairs(new), clf.later_.get()
-        said = votes(pairs, n), votes(pairs * known.slopes + known.shifts, n), known.posterior(pairs)
+        pairs, known = clf.decision_pairs(new), clf.calibration_.get()
+        said = (
+            one_vs_one_votes(pairs, n),
+            one_vs_one_votes(pairs * known.slopes + known.shifts, n),
+            known.posterior(pairs),
+        )
         right += [np.count_nonzero(clf.classes_[each.argmax(axis=1)] == y[test]) for each in said]
     return dict(zip(("votes", "votes, calibrated borders", "most probable"), (right / len(y)).tolist(), strict=True))
 

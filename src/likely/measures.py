@@ -254,30 +254,38 @@ def _one(many: Callable[[Array], Array], table: ArrayLike, total: float | None) 
     return value * min(known / total, 1.0)
 
 
-# How many errors a leaf has to be charged with, to be on the safe side.
+# How far a share may be off by chance.
 
 LEAST = 1e-300
 """Stands for no cases: what is divided by it stays finite."""
 
 
+def wilson_interval(hits: ArrayLike, n: ArrayLike, level: float) -> tuple[Array, Array]:
+    """Both ends of Wilson's interval of a share, two-sided at confidence `level`, where `hits` of n were seen (n > 0).
+
+    >>> [round(float(end), 4) for end in wilson_interval(5, 10, 0.95)]
+    [0.2366, 0.7634]
+    """
+    seen, total = np.asarray(hits, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    z = NormalDist().inv_cdf(0.5 + 0.5 * level)
+    half = z * np.sqrt(np.maximum(seen * (1.0 - seen / total), 0.0) + z * z / 4.0)
+    middle, below = seen + z * z / 2.0, total + z * z
+    return (
+        np.asarray(np.where(seen > 0.0, (middle - half) / below, 0.0)),
+        np.asarray(np.where(seen < total, (middle + half) / below, 1.0)),
+    )
+
+
 def confident_errors(n: Array, errors: Array, level: float) -> Array:
-    """Cases times the upper limit of the error rate, two-sided at confidence `level`.
+    """Cases times the upper limit of the error rate, two-sided at confidence `level`: what a leaf is charged with.
 
     With β = (1 − level) / 2: n (1 − β^(1/n)) if there is no error; n times Wilson's upper limit from one error on; and
     linear between the two for less than one.
     """
     if not 0.0 < level < 1.0:
         raise SettingsError(f"The confidence level is {level!r}, but it lies between 0 and 1.")
-    beta = (1.0 - level) / 2.0
     some = np.maximum(n, LEAST)
-    none = some * -np.expm1(np.log(beta) / some)
-    one_or_more = wilson(some, np.maximum(errors, 1.0), NormalDist().inv_cdf(1.0 - beta))
+    none = some * -np.expm1(np.log((1.0 - level) / 2.0) / some)
+    one_or_more = some * wilson_interval(np.minimum(np.maximum(errors, 1.0), some), some, level)[1]
     between = none + errors * (one_or_more - none)
     return np.asarray(np.where(n <= 0.0, 0.0, np.minimum(n, np.where(errors >= 1.0, one_or_more, between))))
-
-
-def wilson(n: Array, errors: Array, z: float) -> Array:
-    """n times the upper end of Wilson's interval, without a correction for continuity."""
-    wrong = np.minimum(errors, n)
-    root = np.sqrt(wrong * (1.0 - wrong / n) + z * z / 4.0)
-    return np.asarray(n * (wrong + z * z / 2.0 + z * root) / (n + z * z))

@@ -111,7 +111,7 @@ def test_a_gap_finds_its_branch_in_a_tree_of_many_cases(
     clf = TreeClassifier(missing=missing).fit(rows, labels, weights)
     inner = clf.tree_.column >= 0
     assert inner.any()
-    assert ((clf.tree_.usual >= 0) & (clf.tree_.usual < clf.tree_.n_children))[inner].all()
+    assert ((clf.tree_.majority_branch >= 0) & (clf.tree_.majority_branch < clf.tree_.n_children))[inner].all()
     clf.save(tmp_path / "tree.likely")
     gap = np.full((1, 2), np.nan)
     np.testing.assert_array_equal(likely.load(tmp_path / "tree.likely").predict_proba(gap), clf.predict_proba(gap))

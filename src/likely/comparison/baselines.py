@@ -16,7 +16,7 @@ from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.models.classifier import Classifier
 from likely.models.svm.features import Preparation
-from likely.models.svm.inner_products import narrow
+from likely.models.svm.kernels import with_int32_indices
 from likely.table import Codes, Table, index_levels
 from likely.table.schema import Schema
 
@@ -84,7 +84,7 @@ class LogisticBaseline(Baseline):
         return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
 
     def _rows(self, table: Table) -> Any:
-        return narrow(self.preparation_.rows(table))
+        return with_int32_indices(self.preparation_.rows(table))
 
 
 class BoostingBaseline(Baseline):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from likely.arrays import Array
 from likely.evaluation.metrics import RATES, UNBOUNDED, figures
 from likely.evaluation.predictions import Predictions
-from likely.measures import wilson as upper_limits
+from likely.measures import wilson_interval
 from likely.parallel import run
 
 LEVEL = 0.95
@@ -40,11 +39,8 @@ def wilson(share: float, n: float, level: float = LEVEL) -> Interval:
     """
     if n <= 0.0:
         return Interval(0.0, 1.0, "Wilson")
-    z = float(ndtri(0.5 + 0.5 * level))
-    wrong, right = upper_limits(np.full(2, n), n * np.array([1.0 - share, share]), z) / n
-    low = 0.0 if share <= 0.0 else 1.0 - float(wrong)
-    high = 1.0 if share >= 1.0 else float(right)
-    return Interval(low, high, "Wilson")
+    low, high = wilson_interval(share * n, n, level)
+    return Interval(0.0 if share <= 0.0 else float(low), 1.0 if share >= 1.0 else float(high), "Wilson")
 
 
 def rows_worth(weight: Array, repeats: int) -> float:

@@ -12,30 +12,30 @@ from scipy.special import expit
 from likely.models.svm import Gauss, Linear
 from likely.models.svm.calibration import (
     Calibration,
-    Later,
-    Task,
+    CalibrationTask,
+    LazyCalibration,
     calibrate,
-    coupled,
+    fit_calibration,
     fit_sigmoid,
     fit_slope,
-    fitted,
-    held_out,
+    pairwise_coupling,
+    stratified_folds,
 )
 from likely.models.svm.dual import Plan, Problem
 from likely.models.svm.kernels import Kernel
-from likely.models.svm.machine import pairs_of
+from likely.models.svm.machine import class_pairs
 
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=6, max_size=6))
 def test_coupling_minimises_its_sum_of_squares(shares: list[float]) -> None:
     r = np.zeros((4, 4))
-    for share, a, b in zip(shares, *pairs_of(4), strict=True):
+    for share, a, b in zip(shares, *class_pairs(4), strict=True):
         r[b, a], r[a, b] = share, 1.0 - share
 
     def squares(p: np.ndarray) -> float:
         return float(sum((r[j, i] * p[i] - r[i, j] * p[j]) ** 2 for i in range(4) for j in range(4) if i != j))
 
-    found = coupled(np.array([shares]), 4)[0]
+    found = pairwise_coupling(np.array([shares]), 4)[0]
     assert found.sum() == pytest.approx(1.0)
     assert (found >= 0.0).all()
     slow = minimize(
@@ -48,12 +48,12 @@ def test_coupling_minimises_its_sum_of_squares(shares: list[float]) -> None:
 @given(st.lists(st.floats(0.05, 1.0), min_size=5, max_size=5))
 def test_pairs_that_agree_give_back_their_classes(weights: list[float]) -> None:
     p = np.array(weights) / sum(weights)
-    earlier, later = pairs_of(5)
-    np.testing.assert_allclose(coupled((p[later] / (p[earlier] + p[later]))[None], 5)[0], p, atol=1e-9)
+    earlier, later = class_pairs(5)
+    np.testing.assert_allclose(pairwise_coupling((p[later] / (p[earlier] + p[later]))[None], 5)[0], p, atol=1e-9)
 
 
 def test_no_pair_is_certain() -> None:
-    found = coupled(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]), 3)
+    found = pairwise_coupling(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]), 3)
     assert np.isfinite(found).all()
     assert (found > 0.0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
@@ -136,7 +136,7 @@ def test_a_pair_without_judged_rows_takes_values_for_log_odds() -> None:
 def test_every_row_is_judged_once_by_machines_that_know_all_classes() -> None:
     y = np.repeat([0, 1, 2, 3], [1, 2, 7, 30]).astype(np.int32)
     judged = np.zeros(len(y), dtype=int)
-    for train, test in held_out(y, 4, 5, seed=0):
+    for train, test in stratified_folds(y, 4, 5, seed=0):
         judged[test] += 1
         assert set(np.unique(y[train])) == {0, 1, 2, 3}
         assert not set(train) & set(test)
@@ -154,7 +154,7 @@ def test_probabilities_come_true() -> None:
     from likely.models.svm.solver import solve
 
     calibration = calibrate(problem, plan, 5)
-    said = calibration.posterior(solve(problem, plan)[0].pairs(X))[:, 1]
+    said = calibration.posterior(solve(problem, plan)[0].decision_values(X))[:, 1]
     assert np.abs(said - chance).mean() < 0.05
 
 
@@ -181,7 +181,7 @@ def test_many_rows_hold_out_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_later_lets_the_rows_go() -> None:
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(40, 2)), rng.integers(0, 2, 40).astype(np.int32), 2)
-    later = Later(task=Task(problem, Plan(1.0, Gauss(1.0)), 3))
+    later = LazyCalibration(task=CalibrationTask(problem, Plan(1.0, Gauss(1.0)), 3))
     assert later.__getstate__()["_task"] is not None
     first = later.get()
     assert later.get() is first
@@ -189,6 +189,6 @@ def test_later_lets_the_rows_go() -> None:
 
 
 def test_three_classes_from_their_pairs() -> None:
-    calibration = fitted(np.zeros((0, 3)), np.zeros(0, dtype=np.int32), np.zeros(0), 3)
+    calibration = fit_calibration(np.zeros((0, 3)), np.zeros(0, dtype=np.int32), np.zeros(0), 3)
     assert isinstance(calibration, Calibration)
     np.testing.assert_allclose(calibration.posterior(np.zeros((2, 3))), 1.0 / 3.0)

@@ -329,7 +329,7 @@ class TestProbabilities:
         clf = SVMClassifier().fit(X, y)
         other = pickle.loads(pickle.dumps(clf))  # noqa: S301
         np.testing.assert_array_equal(clf.calibrate().predict_proba(X), other.predict_proba(X))
-        assert clf.later_.get() is clf.later_.get()
+        assert clf.calibration_.get() is clf.calibration_.get()
 
 
 class TestFiles:

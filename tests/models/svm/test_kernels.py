@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kern
 
 from likely.errors import DataError, SettingsError
 from likely.models.svm import Gauss, Kernel, KernelWarning, Linear, Polynomial, Sigmoid, smallest_eigenvalue
-from likely.models.svm.gram import gram_matrix, warn_if_not_positive
+from likely.models.svm.gram import gram_matrix, warn_if_not_psd
 from likely.models.svm.kernels import as_kernel
 
 POINT = st.tuples(*[st.floats(-50.0, 50.0)] * 2)
@@ -106,12 +106,12 @@ def test_far_apart_is_zero_and_never_nan() -> None:
 def test_a_kernel_that_is_none_is_warned_of() -> None:
     rows = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.warns(KernelWarning, match="not positive semidefinite"):
-        warn_if_not_positive(Sigmoid(1.0, -1.0), rows)
+        warn_if_not_psd(Sigmoid(1.0, -1.0), rows)
     with pytest.warns(KernelWarning, match="not positive semidefinite"):
-        warn_if_not_positive(Polynomial(2, -3.0), rows)
+        warn_if_not_psd(Polynomial(2, -3.0), rows)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_if_not_positive(Gauss(1.0), rows)
+        warn_if_not_psd(Gauss(1.0), rows)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ from sklearn.svm import SVC
 
 from likely.errors import DataError, SettingsError
 from likely.models.svm import Gauss, Linear, Polynomial, dual, solver
-from likely.models.svm.dual import Plan, Problem, row_costs
-from likely.models.svm.hard_margin import NotSeparable
-from likely.models.svm.machine import nearest, pairs_of, slack_and_case, votes
+from likely.models.svm.dual import NotSeparable, Plan, Problem, row_costs
+from likely.models.svm.machine import class_pairs, nearest_rival, one_vs_one_votes, slack_and_case
 from likely.models.svm.solver import solve
 
 FOUR = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
@@ -44,7 +43,7 @@ def test_four_points_by_hand() -> None:
     np.testing.assert_allclose(machine.w, [[-2.0, -2.0]], atol=1e-12)
     np.testing.assert_allclose(machine.b, [3.0], atol=1e-12)
     np.testing.assert_allclose(machine.margin, [np.sqrt(0.5)], atol=1e-12)
-    np.testing.assert_allclose(machine.pairs(FOUR)[:, 0], [3.0, 1.0, -1.0, -1.0], atol=1e-12)
+    np.testing.assert_allclose(machine.decision_values(FOUR)[:, 0], [3.0, 1.0, -1.0, -1.0], atol=1e-12)
 
 
 def test_a_quarter_of_it_is_the_same_line_but_not_the_maximum() -> None:
@@ -80,7 +79,7 @@ def test_as_libsvm(
     assert how == "exact"
     assert set(machine.rows.tolist()) == set(their.support_.tolist())
     values = their.decision_function(problem.X).reshape(len(problem), -1)
-    np.testing.assert_allclose(machine.pairs(problem.X), sign * values, atol=2e-4)
+    np.testing.assert_allclose(machine.decision_values(problem.X), sign * values, atol=2e-4)
     if n_classes == 2:
         assert machine.margin[0] == pytest.approx(_margin(machine, kernel), rel=1e-9)
 
@@ -97,7 +96,7 @@ def test_the_best_machine_meets_its_conditions() -> None:
     y = np.where(problem.y == 1, 1.0, -1.0)
     alpha = np.zeros(len(y))
     alpha[machine.rows] = np.abs(machine.dual[0])
-    values = y * machine.pairs(problem.X)[:, 0]
+    values = y * machine.decision_values(problem.X)[:, 0]
     assert float(y @ alpha) == pytest.approx(0.0, abs=1e-9)
     assert (values[alpha < 1e-9] > 1.0 - 1e-5).all()
     assert (values[alpha > C - 1e-9] < 1.0 + 1e-5).all()
@@ -108,9 +107,9 @@ def test_the_best_machine_meets_its_conditions() -> None:
 def test_results_do_not_depend_on_threads_or_blocks() -> None:
     problem = table(3, 700)
     machine, _ = solve(problem, Plan(1.0, Gauss(2.0)))
-    whole = machine.pairs(problem.X, 1)
-    np.testing.assert_array_equal(machine.pairs(problem.X, 4), whole)
-    np.testing.assert_allclose(machine.pairs(problem.X[13:15]), whole[13:15], rtol=1e-12, atol=1e-12)
+    whole = machine.decision_values(problem.X, 1)
+    np.testing.assert_array_equal(machine.decision_values(problem.X, 4), whole)
+    np.testing.assert_allclose(machine.decision_values(problem.X[13:15]), whole[13:15], rtol=1e-12, atol=1e-12)
 
 
 def test_sparse_rows_are_the_same_rows() -> None:
@@ -120,19 +119,21 @@ def test_sparse_rows_are_the_same_rows() -> None:
     for kernel in (Gauss(2.0), Linear(), Gauss(2.0) + Linear()):
         mine, _ = solve(thin, Plan(1.0, kernel, tolerance=1e-8))
         other, _ = solve(dense, Plan(1.0, kernel, tolerance=1e-8))
-        np.testing.assert_allclose(mine.pairs(thin.X), other.pairs(dense.X), atol=1e-5)
+        np.testing.assert_allclose(mine.decision_values(thin.X), other.decision_values(dense.X), atol=1e-5)
 
 
 def test_votes_follow_the_pairs() -> None:
-    earlier, later = pairs_of(3)
+    earlier, later = class_pairs(3)
     assert earlier.tolist() == [0, 0, 1]
     assert later.tolist() == [1, 2, 2]
-    assert votes(np.array([[-1.0, -1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, -1.0]]), 3).argmax(axis=1).tolist() == [
+    assert one_vs_one_votes(np.array([[-1.0, -1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, -1.0]]), 3).argmax(
+        axis=1
+    ).tolist() == [
         0,
         2,
         1,
     ]
-    assert votes(np.array([[0.0, 0.0, 0.0]]), 3).argmax(axis=1).tolist() == [0]
+    assert one_vs_one_votes(np.array([[0.0, 0.0, 0.0]]), 3).argmax(axis=1).tolist() == [0]
 
 
 def test_three_cases() -> None:
@@ -141,7 +142,7 @@ def test_three_cases() -> None:
     assert case.tolist() == ["A", "A", "A", "B", "C", "C"]
     np.testing.assert_allclose(slack, [0.0, 0.0, 0.0, 0.6, 1.0, 1.5])
     pairs = np.array([[-2.0, -0.5, 9.0], [3.0, 9.0, -1.0]])
-    rival, least = nearest(pairs, np.array([0, 1], dtype=np.int32), 3)
+    rival, least = nearest_rival(pairs, np.array([0, 1], dtype=np.int32), 3)
     assert rival.tolist() == [2, 2]
     np.testing.assert_allclose(least, [0.5, 1.0])
 
@@ -152,8 +153,10 @@ class TestHardMargin:
         problem = Problem(X[:100], y[:100].astype(np.int32), 2)
         hard, _ = solve(problem, Plan(np.inf, Gauss(1.0)))
         soft, _ = solve(problem, Plan(1e6, Gauss(1.0), tolerance=1e-8))
-        np.testing.assert_allclose(hard.pairs(X[:100]), soft.pairs(X[:100]), atol=1e-5)
-        assert (np.where(y[:100] == 1, 1.0, -1.0) * hard.pairs(X[:100])[:, 0]).min() == pytest.approx(1.0, abs=1e-6)
+        np.testing.assert_allclose(hard.decision_values(X[:100]), soft.decision_values(X[:100]), atol=1e-5)
+        assert (np.where(y[:100] == 1, 1.0, -1.0) * hard.decision_values(X[:100])[:, 0]).min() == pytest.approx(
+            1.0, abs=1e-6
+        )
 
     def test_refuses_overlap(self) -> None:
         X, y = load_iris(return_X_y=True)
@@ -174,7 +177,9 @@ class TestManyRows:
         assert how == "plane"
         assert len(machine.rows) == 0
         exactly, _ = solve(problem, Plan(1.0, Linear(), method="exact"))
-        same = votes(machine.pairs(problem.X), 3).argmax(axis=1) == votes(exactly.pairs(problem.X), 3).argmax(axis=1)
+        same = one_vs_one_votes(machine.decision_values(problem.X), 3).argmax(axis=1) == one_vs_one_votes(
+            exactly.decision_values(problem.X), 3
+        ).argmax(axis=1)
         assert same.mean() > 0.95
 
     def test_huge_planes_go_through_the_rows_a_few_at_a_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +190,7 @@ class TestManyRows:
         problem = table(2, 600)
         machine, _ = solve(problem, Plan(1.0, Linear()))
         exactly, _ = solve(problem, Plan(1.0, Linear(), method="exact"))
-        assert ((machine.pairs(problem.X) > 0.0) == (exactly.pairs(problem.X) > 0.0)).mean() > 0.95
+        assert ((machine.decision_values(problem.X) > 0.0) == (exactly.decision_values(problem.X) > 0.0)).mean() > 0.95
 
     @pytest.mark.parametrize("n_classes", [2, 3])
     def test_landmarks_come_near_the_exact_machine(self, n_classes: int) -> None:
@@ -194,7 +199,7 @@ class TestManyRows:
         exactly, _ = solve(problem, Plan(1.0, Gauss(3.0)))
         assert how == "landmarks"
         assert len(near.rows) == 200
-        chosen = [votes(m.pairs(problem.X), n_classes).argmax(axis=1) for m in (near, exactly)]
+        chosen = [one_vs_one_votes(m.decision_values(problem.X), n_classes).argmax(axis=1) for m in (near, exactly)]
         assert (chosen[0] == chosen[1]).mean() > 0.93
 
     def test_exact_is_refused_above_the_limit(self) -> None:

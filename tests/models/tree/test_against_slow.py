@@ -17,11 +17,11 @@ from likely.models.tree.pruning import (
     cost_complexity,
     mdl,
     pessimistic,
-    raised,
+    pessimistic_errors,
     reduced_error,
     weakest_links,
 )
-from likely.models.tree.pruning.errors import pessimistic_errors
+from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Missing
 from tests.models.tree import slow, slow_pruning
 from tests.models.tree.made import FEWER, columns, everyone, nested, nested_slow, stocked, tables
@@ -38,7 +38,7 @@ def both(data: slow.Data, plan: slow.Plan) -> tuple[Tree, slow.Node]:
 
 def read(tree: Tree, data: slow.Data, rows: list[list[Any]]) -> Rows:
     """Rows as the tree reads them; a value that it never saw is a gap."""
-    return Rows.stocked(tree, columns(slow.Data(rows, data.kinds, [], 0), tree.features))
+    return Rows.from_columns(tree, columns(slow.Data(rows, data.kinds, [], 0), tree.features))
 
 
 @pytest.mark.parametrize("missing", ["weights", "surrogates"])
@@ -127,7 +127,7 @@ def test_raised_alike(missing: str, draw: st.DataObject) -> None:
     tree, oracle = both(data, plan)
     r = draw.draw(st.sampled_from([0.1, 0.3, 0.5, 1.0]))
     labels = np.array(data.labels, dtype=np.int32)
-    found = raised(tree, read(tree, data, data.rows), labels, None, partial(pessimistic_errors, r=r))
+    found = raise_subtrees(tree, read(tree, data, data.rows), labels, None, partial(pessimistic_errors, r=r))
     expected = slow_pruning.raised(data, oracle, everyone(data), plan, slow_pruning.pessimistic(r))[0]
     assert shape(nested(found)) == shape(nested_slow(expected))
     assert len(found) <= len(tree)
@@ -149,7 +149,7 @@ def test_branches_are_really_raised(missing: str) -> None:
         labels = np.array(data.labels, dtype=np.int32)
         for r in (0.1, 0.3):
             estimate = partial(pessimistic_errors, r=r)
-            found = raised(tree, read(tree, data, data.rows), labels, None, estimate)
+            found = raise_subtrees(tree, read(tree, data, data.rows), labels, None, estimate)
             expected = slow_pruning.raised(data, oracle, everyone(data), plan, slow_pruning.pessimistic(r))[0]
             assert shape(nested(found)) == shape(nested_slow(expected))
             n_raised += shape(nested(found)) != shape(nested(pessimistic(tree, r)))

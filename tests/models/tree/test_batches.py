@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from likely.measures import MEASURES
 from likely.models.tree import Feature, Plan, TrainingData, batches, fit, fit_tree
-from likely.models.tree.batches import BatchGrowth, Frontier, LevelCounts
-from likely.models.tree.columns.binned import quantile_edges
+from likely.models.tree.batches import LevelCounts, OpenNodes, StreamedTreeGrower
+from likely.models.tree.binned_column import quantile_edges
 from tests.models.tree.made import FEWER, nested, stocked, tables
 
 MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]
@@ -23,15 +23,15 @@ MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]
 def by_batches(plan: Plan, stock: TrainingData, size: int) -> Any:
     parts = [stock.take(np.arange(start, min(start + size, len(stock)))) for start in range(0, len(stock), size)]
 
-    def count(frontier: Frontier) -> LevelCounts:
-        return reduce(add, map(frontier.count, parts), frontier.empty())
+    def count(open_nodes: OpenNodes) -> LevelCounts:
+        return reduce(add, map(open_nodes.count, parts), open_nodes.empty())
 
     edges = tuple(
         quantile_edges(column) if feature.is_numeric else np.empty(0)
         for feature, column in zip(stock.features, stock.columns, strict=True)
     )
     root = np.bincount(stock.labels, minlength=len(stock.classes)).astype(float)
-    return BatchGrowth(plan, stock.classes, stock.features, edges, count).grow(root)
+    return StreamedTreeGrower(plan, stock.classes, stock.features, edges, count).grow(root)
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -129,7 +129,7 @@ def test_the_usual_branch_of_many_cases_is_the_largest_and_comes_back(weight: fl
     """A count less a trifle is the count itself as soon as it is large enough."""
     X, y = {"a": [1.0, *[2.0] * 9]}, ["no"] + ["yes"] * 9
     clf = TreeClassifier(min_cases=1).fit(X, y, sample_weight=np.full(10, weight))
-    assert clf.tree_.usual[0] == 1
+    assert clf.tree_.majority_branch[0] == 1
     clf.save(tmp_path / "t.likely")
     assert likely.load(tmp_path / "t.likely").predict(X).tolist() == y
     rows = "\n".join(f"{a},{label},{weight}" for a, label in zip(X["a"], y, strict=True))
@@ -137,4 +137,4 @@ def test_the_usual_branch_of_many_cases_is_the_largest_and_comes_back(weight: fl
     grown = train_tree_file(
         tmp_path / "t.csv", "label", weight="w", classifier=TreeClassifier(binned=True, min_cases=1)
     )
-    assert grown.tree_.usual[0] == 1
+    assert grown.tree_.majority_branch[0] == 1

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from likely import TreeClassifier
 from likely.measures import MEASURES
 from likely.models.tree import Plan, fit_tree
-from likely.models.tree.pruning import cost_complexity, weakest_links
-from likely.models.tree.pruning.choice import N_FOLDS, cheapest_price
+from likely.models.tree.pruning import N_FOLDS, best_alpha, cost_complexity, weakest_links
 from tests.models.tree import slow, slow_pruning
 from tests.models.tree.made import FEWER, everyone, nested, nested_slow, stocked, tables
 from tests.models.tree.real import as_slow, read
@@ -39,7 +38,7 @@ def test_the_price_by_folds(data: slow.Data, measure: str, seed: int) -> None:
     """Every row is predicted by a tree that never saw it, at every price that is tried."""
     stock, plan = stocked(data), Plan(measure, 1, collapse=False)
     fold = stock.folds(min(N_FOLDS, len(stock)), seed)
-    found = cheapest_price(plan, fit_tree(plan, stock), stock, seed, 1)
+    found = best_alpha(plan, fit_tree(plan, stock), stock, seed, 1)
     expected = slow_pruning.price_by_folds(data, slow.Plan(measure, "weights", min_cases=1), fold.tolist())
     assert found == pytest.approx(expected, abs=1e-12)
 

@@ -39,7 +39,7 @@ def test_grown_and_pruned_alike(name: str, missing: Any, data_dir: Path) -> None
     assert prices == pytest.approx([float(price) for price, _ in sequence], abs=1e-12)
     assert nested(cost_complexity(tree, prices[-2])) == nested_slow(sequence[-2][1])
     step = max(len(X) // 100, 1)
-    found = Rows.stocked(tree, stock.columns).posterior(tree.probabilities(1.0))
+    found = Rows.from_columns(tree, stock.columns).posterior(tree.probabilities(1.0))
     for row, shares in zip(data.rows[::step], found[::step], strict=True):
         assert shares == pytest.approx(slow.predict(data, oracle, row, plan), abs=1e-12)
 

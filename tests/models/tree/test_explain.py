@@ -163,7 +163,7 @@ def test_paths_add_up_to_the_posterior() -> None:
             np.testing.assert_allclose(mixed, clf.predict_proba(X.iloc[[row]])[0])
         frame = why.to_frame()
         assert (frame.groupby("row")["weight"].first() == 1.0).all()
-        assert set(frame["how"]) >= ({"spread", "known", "leaf"} if missing == "weights" else {"stand-in", "known"})
+        assert set(frame["how"]) >= ({"spread", "known", "leaf"} if missing == "weights" else {"surrogate", "known"})
         assert '<b>"x"' not in why._repr_html_()
         with pytest.raises(LikelyError, match="no row"):
             why.text(len(X))

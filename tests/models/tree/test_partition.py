@@ -9,7 +9,7 @@ import pytest
 
 from likely import TreeClassifier, load
 from likely.models.tree import Feature, Plan, TrainingData, Tree
-from likely.models.tree.partition import Branching
+from likely.models.tree.partition import LevelPartition
 from tests.models.tree.test_batches import by_batches
 
 LIMITS = [2**14, 2**14 + 1, 2**15, 2**15 + 1, 2**16, 2**16 + 1, 2**31, 2**53 - 1]
@@ -17,15 +17,15 @@ LIMITS = [2**14, 2**14 + 1, 2**15, 2**15 + 1, 2**16, 2**16 + 1, 2**31, 2**53 - 1
 
 @pytest.mark.parametrize("most", LIMITS)
 def test_usual_branch_of_many_cases(most: int) -> None:
-    ways = Branching.of(np.array([2, 0, 3], dtype=np.int32), np.empty(0, dtype=np.int32))
+    partition = LevelPartition.of(np.array([2, 0, 3], dtype=np.int32), np.empty(0, dtype=np.int32))
     known = np.array([most // 2, most, most // 4, most, most], dtype=np.float64)
-    assert ways.usual(known).tolist() == [1, -1, 1]
+    assert partition.majority_branches(known).tolist() == [1, -1, 1]
 
 
 def test_rounding_decides_nothing() -> None:
-    ways = Branching.of(np.array([2], dtype=np.int32), np.empty(0, dtype=np.int32))
+    partition = LevelPartition.of(np.array([2], dtype=np.int32), np.empty(0, dtype=np.int32))
     whole = 2.0**16
-    assert ways.usual(np.array([np.nextafter(whole, 0.0), whole])).tolist() == [0]
+    assert partition.majority_branches(np.array([np.nextafter(whole, 0.0), whole])).tolist() == [0]
 
 
 def made(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +52,7 @@ def test_tree_of_many_rows_comes_back(n_rows: int, missing: str, tmp_path: Path)
     assert again.predict_proba(X[:50]).tolist() == clf.predict_proba(X[:50]).tolist()
     assert again.predict_proba(gaps).tolist() == clf.predict_proba(gaps).tolist()
     assert clf.predict(gaps).tolist() == [1]
-    assert clf.tree_.usual.tolist() == usual_of(clf.tree_)
+    assert clf.tree_.majority_branch.tolist() == usual_of(clf.tree_)
     if missing == "weights":
         assert clf.to_sql(gaps="usual").count("ELSE") == int((~clf.tree_.is_leaf).sum())
 
@@ -61,7 +61,7 @@ def test_heavy_rows_are_many_rows() -> None:
     X, y = made(400)
     tree = TreeClassifier(max_depth=2, missing="surrogates").fit(X, y, np.full(400, 1e6)).tree_
     assert 1 in usual_of(tree)
-    assert tree.usual.tolist() == usual_of(tree)
+    assert tree.majority_branch.tolist() == usual_of(tree)
 
 
 def test_usual_branch_of_counted_batches() -> None:
@@ -71,4 +71,4 @@ def test_usual_branch_of_counted_batches() -> None:
     stock = TrainingData(features, columns, np.arange(2), y.astype(np.int32), None)
     tree = by_batches(Plan(max_depth=2, min_cases=2.0), stock, 2**15)
     assert 1 in usual_of(tree)
-    assert tree.usual.tolist() == usual_of(tree)
+    assert tree.majority_branch.tolist() == usual_of(tree)

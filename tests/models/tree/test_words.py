@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely import ModelFileError, SchemaError, SettingsError, TreeClassifier, compare
-from likely.models.tree.data import telling_words
+from likely.models.tree.data import informative_words
 from likely.streaming import train_tree_file
 from likely.table import as_table
 from tests.store.test_damage import sealed
@@ -70,7 +70,7 @@ def test_the_most_telling_words_by_gain(cases: list[tuple[str | None, int, int]]
     texts, labels, weights = (list(cells) for cells in zip(*cases, strict=True))
     table = as_table({"t": pd.Series(texts, dtype=object), "n": weights})
     known = np.array(labels, dtype=np.int32), np.array(weights, dtype=np.float64)
-    found = telling_words(table, "t", *known, 3, most)
+    found = informative_words(table, "t", *known, 3, most)
     all_words = sorted(set().union(*(tokens(text) for text in texts if text is not None)))
     gains = {word: gain(texts, labels, weights, word) for word in all_words}
     wanted = [word for word in sorted(all_words, key=lambda word: -round(gains[word], 9)) if gains[word] > 1e-9]

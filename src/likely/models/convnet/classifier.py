@@ -18,7 +18,7 @@ from likely.errors import DataError, ModelFileError, SettingsError
 from likely.explain import Explanation
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool
-from likely.models.convnet.network import Effort, Network, Passed, held_back_rows, train
+from likely.models.convnet.network import EpochLoss, Network, TrainingOptions, train, validation_rows
 from likely.models.setting_checks import (
     Check,
     check_settings,
@@ -158,15 +158,15 @@ class ConvNetClassifier(Classifier):
         return self
 
     def _learn(
-        self, network: Network, images: Float32, y: NDArray[np.int32], weight: Array | None, effort: Effort
+        self, network: Network, images: Float32, y: NDArray[np.int32], weight: Array | None, effort: TrainingOptions
     ) -> None:
         held = np.zeros(len(images), dtype=np.bool_)
         if len(images) * self.held_back >= FEWEST_HELD_BACK:
-            held = held_back_rows(y, self.held_back, effort.seed)
+            held = validation_rows(y, self.held_back, effort.seed)
         shown = StepBar(effort.epochs, "pass", self.progress)
-        self.history_: list[Passed] = []
+        self.history_: list[EpochLoss] = []
 
-        def note(passed: Passed) -> None:
+        def note(passed: EpochLoss) -> None:
             self.history_.append(passed)
             shown.step()
 
@@ -264,11 +264,11 @@ class ConvNetClassifier(Classifier):
     def _layers(self) -> Layers:
         return Layers(tuple(self.maps) if isinstance(self.maps, list) else self.maps, self.filter, self.pool)
 
-    def _effort(self) -> Effort:
+    def _effort(self) -> TrainingOptions:
         whole("pad_to", self.pad_to, 1)
         if self.held_back != 0:
             between("held_back", self.held_back, 0.0, 1.0)
-        return Effort(
+        return TrainingOptions(
             whole("epochs", self.epochs, 1),
             whole("batch_size", self.batch_size, 1),
             between("learning_rate", self.learning_rate, 0.0, np.inf),

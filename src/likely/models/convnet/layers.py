@@ -1,4 +1,4 @@
-"""What a convolutional network does to an image, by hand: slide a filter over it, and shrink what comes out."""
+"""What a convolutional network does to an image, by hand: convolution, pooling, and the sizes of its layers."""
 
 from __future__ import annotations
 
@@ -60,8 +60,6 @@ def _matrix(given: ArrayLike, what: str) -> Array:
         raise DataError(f"The {what} is empty, or a cell of it is no finite number.")
     return cells
 
-
-# How large the maps of each layer are, and how an image must be padded to fit.
 
 LARGEST_LAYER = 4096
 """Pixels along a side: more would not be an image that a small network can look at."""

@@ -1,4 +1,7 @@
-"""The network itself, as Keras builds it. Keras is imported when a network is needed, and not before."""
+"""The network as Keras builds it, and its training: epoch after epoch, until held-back images are judged no better.
+
+Keras is imported when a network is needed, and not before.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,8 @@ def keras_library() -> Any:
 class Network:
     """Convolution and pooling for each of the layers, then one score per class from all that is left.
 
-    `weights` are the filters (height × width × maps before × maps) and shifts of each layer, and the weights
-    (pixels of the last maps × classes) and shifts of the scores.
+    `weights` are the filters (height × width × maps before × maps) and biases of each layer, and the weights
+    (pixels of the last maps × classes) and biases of the scores.
     """
 
     layers: Layers
@@ -77,9 +80,9 @@ class Network:
 
     def learned(self) -> Network:
         """The network with the weights that it has now."""
-        return Network(self.layers, self.shape, self.n_classes, self._now(), self.seed)
+        return Network(self.layers, self.shape, self.n_classes, self._current_weights(), self.seed)
 
-    def _now(self) -> Weights:
+    def _current_weights(self) -> Weights:
         if self.weights is not None:
             return self.weights
         to_numpy = keras_library().ops.convert_to_numpy
@@ -100,39 +103,36 @@ class Network:
 
         The last layer is a product of matrices; in double precision its terms add up to the last digits.
         """
-        weights, shifts = self._now()[-2:]
+        weights, biases = self._current_weights()[-2:]
         last = self.maps(images, 2 * len(self.layers.maps))
-        return np.asarray(last.reshape(len(last), -1) @ weights.astype(np.float64) + shifts)
+        return np.asarray(last.reshape(len(last), -1) @ weights.astype(np.float64) + biases)
 
     def maps(self, images: Float32, depth: int) -> NDArray[np.float64]:
         """What the first `depth` layers (of convolution and of pooling) make of images."""
         layers: Sequence[Any] = self._model.layers[:depth]
 
-        def look(some: Float32) -> Any:
+        def apply_layers(some: Float32) -> Any:
             seen: Any = some
             for layer in layers:
                 seen = layer(seen)
             return seen
 
-        return self._in_blocks(images, look)
+        return self._in_blocks(images, apply_layers)
 
-    def _in_blocks(self, images: Float32, look: Any) -> NDArray[np.float64]:
+    def _in_blocks(self, images: Float32, apply_layers: Any) -> NDArray[np.float64]:
         """Blocks of few different sizes: each size is compiled once."""
         keras, parts = keras_library(), []
         for start in range(0, len(images), BLOCK):
             some = images[start : start + BLOCK]
             size = 1 << max(len(some) - 1, 31).bit_length()
             filled = np.concatenate([some, np.zeros((size - len(some), *some.shape[1:]), dtype=np.float32)])
-            parts.append(np.asarray(keras.ops.convert_to_numpy(look(filled)), dtype=np.float64)[: len(some)])
+            parts.append(np.asarray(keras.ops.convert_to_numpy(apply_layers(filled)), dtype=np.float64)[: len(some)])
         return np.concatenate(parts)
 
 
-# Learning a network: pass after pass over the images, until those held back are judged no better.
-
-
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """What one pass came to: mean log loss (in nats) of the images learned, and of those held back."""
+class EpochLoss:
+    """Mean log loss (in nats) after one pass over the images: of those learned, and of those held back."""
 
     epoch: int
     log_loss: float
@@ -140,8 +140,8 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """How long and how fast to learn; `patience` passes without a gain on the images held back end it."""
+class TrainingOptions:
+    """How long and how fast to learn; `patience` epochs without a gain on the images held back end it."""
 
     epochs: int
     batch: int
@@ -156,33 +156,33 @@ def train(
     y: NDArray[np.int32],
     weight: Array,
     held_back: NDArray[np.bool_],
-    effort: Effort,
-    report: Callable[[Passed], None],
+    options: TrainingOptions,
+    report: Callable[[EpochLoss], None],
 ) -> Network:
     """The network as it was when it judged the images held back best; with none of them, as it is at the end."""
-    rng = np.random.default_rng(effort.seed)
+    rng = np.random.default_rng(options.seed)
     learn, check = np.flatnonzero(~held_back), np.flatnonzero(held_back)
     shares = (weight / weight[learn].mean()).astype(np.float32)
-    network.prepare(effort.learning_rate)
+    network.prepare(options.learning_rate)
     best, best_loss, waited = network, np.inf, 0
-    for epoch in range(1, effort.epochs + 1):
+    for epoch in range(1, options.epochs + 1):
         order = rng.permutation(learn)
-        network.learn(images[order], y[order], shares[order], effort.batch)
+        network.learn(images[order], y[order], shares[order], options.batch)
         learned = log_loss(network, images[learn], y[learn], weight[learn])
         if not np.isfinite(learned):
             raise SettingsError(
                 f"Learning ran away in pass {epoch}, and the network gives no numbers any more: lower learning_rate, "
-                f"which is {effort.learning_rate:g}."
+                f"which is {options.learning_rate:g}."
             )
         if not len(check):
-            report(Passed(epoch, learned, None))
+            report(EpochLoss(epoch, learned, None))
             continue
         loss = log_loss(network, images[check], y[check], weight[check])
-        report(Passed(epoch, learned, loss))
+        report(EpochLoss(epoch, learned, loss))
         waited = 0 if loss < best_loss else waited + 1
         if loss < best_loss:
             best, best_loss = network.learned(), loss
-        if waited > effort.patience:
+        if waited > options.patience:
             break
     return best if np.isfinite(best_loss) else network.learned()
 
@@ -194,7 +194,7 @@ def log_loss(network: Network, images: Float32, y: NDArray[np.int32], weight: Ar
     return float(np.average(losses, weights=weight))
 
 
-def held_back_rows(y: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
+def validation_rows(y: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
     """About the given share of every class; a class of few rows keeps them all to learn from."""
     rng, out = np.random.default_rng(seed), np.zeros(len(y), dtype=np.bool_)
     for label in np.unique(y):

@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from likely.models.svm.features import FarWarning
     from likely.models.svm.gram import KernelWarning, smallest_eigenvalue
     from likely.models.svm.kernels import Gauss, Kernel, Linear, Polynomial, Sigmoid
-    from likely.models.svm.numeric_features import FarWarning
 
 _HOME = {
-    "FarWarning": "likely.models.svm.numeric_features",
+    "FarWarning": "likely.models.svm.features",
     "Gauss": "likely.models.svm.kernels",
     "Kernel": "likely.models.svm.kernels",
     "KernelWarning": "likely.models.svm.gram",

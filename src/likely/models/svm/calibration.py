@@ -14,8 +14,8 @@ from scipy.special import expit, log_expit
 
 from likely.arrays import Array, Index, Int32
 from likely.models.svm.dual import Plan, Problem
-from likely.models.svm.machine import n_pairs, pairs_of
-from likely.models.svm.solver import solve, way_of
+from likely.models.svm.machine import class_pairs, n_pairs
+from likely.models.svm.solver import choose_method, solve
 from likely.numerics import ARMIJO, newton
 
 MANY_ROWS = 10_000
@@ -35,7 +35,7 @@ class Calibration:
 
     def posterior(self, pairs: Array) -> Array:
         """P(class | row) from the values of all pairs."""
-        return coupled(expit(self.slopes * pairs + self.shifts), self.n_classes)
+        return pairwise_coupling(expit(self.slopes * pairs + self.shifts), self.n_classes)
 
 
 def calibrate(problem: Problem, plan: Plan, n_folds: int) -> Calibration:
@@ -45,21 +45,21 @@ def calibrate(problem: Problem, plan: Plan, n_folds: int) -> Calibration:
     the parts are found in the way of the whole one: another way has other values.
     """
     n_classes, n = problem.n_classes, len(problem)
-    parts = held_out(problem.y, n_classes, n_folds, plan.seed) if n_classes > 1 else iter(())
+    parts = stratified_folds(problem.y, n_classes, n_folds, plan.seed) if n_classes > 1 else iter(())
     if n > MANY_ROWS or n * n_pairs(n_classes) > MANY_CELLS:
         parts = islice(parts, 1)
-    way = way_of(problem, plan)
+    method = choose_method(problem, plan)
     judged, values = [np.zeros(0, dtype=np.intp)], [np.zeros((0, n_pairs(n_classes)))]
     for train, test in parts:
-        machine, _ = solve(problem.take(train), plan, way)
-        values.append(machine.pairs(problem.X[test], plan.n_jobs))
+        machine, _ = solve(problem.take(train), plan, method)
+        values.append(machine.decision_values(problem.X[test], plan.n_jobs))
         judged.append(test)
     rows = np.concatenate(judged)
     weights = np.ones(n) if problem.cost is None else problem.cost
-    return fitted(np.concatenate(values), problem.y[rows], weights[rows], n_classes, bool(np.isinf(plan.C)))
+    return fit_calibration(np.concatenate(values), problem.y[rows], weights[rows], n_classes, bool(np.isinf(plan.C)))
 
 
-def held_out(y: Int32, n_classes: int, n_folds: int, seed: int) -> Iterator[tuple[Index, Index]]:
+def stratified_folds(y: Int32, n_classes: int, n_folds: int, seed: int) -> Iterator[tuple[Index, Index]]:
     """Rows to learn and rows to judge; each class is dealt out, but one that has a single row is always learned."""
     fold, rng, start = np.full(len(y), -1), np.random.default_rng(seed), 0
     for label in range(n_classes):
@@ -73,12 +73,12 @@ def held_out(y: Int32, n_classes: int, n_folds: int, seed: int) -> Iterator[tupl
             yield np.flatnonzero(fold != k), test
 
 
-def fitted(pairs: Array, y: Int32, weight: Array, n_classes: int, by_sides: bool = False) -> Calibration:
+def fit_calibration(pairs: Array, y: Int32, weight: Array, n_classes: int, through_zero: bool = False) -> Calibration:
     """One sigmoid for the rows of each two classes; a margin without slack keeps its sides."""
     lines = np.zeros((n_pairs(n_classes), 2))
-    for place, (earlier, later) in enumerate(zip(*pairs_of(n_classes), strict=True)):
+    for place, (earlier, later) in enumerate(zip(*class_pairs(n_classes), strict=True)):
         own = np.flatnonzero((y == earlier) | (y == later))
-        fit = fit_slope if by_sides else fit_sigmoid
+        fit = fit_slope if through_zero else fit_sigmoid
         lines[place] = fit(pairs[own, place], y[own] == later, weight[own])
     return Calibration(n_classes, lines[:, 0].copy(), lines[:, 1].copy())
 
@@ -96,12 +96,12 @@ LEAST = 1e-7
 BLOCK_CELLS = 1 << 20
 
 
-def coupled(for_later: Array, n_classes: int) -> Array:
+def pairwise_coupling(for_later: Array, n_classes: int) -> Array:
     """P(class | row) from P(later class | row, one of the two) of every pair.
 
-    >>> coupled(np.array([[0.2]]), 2).tolist()
+    >>> pairwise_coupling(np.array([[0.2]]), 2).tolist()
     [[0.8, 0.2]]
-    >>> coupled(np.array([[0.5, 0.8, 0.8]]), 3).round(4).tolist()
+    >>> pairwise_coupling(np.array([[0.5, 0.8, 0.8]]), 3).round(4).tolist()
     [[0.1667, 0.1667, 0.6667]]
     """
     shares = np.clip(for_later, LEAST, 1.0 - LEAST)
@@ -112,12 +112,12 @@ def coupled(for_later: Array, n_classes: int) -> Array:
     out = np.empty((len(shares), n_classes))
     size = max(BLOCK_CELLS // (n_classes + 1) ** 2, 1)
     for start in range(0, len(shares), size):
-        out[start : start + size] = _solved(shares[start : start + size], n_classes)
+        out[start : start + size] = _solve_coupling(shares[start : start + size], n_classes)
     return out
 
 
-def _solved(shares: Array, n_classes: int) -> Array:
-    earlier, later = pairs_of(n_classes)
+def _solve_coupling(shares: Array, n_classes: int) -> Array:
+    earlier, later = class_pairs(n_classes)
     r = np.zeros((len(shares), n_classes, n_classes))
     r[:, later, earlier], r[:, earlier, later] = shares, 1.0 - shares
     system = np.zeros((len(shares), n_classes + 1, n_classes + 1))
@@ -179,9 +179,9 @@ def _fit_line(f: Array, truth: Array, weight: Array, start: Array) -> tuple[floa
         logits = line[0] * f + line[1]
         loss = -float(weight @ (truth * log_expit(logits) + (1.0 - truth) * log_expit(-logits)))
         p = expit(logits)
-        gap, curve = weight * (p - truth), weight * p * (1.0 - p)
-        hessian = np.array([[curve @ (f * f), curve @ f], [curve @ f, curve.sum()]]) + RIDGE * np.eye(2)
-        return loss, np.array([gap @ f, gap.sum()]), hessian
+        residual, curvature = weight * (p - truth), weight * p * (1.0 - p)
+        hessian = np.array([[curvature @ (f * f), curvature @ f], [curvature @ f, curvature.sum()]]) + RIDGE * np.eye(2)
+        return loss, np.array([residual @ f, residual.sum()]), hessian
 
     slope, shift = newton(
         objective,
@@ -198,7 +198,7 @@ def _fit_line(f: Array, truth: Array, weight: Array, start: Array) -> tuple[floa
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class CalibrationTask:
     """What a calibration is worked out from."""
 
     problem: Problem
@@ -206,10 +206,10 @@ class Task:
     n_folds: int
 
 
-class Later:
+class LazyCalibration:
     """A calibration, or the rows from which it will be found; these are let go once it is."""
 
-    def __init__(self, known: Calibration | None = None, task: Task | None = None) -> None:
+    def __init__(self, known: Calibration | None = None, task: CalibrationTask | None = None) -> None:
         self._known, self._task, self._lock = known, task, Lock()
 
     def get(self) -> Calibration:

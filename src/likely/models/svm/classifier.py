@@ -18,15 +18,14 @@ from likely.errors import DataError
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.setting_checks import Check, check_settings
 from likely.models.settings import between, whole
-from likely.models.svm.calibration import Later, Task
+from likely.models.svm.calibration import CalibrationTask, LazyCalibration
 from likely.models.svm.codec import read_learned, write_learned
 from likely.models.svm.dual import Plan, Problem, class_costs, row_costs
 from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
-from likely.models.svm.gram import warn_if_not_positive
-from likely.models.svm.inner_products import Matrix, typical_square
-from likely.models.svm.kernels import Kernel, as_kernel
-from likely.models.svm.machine import Machine, pairs_of, votes
+from likely.models.svm.gram import warn_if_not_psd
+from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
+from likely.models.svm.machine import Machine, class_pairs, one_vs_one_votes
 from likely.models.svm.search import Trial, n_trials, search
 from likely.models.svm.settings import CHECKS
 from likely.models.svm.solver import solve
@@ -84,7 +83,7 @@ class SVMClassifier(Classifier):
 
     machine_: Machine
     preparation_: Preparation
-    later_: Later
+    calibration_: LazyCalibration
     support_: NDArray[Any]
     counts_: Array
     kernel_: Kernel
@@ -145,14 +144,14 @@ class SVMClassifier(Classifier):
         problem = Problem(rows, used.labels.codes, len(used.labels.classes), cost)
         self.search_trials_: list[Trial] = []
         plan = self._settled(plan, problem, used.weight)
-        warn_if_not_positive(plan.kernel, rows)
+        warn_if_not_psd(plan.kernel, rows)
         machine, self.method_ = solve(problem, plan)
         self._remember_columns(schema, named=given.table.named)
         self.n_rows_ = given.table.n_rows
         self.classes_, self.counts_ = used.labels.classes, seen.weights
         self.preparation_, self.kernel_, self.C_ = preparation, plan.kernel, plan.C
         self.machine_, self.support_ = machine, used.rows[machine.rows]
-        self.later_ = Later(task=Task(problem, plan, n_folds))
+        self.calibration_ = LazyCalibration(task=CalibrationTask(problem, plan, n_folds))
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -162,7 +161,9 @@ class SVMClassifier(Classifier):
         """
         check_is_fitted(self)
         n_classes = len(self.classes_)
-        return self._pairs(X)[:, 0] if n_classes == 2 else self._each(X, lambda pairs: votes(pairs, n_classes))
+        return (
+            self._pairs(X)[:, 0] if n_classes == 2 else self._each(X, lambda pairs: one_vs_one_votes(pairs, n_classes))
+        )
 
     def decision_pairs(self, X: Any) -> Array:
         """f(x) for every pair of classes, (0, 1), (0, 2), …, (1, 2), …: above 0 for the later one of the two."""
@@ -171,7 +172,7 @@ class SVMClassifier(Classifier):
     def predict_proba(self, X: Any) -> Array:
         """P(class | row), one column per class in the order of `classes_`; the first call works out the calibration."""
         check_is_fitted(self)
-        posterior = self._each(X, self.later_.get().posterior)
+        posterior = self._each(X, self.calibration_.get().posterior)
         if self.priors is None:
             return posterior
         counted = self._counted_shares()
@@ -181,7 +182,7 @@ class SVMClassifier(Classifier):
     def calibrate(self) -> Self:
         """Work out the probabilities now, and let the training rows go."""
         check_is_fitted(self)
-        self.later_.get()
+        self.calibration_.get()
         return self
 
     def with_priors(self, priors: Any) -> Self:
@@ -245,7 +246,7 @@ class SVMClassifier(Classifier):
         A: beyond the margin, ξ = 0. B: within the margin, but on the right side, ξ < 1. C: on the wrong side, ξ ≥ 1.
         """
         table = self._read(X)
-        pairs = self.machine_.pairs(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
+        pairs = self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
         return cases(pairs, labels_of(y, table), self.classes_, self.tolerance)
 
     def explain(self, X: Any) -> PlaneExplanation:
@@ -256,7 +257,7 @@ class SVMClassifier(Classifier):
         table = self._read(X)
         planes = self._planes()
         rows = self.preparation_.rows(table, self.n_jobs)
-        pairs = list(zip(*(self.classes_[each].tolist() for each in pairs_of(len(self.classes_))), strict=True))
+        pairs = list(zip(*(self.classes_[each].tolist() for each in class_pairs(len(self.classes_))), strict=True))
         return PlaneExplanation.of(pairs, planes, self.machine_.b, rows, self.preparation_, table)
 
     def plot(self, X: Any, y: Any, columns: tuple[str, str] | None = None) -> Picture:
@@ -307,12 +308,12 @@ class SVMClassifier(Classifier):
             price, kernel, self.search_trials_ = search(problem, plan, plan.kernel, bar.step)
             return replace(plan, C=price, kernel=kernel)
         if plan.kernel.is_open:
-            return replace(plan, kernel=plan.kernel.settled(typical_square(problem.X, weight)))
+            return replace(plan, kernel=plan.kernel.settled(total_variance(problem.X, weight)))
         return plan
 
     def _pairs(self, X: Any) -> Array:
         table = self._read(X)
-        return self.machine_.pairs(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
+        return self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
 
     def _each(self, X: Any, use: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
         """What follows from the values of all pairs, so many rows at a time that they fit into little memory."""
@@ -320,7 +321,8 @@ class SVMClassifier(Classifier):
         rows = self.preparation_.rows(table, self.n_jobs)
         size = max(PAIR_CELLS // max(len(self.machine_.b), 1), 1)
         parts = [
-            use(self.machine_.pairs(rows[start : start + size], self.n_jobs)) for start in range(0, table.n_rows, size)
+            use(self.machine_.decision_values(rows[start : start + size], self.n_jobs))
+            for start in range(0, table.n_rows, size)
         ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -339,14 +341,14 @@ class SVMClassifier(Classifier):
         return self.n_rows_
 
     def _write_learned(self, writer: Writer) -> Any:
-        data = write_learned(self.preparation_, self.machine_, self.later_.get(), writer)
+        data = write_learned(self.preparation_, self.machine_, self.calibration_.get(), writer)
         own = {"counts": writer.put(self.counts_), "support": writer.put(self.support_.astype(np.int64))}
         return {**data, **own, "rows": self.n_rows_, "C": float(self.C_).hex(), "method": self.method_}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._plan()
         self.preparation_, self.machine_, known = read_learned(data, reader, self.schema_, len(self.classes_))
-        self.later_, self.kernel_ = Later(known), self.machine_.kernel
+        self.calibration_, self.kernel_ = LazyCalibration(known), self.machine_.kernel
         self.n_rows_, self.C_, self.method_ = data["rows"], float.fromhex(data["C"]), str(data["method"])
         if type(self.n_rows_) is not int or self.n_rows_ < 0 or not self.C_ > 0.0:
             raise DataError("its number of rows or its price of slack is none")

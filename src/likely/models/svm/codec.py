@@ -9,10 +9,16 @@ from scipy import sparse
 
 from likely.errors import ModelFileError
 from likely.models.svm.calibration import Calibration
-from likely.models.svm.features import CategoryPart, Preparation, TextPart
+from likely.models.svm.features import (
+    NARROWEST,
+    NumericFeatures,
+    OneHotFeatures,
+    Preparation,
+    SparseFeatures,
+    TfidfFeatures,
+)
 from likely.models.svm.kernels import Linear
 from likely.models.svm.machine import Machine, n_pairs
-from likely.models.svm.numeric_features import NARROWEST, NumberPart, SparsePart
 from likely.store.codec import (
     ByHand,
     Context,
@@ -70,9 +76,9 @@ def _check_machine(machine: Machine, context: Context) -> None:
             raise ModelFileError("its support vectors do not fit its classes")
     expect("offsets", machine.b, pairs, least=-LARGEST, most=LARGEST)
     lines: int | None = pairs if machine.n_support is None else n_classes - 1
-    if machine.plane is not None:
+    if machine.hyperplanes is not None:
         lines = None
-        expect("planes", machine.plane, pairs, width, least=-LARGEST, most=LARGEST)
+        expect("planes", machine.hyperplanes, pairs, width, least=-LARGEST, most=LARGEST)
         if not isinstance(machine.kernel, Linear):
             raise ModelFileError("it has a plane, but its kernel is not linear")
     expect("coefficients", machine.dual, lines, n, least=-LARGEST, most=LARGEST)
@@ -89,11 +95,11 @@ def _check_preparation(preparation: Preparation, context: Context) -> None:
     columns, schema = preparation.columns, context["schema"]
     if len(set(columns)) != len(columns) or not set(columns) <= set(schema.features) or not preparation.width:
         raise ModelFileError("its prepared columns are not those of its schema")
-    if len(preparation.parts) > 1 and any(isinstance(part, SparsePart) for part in preparation.parts):
+    if len(preparation.parts) > 1 and any(isinstance(part, SparseFeatures) for part in preparation.parts):
         raise ModelFileError("it mixes a sparse matrix with other columns")
 
 
-def _check_numbers(part: NumberPart, context: Context) -> None:
+def _check_numbers(part: NumericFeatures, context: Context) -> None:
     n = len(part.columns)
     expect("means", part.centre, n)
     expect("means", part.fill, n)
@@ -103,7 +109,7 @@ def _check_numbers(part: NumberPart, context: Context) -> None:
         raise ModelFileError("it marks gaps in columns that do not exist")
 
 
-def _check_sparse(part: SparsePart, context: Context) -> None:
+def _check_sparse(part: SparseFeatures, context: Context) -> None:
     n = len(part.columns)
     expect("sparse columns", part.places, n, least=0)
     expect("widths", part.scale, n, least=NARROWEST)
@@ -111,13 +117,13 @@ def _check_sparse(part: SparsePart, context: Context) -> None:
         raise ModelFileError("its sparse columns are not in order")
 
 
-def _check_categories(part: CategoryPart, context: Context) -> None:
+def _check_categories(part: OneHotFeatures, context: Context) -> None:
     if len(set(map(level_key, part.levels))) != len(part.levels) or None in part.levels:
         raise ModelFileError("it names a value of a column twice")
 
 
-def _check_text(part: TextPart, context: Context) -> None:
-    expect("rarities of words", part.rarity, len(part.words), least=NARROWEST, most=MOST_RARE)
+def _check_text(part: TfidfFeatures, context: Context) -> None:
+    expect("rarities of words", part.idf, len(part.words), least=NARROWEST, most=MOST_RARE)
 
 
 VECTORS = ByHand(
@@ -126,12 +132,20 @@ VECTORS = ByHand(
 )
 CLASSES = frozenset({"n_classes"})
 
-register(NumberPart, Form(tag=("part", "numbers"), check=_check_numbers))
-register(SparsePart, Form(tag=("part", "sparse"), check=_check_sparse))
-register(CategoryPart, Form(tag=("part", "categories"), check=_check_categories))
-register(TextPart, Form(tag=("part", "text"), names=WORDS, check=_check_text))
+register(NumericFeatures, Form(tag=("part", "numbers"), check=_check_numbers))
+register(SparseFeatures, Form(tag=("part", "sparse"), check=_check_sparse))
+register(OneHotFeatures, Form(tag=("part", "categories"), check=_check_categories))
+register(
+    TfidfFeatures, Form(tag=("part", "text"), names=WORDS | {"tokenizer": "recipe", "idf": "rarity"}, check=_check_text)
+)
 register(Preparation, Form(check=_check_preparation))
 register(
-    Machine, Form(names={"rows": "vector_rows"}, left_out=CLASSES, by_hand={"vectors": VECTORS}, check=_check_machine)
+    Machine,
+    Form(
+        names={"rows": "vector_rows", "hyperplanes": "plane"},
+        left_out=CLASSES,
+        by_hand={"vectors": VECTORS},
+        check=_check_machine,
+    ),
 )
 register(Calibration, Form(left_out=CLASSES, check=_check_calibration))

@@ -1,4 +1,10 @@
-"""What is to be solved: prepared rows with their classes, weights and costs."""
+"""The dual problem, with slack and without: what is to be solved, and its exact solution by LIBSVM.
+
+    maximise  Σ α − ½ ΣΣ y y' α α' K(x, x')   with  0 ≤ α ≤ C·cost,  Σ y α = 0
+
+Given: prepared rows with their classes and costs, kernel, C. Comes back: the rows with α > 0, y·α of each in every pair
+of classes, and b. The hard margin is the solution without slack, or a refusal that says which rows are in its way.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +21,43 @@ from likely.arrays import Array, Int32
 from likely.errors import DataError, SettingsError, listed
 from likely.models.settings import between
 from likely.models.svm.gram import gram_matrix
-from likely.models.svm.inner_products import Matrix, narrow
-from likely.models.svm.kernels import Gauss, Kernel, Linear, Polynomial, Sigmoid
-from likely.models.svm.machine import Machine
+from likely.models.svm.kernels import Gauss, Kernel, Linear, Matrix, Polynomial, Sigmoid, gram, with_int32_indices
+from likely.models.svm.machine import Machine, class_pairs, nearest_rival
 from likely.numerics import refuse_heavy
+
+GRAM_ROWS = 8_000
+"""Up to so many rows (490 MiB) their Gram matrix is made at once: faster than LIBSVM, which goes row by row."""
+
+CACHE_MIB = 500
+
+HARD_C_VALUES = (1.0, 1e2, 1e4, 1e6, 1e8)
+"""Values of C that are tried: once no coefficient reaches C, none would reach a higher one."""
+
+TOLERANCE, TOUCHING = 1e-9, 1e-4
+
+STEPS_PER_ROW, FEWEST_STEPS = 100, 100_000
+"""Steps after which a value of C is given up: where classes overlap, a solver would go on almost for ever."""
+
+MOST_CELLS, INFEASIBLE = 1 << 21, 2
+"""Cells of rows up to which a linear programme is asked first, and its answer that there is no hyperplane."""
+
+POLISHED = 600
+"""Support vectors up to which the equations of the solution are solved once more, exactly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Rows, the codes of their classes, and what a slack of one costs in each row, in units of C.
 
-    `dots` and `own` are the scalar products of all rows, where somebody has them already.
+    `products` and `squared_norms` are the scalar products of all rows, where somebody has them already.
     """
 
     X: Matrix
     y: Int32
     n_classes: int
     cost: Array | None = None
-    dots: Array | None = None
-    own: Array | None = None
+    products: Array | None = None
+    squared_norms: Array | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -45,14 +69,14 @@ class Problem:
             X=self.X[rows],
             y=self.y[rows],
             cost=None if self.cost is None else self.cost[rows],
-            dots=None if self.dots is None else np.ascontiguousarray(self.dots[np.ix_(rows, rows)]),
-            own=None if self.own is None else self.own[rows],
+            products=None if self.products is None else np.ascontiguousarray(self.products[np.ix_(rows, rows)]),
+            squared_norms=None if self.squared_norms is None else self.squared_norms[rows],
         )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How it is to be solved: the price of slack (infinite for none), the kernel, and the ways that are open."""
+    """How it is to be solved: C (infinite for no slack), the kernel, and the ways that are open."""
 
     C: float
     kernel: Kernel
@@ -95,18 +119,6 @@ def class_costs(given: Any, classes: NDArray[Any], totals: Array) -> Array:
     return np.array([between(f"class_weight of {label!r}", given.get(label, 1.0), 0.0, np.inf) for label in labels])
 
 
-# The dual problem, solved by LIBSVM through scikit-learn.
-#
-# maximise  Σ α − ½ ΣΣ y y' α α' K(x, x')   with  0 ≤ α ≤ C·cost,  Σ y α = 0
-#
-# Given: rows, classes, kernel, C. Comes back: the rows with α > 0, y·α of each in every pair of classes, and b.
-
-GRAM_ROWS = 8_000
-"""Up to so many rows (490 MiB) their Gram matrix is made at once: faster than LIBSVM, which goes row by row."""
-
-CACHE_MIB = 500
-
-
 def solve_exactly(problem: Problem, plan: Plan, most_steps: int = -1) -> Machine:
     """All pairs of classes in one go."""
     from sklearn.exceptions import ConvergenceWarning
@@ -136,14 +148,14 @@ def solve_exactly(problem: Problem, plan: Plan, most_steps: int = -1) -> Machine
 def _fitted(problem: Problem, kernel: Kernel, options: dict[str, Any], n_jobs: int | None) -> Any:
     from sklearn.svm import SVC
 
-    if problem.dots is not None and problem.own is not None:
-        cells = kernel.of(problem.dots, problem.own, problem.own)
+    if problem.products is not None and problem.squared_norms is not None:
+        cells = kernel.of(problem.products, problem.squared_norms, problem.squared_norms)
         return SVC(kernel="precomputed", **options).fit(cells, problem.y, problem.cost)
-    own = _libsvm_name(kernel)
-    if own is None or len(problem) <= GRAM_ROWS:
+    libsvm_kernel = _libsvm_name(kernel)
+    if libsvm_kernel is None or len(problem) <= GRAM_ROWS:
         cells = gram_matrix(kernel, problem.X, problem.X, n_jobs)
         return SVC(kernel="precomputed", **options).fit(cells, problem.y, problem.cost)
-    return SVC(**own, **options).fit(narrow(problem.X), problem.y, problem.cost)
+    return SVC(**libsvm_kernel, **options).fit(with_int32_indices(problem.X), problem.y, problem.cost)
 
 
 def _libsvm_name(kernel: Kernel) -> dict[str, Any] | None:
@@ -157,3 +169,90 @@ def _libsvm_name(kernel: Kernel) -> dict[str, Any] | None:
     if isinstance(kernel, Sigmoid) and kernel.slope is not None and kernel.slope >= 0.0:
         return {"kernel": "sigmoid", "gamma": kernel.slope, "coef0": kernel.offset}
     return None
+
+
+class NotSeparable(DataError):
+    """There is no hard margin, because some rows would lie on the wrong side."""
+
+
+def solve_hard(problem: Problem, plan: Plan) -> Machine:
+    """The machine without slack.
+
+    A soft margin whose coefficients all stay below C is the hard one: C never came into play.
+    """
+    whole = replace(problem, cost=None)
+    _refuse_equal_rows(whole)
+    if isinstance(plan.kernel, Linear) and not _linearly_separable(whole):
+        raise _refusal(_smallest_margin(solve_exactly(whole, replace(plan, C=1.0)), whole)[0], plan)
+    steps = max(STEPS_PER_ROW * len(whole), FEWEST_STEPS)
+    for C in HARD_C_VALUES:
+        machine = solve_exactly(whole, replace(plan, C=C, tolerance=TOLERANCE), steps)
+        worst, margin = _smallest_margin(machine, whole)
+        if np.abs(machine.dual).max(initial=0.0) < 0.999 * C and margin > 1.0 - TOUCHING:
+            return _refined(machine, whole)
+    raise _refusal(worst, plan)
+
+
+def _refusal(worst: int, plan: Plan) -> NotSeparable:
+    return NotSeparable(
+        f"The classes cannot be separated with the kernel {plan.kernel!r}: row {worst} would lie on the wrong side or "
+        "within the margin. Give a number for C, such as C=1.0, to allow some slack, or take another kernel."
+    )
+
+
+def _linearly_separable(problem: Problem) -> bool:
+    """Whether some hyperplane separates each two classes, by linear programming; where that is too much, perhaps."""
+    from scipy.optimize import linprog
+
+    if problem.X.shape[0] * problem.X.shape[1] > MOST_CELLS:
+        return True
+    for earlier, later in zip(*class_pairs(problem.n_classes), strict=True):
+        own = np.flatnonzero((problem.y == earlier) | (problem.y == later))
+        rows = problem.X[own].toarray() if sparse.issparse(problem.X) else problem.X[own]
+        sign = np.where(problem.y[own] == later, 1.0, -1.0)[:, None]
+        demands = -sign * np.column_stack([rows, np.ones(len(own))])
+        width = demands.shape[1]
+        found = linprog(np.zeros(width), demands, -np.ones(len(own)), bounds=(None, None), method="highs")
+        if found.status == INFEASIBLE:
+            return False
+    return True
+
+
+def _refuse_equal_rows(problem: Problem) -> None:
+    """Two equal rows of different classes cannot be separated by any kernel."""
+    X = problem.X
+    lines = (X[k].toarray().tobytes() for k in range(X.shape[0])) if sparse.issparse(X) else map(np.ndarray.tobytes, X)
+    seen: dict[bytes, int] = {}
+    for row, line in enumerate(lines):
+        twin = seen.setdefault(line, row)
+        if problem.y[twin] != problem.y[row]:
+            raise NotSeparable(
+                f"The classes cannot be separated: rows {twin} and {row} are equal but differ in class. "
+                "Give a number for C, such as C=1.0, to allow some slack."
+            )
+
+
+def _smallest_margin(machine: Machine, problem: Problem) -> tuple[int, float]:
+    """The row that is nearest to the wrong side, and y·f of it."""
+    _, margins = nearest_rival(machine.decision_values(problem.X), problem.y, machine.n_classes)
+    worst = int(np.argmin(margins))
+    return worst, float(margins[worst])
+
+
+def _refined(machine: Machine, problem: Problem) -> Machine:
+    """Two classes: y f(x) = 1 holds at every support vector, so the equations can be solved to the last digit."""
+    n = len(machine.rows)
+    if machine.n_classes != 2 or n > POLISHED or machine.n_support is None:
+        return machine
+    kernel = gram(machine.kernel, machine.vectors, machine.vectors)
+    y = np.where(problem.y[machine.rows] == 1, 1.0, -1.0)
+    equations = np.zeros((n + 1, n + 1))
+    equations[:n, :n], equations[:n, n], equations[n, :n] = kernel, 1.0, 1.0
+    try:
+        found = np.linalg.solve(equations, np.append(y, 0.0))
+    except np.linalg.LinAlgError:
+        return machine
+    close = np.allclose(found[:n], machine.dual[0], rtol=1e-3, atol=1e-6 * float(np.abs(machine.dual).max()))
+    if not (np.isfinite(found).all() and close):
+        return machine
+    return replace(machine, dual=found[None, :n].copy(), b=found[n:].copy())

@@ -14,10 +14,9 @@ from likely.arrays import Array
 from likely.errors import DataError, LikelyError, SettingsError, listed
 from likely.markup import Markup, tag
 from likely.models.display import SHOWN_COLUMNS, html_table
-from likely.models.svm.features import CategoryPart, Preparation, TextPart
-from likely.models.svm.inner_products import Matrix
-from likely.models.svm.kernels import Kernel
-from likely.models.svm.machine import Machine, nearest, slack_and_case
+from likely.models.svm.features import OneHotFeatures, Preparation, TfidfFeatures
+from likely.models.svm.kernels import Kernel, Matrix
+from likely.models.svm.machine import Machine, nearest_rival, slack_and_case
 from likely.render.factors import MOST_COLUMNS, SHOWN_ROWS, strongest_lines, written_cell
 from likely.render.page import fragment
 from likely.render.table import Column, Grid, signed
@@ -59,7 +58,7 @@ def cases(pairs: Array, labels: Labels, classes: NDArray[Any], tolerance: float)
         strange = [label for label, place in zip(labels.classes.tolist(), known, strict=True) if place < 0]
         raise DataError(f"The classes {listed(strange)} were never learned.")
     codes = known[labels.codes].astype(np.int32)
-    rival, values = nearest(pairs, codes, len(classes))
+    rival, values = nearest_rival(pairs, codes, len(classes))
     slack, case = slack_and_case(values, TOUCHING * tolerance)
     rivals = classes[rival] if len(classes) > 1 else np.full(len(codes), None)
     columns = {"class": classes[codes], "rival": rivals, "value": values}
@@ -196,10 +195,10 @@ class PlaneExplanation:
 
 def _cells(part: Any, table: Table) -> list[list[object]]:
     """The cells of a part's columns as they were given; None for a gap."""
-    if isinstance(part, CategoryPart):
+    if isinstance(part, OneHotFeatures):
         found = table.codes(part.column)
         return [[None if code < 0 else found.levels[code] for code in found.codes.tolist()]]
-    if isinstance(part, TextPart):
+    if isinstance(part, TfidfFeatures):
         return [list(table.strings(part.column).to_pylist())]
     columns = [table.numbers(name).tolist() for name in part.columns]
     return [[None if cell != cell else cell for cell in column] for column in columns]

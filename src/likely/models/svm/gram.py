@@ -1,4 +1,4 @@
-"""The kernel of many rows with the same few: blocks that stay in the cache, side by side."""
+"""Gram matrices: in blocks that stay in the cache, side by side; and whether one is positive semidefinite."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ import numpy as np
 from scipy import sparse
 
 from likely.arrays import Array
-from likely.models.svm.inner_products import Matrix, products, spread, squares
-from likely.models.svm.kernels import LOWEST, Gauss, Kernel, as_kernel, as_rows, gram
+from likely.models.svm.kernels import (
+    LOWEST,
+    Gauss,
+    Kernel,
+    Matrix,
+    as_kernel,
+    as_rows,
+    densified,
+    gram,
+    inner_products,
+    squared_norms,
+)
 from likely.parallel import one_thread_each, run
 
 BLOCK_CELLS = 1 << 18
@@ -21,34 +31,34 @@ BLOCK_CELLS = 1 << 18
 FEWEST_ROWS, MOST_ROWS = 64, 1 << 14
 
 
-class Against:
+class GramBlocks:
     """A kernel with one side given: `of(rows)` is rows × the given ones."""
 
     def __init__(self, kernel: Kernel, others: Matrix) -> None:
-        self.kernel, self.others = kernel, spread(others)
+        self.kernel, self.others = kernel, densified(others)
 
     def of(self, rows: Matrix) -> Array:
         """The kernel of every row with every given one."""
         if not isinstance(self.kernel, Gauss) or sparse.issparse(rows) or sparse.issparse(self.others):
-            return self.kernel.of(products(rows, self.others), squares(rows), self._squares)
+            return self.kernel.of(inner_products(rows, self.others), squared_norms(rows), self._squared_norms)
         # One product makes the whole exponent: 2γ x·v − γ x·x − γ v·v.
         gamma = self.kernel.gamma
-        wide = np.empty((len(rows), rows.shape[1] + 2))
-        np.multiply(rows, 2.0 * gamma, out=wide[:, :-2])
-        wide[:, -2] = -gamma * squares(rows)
-        wide[:, -1] = 1.0
-        exponents = wide @ self._widened
+        augmented = np.empty((len(rows), rows.shape[1] + 2))
+        np.multiply(rows, 2.0 * gamma, out=augmented[:, :-2])
+        augmented[:, -2] = -gamma * squared_norms(rows)
+        augmented[:, -1] = 1.0
+        exponents = augmented @ self._augmented
         np.clip(exponents, LOWEST, 0.0, out=exponents)
         return np.exp(exponents, out=exponents)
 
     @cached_property
-    def _squares(self) -> Array:
-        return squares(self.others)
+    def _squared_norms(self) -> Array:
+        return squared_norms(self.others)
 
     @cached_property
-    def _widened(self) -> Array:
+    def _augmented(self) -> Array:
         assert isinstance(self.kernel, Gauss)
-        columns = [self.others, np.ones(len(self.others)), -self.kernel.gamma * self._squares]
+        columns = [self.others, np.ones(len(self.others)), -self.kernel.gamma * self._squared_norms]
         return np.ascontiguousarray(np.column_stack(columns).T)
 
 
@@ -62,16 +72,14 @@ def each_block(n_rows: int, cells_per_row: int, use: Callable[[slice], None], n_
 
 def gram_matrix(kernel: Kernel, rows: Matrix, others: Matrix, n_jobs: int | None) -> Array:
     """The whole matrix, block by block."""
-    fixed, out = Against(kernel, others), np.empty((rows.shape[0], others.shape[0]))
+    gram_blocks, out = GramBlocks(kernel, others), np.empty((rows.shape[0], others.shape[0]))
 
     def fill(block: slice) -> None:
-        out[block] = fixed.of(rows[block])
+        out[block] = gram_blocks.of(rows[block])
 
     each_block(rows.shape[0], others.shape[0], fill, n_jobs)
     return out
 
-
-# Whether a kernel is a scalar product on the rows at hand.
 
 SAMPLE = 400
 """Rows that are looked at: their eigenvalues take a moment, and a bad kernel shows on few rows."""
@@ -95,14 +103,14 @@ def smallest_eigenvalue(kernel: Kernel | str, X: Any) -> float:
     True
     """
     rows = X if sparse.issparse(X) else as_rows(X)
-    return _smallest(as_kernel(kernel).settled(1.0), _some(rows))
+    return _relative_smallest_eigenvalue(as_kernel(kernel).settled(1.0), _sample(rows))
 
 
-def warn_if_not_positive(kernel: Kernel, rows: Matrix) -> None:
+def warn_if_not_psd(kernel: Kernel, rows: Matrix) -> None:
     """Warn of a kernel that is no scalar product on some of the rows; those that always are one are not looked at."""
     if kernel.is_positive:
         return
-    smallest = _smallest(kernel, _some(rows))
+    smallest = _relative_smallest_eigenvalue(kernel, _sample(rows))
     if smallest < -ROUNDING:
         warnings.warn(
             f"The kernel {kernel!r} is not positive semidefinite on these rows (its smallest eigenvalue is "
@@ -112,12 +120,12 @@ def warn_if_not_positive(kernel: Kernel, rows: Matrix) -> None:
         )
 
 
-def _smallest(kernel: Kernel, rows: Matrix) -> float:
+def _relative_smallest_eigenvalue(kernel: Kernel, rows: Matrix) -> float:
     values = np.linalg.eigvalsh(gram(kernel, rows, rows))
     return float(values[0] / max(float(np.abs(values).max()), np.finfo(float).tiny))
 
 
-def _some(rows: Matrix) -> Matrix:
+def _sample(rows: Matrix) -> Matrix:
     if rows.shape[0] <= SAMPLE:
         return rows
     return rows[np.linspace(0, rows.shape[0] - 1, SAMPLE).astype(np.intp)]

@@ -1,4 +1,7 @@
-"""Kernels: scalar products in a space that nobody has to see. They add, scale and multiply."""
+"""Kernels: scalar products in a space that nobody has to see. They add, scale and multiply.
+
+All that a kernel asks of the data are scalar products of rows, dense or sparse.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,21 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, did_you_mean, listed
-from likely.models.svm.inner_products import Matrix, products, squares
 from likely.numerics import is_between
 from likely.store.plain import TAGGED, Tag, from_plain, to_plain
+
+Matrix = Any
+"""Rows × features: a dense array, or a sparse one in CSR."""
+
+DENSE_CELLS = 1 << 25
+"""Sparse rows of up to so many cells (256 MiB) are spread out for products with many others."""
+
+NARROWEST = 1e-80
+"""A variance below this is taken for none: its inverse would not go with the limits of kernels."""
 
 LARGEST = 1e150
 """Beyond this a power says no more, and sums of it would overflow."""
@@ -30,6 +42,47 @@ NUMBER = (int, float, np.integer, np.floating)
 
 LOWEST = -700.0
 """e to less than this is a number that processors are slow with, and that adds nothing."""
+
+
+def inner_products(a: Matrix, b: Matrix) -> Array:
+    """The scalar product of every row of one matrix with every row of another."""
+    if sparse.issparse(a) and sparse.issparse(b):
+        return np.ascontiguousarray((a @ b.T).toarray())
+    if sparse.issparse(b):
+        return np.ascontiguousarray((b @ a.T).T)
+    return np.ascontiguousarray(a @ b.T)
+
+
+def squared_norms(a: Matrix) -> Array:
+    """The scalar product of every row with itself."""
+    if sparse.issparse(a):
+        return np.asarray(a.multiply(a).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", a, a), dtype=np.float64)
+
+
+def densified(a: Matrix) -> Matrix:
+    """A dense copy of sparse rows if it is small enough: products with it are faster."""
+    if sparse.issparse(a) and a.shape[0] * a.shape[1] <= DENSE_CELLS:
+        return a.toarray()
+    return a
+
+
+def with_int32_indices(a: Matrix) -> Matrix:
+    """The same rows for scikit-learn's solvers, which read sparse ones with 32-bit indices."""
+    if not sparse.issparse(a):
+        return a
+    return sparse.csr_matrix((a.data, a.indices.astype(np.int32), a.indptr.astype(np.int32)), shape=a.shape)
+
+
+def total_variance(a: Matrix, weight: Array | None = None) -> float:
+    """Number of features times their variance over all cells: about how far apart rows lie, squared and halved."""
+    each = np.full(a.shape[0], 1.0 / a.shape[0]) if weight is None else weight / weight.sum()
+    mean = float(each @ np.asarray(a.sum(axis=1)).ravel()) / a.shape[1]
+    if sparse.issparse(a):
+        variance = float(each @ squared_norms(a)) / a.shape[1] - mean * mean
+    else:
+        variance = float(each @ squared_norms(a - mean)) / a.shape[1]
+    return a.shape[1] * variance if NARROWEST < variance < np.inf else 1.0
 
 
 class Kernel(ABC):
@@ -50,7 +103,7 @@ class Kernel(ABC):
         return False
 
     def settled(self, typical: float) -> Kernel:
-        """The same with every width that was left open; `typical` is `products.typical_square` of the rows."""
+        """The same with every width that was left open; `typical` is `total_variance` of the rows."""
         return self
 
     def __call__(self, A: Any, B: Any = None) -> Array:
@@ -79,8 +132,8 @@ class Kernel(ABC):
 
 def gram(kernel: Kernel, a: Matrix, b: Matrix) -> Array:
     """The kernel of every row of one matrix with every row of another."""
-    own = squares(a)
-    return kernel.of(products(a, b), own, own if b is a else squares(b))
+    own = squared_norms(a)
+    return kernel.of(inner_products(a, b), own, own if b is a else squared_norms(b))
 
 
 def as_rows(given: Any) -> Array:
@@ -305,7 +358,7 @@ KERNELS: dict[str, Kernel] = {
 }
 """Kernels by name; what they leave open is settled from the data."""
 
-ELSEWHERE = {"rbf": "gauss", "gaussian": "gauss", "poly": "polynomial", "tanh": "sigmoid"}
+ALIASES = {"rbf": "gauss", "gaussian": "gauss", "poly": "polynomial", "tanh": "sigmoid"}
 """What others call them."""
 
 
@@ -316,7 +369,7 @@ def as_kernel(given: Any) -> Kernel:
     if isinstance(given, str) and given in KERNELS:
         return KERNELS[given]
     name = str(given)
-    hint = f" Did you mean {ELSEWHERE[name]!r}?" if name in ELSEWHERE else did_you_mean(name, list(KERNELS))
+    hint = f" Did you mean {ALIASES[name]!r}?" if name in ALIASES else did_you_mean(name, list(KERNELS))
     raise SettingsError(
         f"kernel is {given!r}, but it is a Kernel of likely.models.svm or one of {listed(list(KERNELS))}.{hint}"
     )

@@ -40,7 +40,7 @@ def margins(classifier: Any, X: Any, y: Any, columns: tuple[str, str]) -> Pictur
     known = np.isfinite(across) & np.isfinite(up)
     if not known.any():
         raise DataError(f"No row has a number in both {columns[0]!r} and {columns[1]!r}.")
-    is_vector = _found(classifier, table) & known
+    is_vector = _support_vector_mask(classifier, table) & known
     classes = classifier.classes_.tolist()
     codes = index_levels(labels.classes.tolist(), classes)[labels.codes]
     limits = _limits(across[known]), _limits(up[known])
@@ -54,18 +54,18 @@ def margins(classifier: Any, X: Any, y: Any, columns: tuple[str, str]) -> Pictur
         axes.set_ylim(*limits[1])
         axes.set_xlabel(named(columns[0], 40))
         axes.set_ylabel(named(columns[1], 40))
-        axes.set_title(f"{int(is_vector.sum())} {vectors} of {table.n_rows} rows, {_machine(classifier)}")
+        axes.set_title(f"{int(is_vector.sum())} {vectors} of {table.n_rows} rows, {_settings(classifier)}")
         _legend(axes, classes, vectors.removesuffix("s"), figure.get_figwidth())
-    told = f"{int(is_vector.sum())} of {table.n_rows} rows are {vectors}; {_machine(classifier)}."
-    return Picture(figure, f"{columns[0]} and {columns[1]}", told)
+    note = f"{int(is_vector.sum())} of {table.n_rows} rows are {vectors}; {_settings(classifier)}."
+    return Picture(figure, f"{columns[0]} and {columns[1]}", note)
 
 
-def _machine(classifier: Any) -> str:
+def _settings(classifier: Any) -> str:
     price = "no slack" if np.isinf(classifier.C_) else f"C = {classifier.C_:g}"
     return f"{named(repr(classifier.kernel_), 48)}, {price}"
 
 
-def _found(classifier: Any, table: Table) -> NDArray[np.bool_]:
+def _support_vector_mask(classifier: Any, table: Table) -> NDArray[np.bool_]:
     """Which rows are support vectors: they are known by their prepared cells."""
     rows, vectors = classifier.preparation_.rows(table), classifier.machine_.vectors
     known = set(_lines(vectors))

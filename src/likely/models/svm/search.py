@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.models.svm.calibration import held_out
+from likely.models.svm.calibration import stratified_folds
 from likely.models.svm.dual import Plan, Problem
-from likely.models.svm.inner_products import products, squares, typical_square
-from likely.models.svm.kernels import Kernel
-from likely.models.svm.machine import votes
+from likely.models.svm.kernels import Kernel, inner_products, squared_norms, total_variance
+from likely.models.svm.machine import one_vs_one_votes
 from likely.models.svm.solver import solve
 
-PRICES = (0.01, 0.1, 1.0, 10.0, 100.0)
+C_VALUES = (0.01, 0.1, 1.0, 10.0, 100.0)
 WIDTHS = (0.125, 0.35, 1.0, 2.8, 8.0)
 """Multiples of the usual width; σ is left open in the kernel, or there is nothing to try."""
 
@@ -37,10 +36,10 @@ class Trial:
 
 
 def search(problem: Problem, plan: Plan, kernel: Kernel, step: Callable[[], None]) -> tuple[float, Kernel, list[Trial]]:
-    """The best price and kernel, and all that was tried; of equals the smoother one: less C, then the wider kernel."""
-    typical = typical_square(problem.X, problem.cost)
+    """The best C and kernel, and all that was tried; of equals the smoother one: less C, then the wider kernel."""
+    typical = total_variance(problem.X, problem.cost)
     kernels = [kernel.settled(typical * width**2) for width in reversed(WIDTHS)] if kernel.is_open else [kernel]
-    entries = [(C, each) for C in PRICES for each in kernels]
+    entries = [(C, each) for C in C_VALUES for each in kernels]
     sizes = rounds(len(problem))
     trials: list[Trial] = []
     for turn, size in enumerate(sizes):
@@ -65,7 +64,7 @@ def rounds(n_rows: int) -> list[int]:
 
 def n_trials(n_rows: int, kernel: Kernel) -> int:
     """How many fits a search will make."""
-    n_settings, total = len(PRICES) * (len(WIDTHS) if kernel.is_open else 1), 0
+    n_settings, total = len(C_VALUES) * (len(WIDTHS) if kernel.is_open else 1), 0
     for _ in rounds(n_rows):
         total += n_settings
         n_settings = max(n_settings // KEPT, 1)
@@ -73,15 +72,17 @@ def n_trials(n_rows: int, kernel: Kernel) -> int:
 
 
 def _tried(problem: Problem, plan: Plan, entries: list[tuple[float, Kernel]], step: Callable[[], None]) -> list[Trial]:
-    """Scalar products are made once and serve all kernels, prices and folds."""
-    known = replace(problem, dots=products(problem.X, problem.X), own=squares(problem.X))
-    folds = list(held_out(problem.y, problem.n_classes, FOLDS, plan.seed))
+    """Scalar products are made once and serve all kernels, values of C and folds."""
+    known = replace(problem, products=inner_products(problem.X, problem.X), squared_norms=squared_norms(problem.X))
+    folds = list(stratified_folds(problem.y, problem.n_classes, FOLDS, plan.seed))
     tried = []
     for C, kernel in entries:
         own, wrong, judged = replace(plan, C=C, kernel=kernel, method="exact"), 0.0, 0.0
         for train, test in folds:
             machine, _ = solve(known.take(train), own)
-            chosen = votes(machine.pairs(problem.X[test], plan.n_jobs), problem.n_classes).argmax(axis=1)
+            chosen = one_vs_one_votes(machine.decision_values(problem.X[test], plan.n_jobs), problem.n_classes).argmax(
+                axis=1
+            )
             cost = np.ones(len(test)) if problem.cost is None else problem.cost[test]
             wrong += float(cost @ (chosen != problem.y[test]))
             judged += float(cost.sum())

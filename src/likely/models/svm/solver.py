@@ -1,4 +1,9 @@
-"""From rows to a machine: the way to solve that the number of rows and the kernel allow."""
+"""From rows to a machine: by the method that the number of rows and the kernel allow.
+
+Up to some tens of thousands of rows the dual is solved exactly (`dual`). Beyond, a linear machine is solved for its
+hyperplanes alone, and another kernel is approximated by landmarks, as Nyström's method does it: some rows, drawn at
+random, span the space of the kernel.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +13,46 @@ from scipy import sparse
 
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError
-from likely.models.svm.dual import Plan, Problem, solve_exactly
+from likely.models.svm.dual import Plan, Problem, solve_exactly, solve_hard
 from likely.models.svm.gram import gram_matrix
-from likely.models.svm.hard_margin import solve_hard
-from likely.models.svm.inner_products import Matrix, narrow, spread
-from likely.models.svm.kernels import Gauss, Linear, Polynomial, Sigmoid, gram
-from likely.models.svm.machine import Machine, n_pairs, pairs_of
+from likely.models.svm.kernels import Gauss, Linear, Matrix, Polynomial, Sigmoid, densified, gram, with_int32_indices
+from likely.models.svm.machine import Machine, class_pairs, n_pairs
 from likely.parallel import run
 
 LINEAR_ROWS = 10_000
-"""Above so many rows a linear machine is solved for its plane alone, without support vectors."""
+"""Above so many rows a linear machine is solved for its hyperplanes alone, without support vectors."""
 
 MOST_GRAM_ROWS = 12_000
 """The Gram matrix of so many rows takes 1.1 GiB; a kernel that is a sum or product needs all of it."""
 
 MOST_CLASSES = 200
 
+MOST_CELLS = 1 << 27
+"""Cells of rows × landmarks (1 GiB); of so many cells all rows are looked at in every step, above, a few at a time."""
+
+PASSES = 20
+
+FEWEST_LANDMARKS = 50
+
+SMALLEST = 1e-10
+"""Directions in which the landmarks have less than this share of their largest spread say nothing but rounding."""
+
 METHODS = ("auto", "exact", "landmarks")
 
 
-def solve(problem: Problem, plan: Plan, way: str | None = None) -> tuple[Machine, str]:
+def solve(problem: Problem, plan: Plan, method: str | None = None) -> tuple[Machine, str]:
     """The machine, and how it was found: "exact", "plane" or "landmarks", as the rows ask for or as is said."""
-    way = way or way_of(problem, plan)
+    method = method or choose_method(problem, plan)
     if problem.n_classes == 1:
-        return _nothing_to_tell(problem, plan), way
+        return _single_class_machine(problem, plan), method
     if np.isinf(plan.C):
-        return solve_hard(problem, plan), way
-    find = {"exact": solve_exactly, "plane": solve_planes, "landmarks": solve_by_landmarks}[way]
-    return find(problem, plan), way
+        return solve_hard(problem, plan), method
+    find = {"exact": solve_exactly, "plane": solve_linear, "landmarks": solve_nystroem}[method]
+    return find(problem, plan), method
 
 
-def way_of(problem: Problem, plan: Plan) -> str:
-    """The way that the number of rows and the kernel allow; what cannot be solved is refused."""
+def choose_method(problem: Problem, plan: Plan) -> str:
+    """The method that the number of rows and the kernel allow; what cannot be solved is refused."""
     if plan.method not in METHODS:
         raise SettingsError(f"method is {plan.method!r}, but it is one of {', '.join(METHODS)}.")
     if problem.n_classes > MOST_CLASSES:
@@ -80,71 +93,57 @@ def _refuse_many(problem: Problem, plan: Plan) -> None:
         )
 
 
-def _nothing_to_tell(problem: Problem, plan: Plan) -> Machine:
+def _single_class_machine(problem: Problem, plan: Plan) -> Machine:
     """With one class there is no pair."""
     none = np.zeros(0, dtype=np.int64)
     return Machine(1, plan.kernel, problem.X[none], np.zeros((0, 0)), np.zeros(1, dtype=np.int64), none, np.zeros(0))
 
 
-# Machines of very many rows: some rows, drawn at random, stand for the whole space of the kernel (Nyström's way).
+def solve_nystroem(problem: Problem, plan: Plan) -> Machine:
+    """A linear machine in the directions that the landmarks span, told as coefficients of the landmarks.
 
-MOST_CELLS = 1 << 27
-"""Cells of rows × landmarks (1 GiB)."""
-
-FEWEST = 50
-SMALLEST = 1e-10
-"""Directions in which the landmarks have less than this share of their largest spread say nothing but rounding."""
-
-
-def solve_by_landmarks(problem: Problem, plan: Plan) -> Machine:
-    """A linear machine in the directions that the landmarks span, told as coefficients of the landmarks."""
+    scikit-learn's `Nystroem` calls a kernel of ours once for every two rows, and turns negative eigenvalues round.
+    """
     n = len(problem)
     wanted = min(plan.landmarks, n)
     chosen = min(wanted, MOST_CELLS // n)
-    if chosen < min(FEWEST, wanted):
+    if chosen < min(FEWEST_LANDMARKS, wanted):
         raise SettingsError(
             f"The {n:,} rows are too many for the kernel {plan.kernel!r}: give fewer rows, or take kernel='linear'."
         )
     rows = np.sort(np.random.default_rng(plan.seed).choice(n, chosen, replace=False)).astype(np.int64)
-    marks = spread(problem.X[rows])
-    values, vectors = np.linalg.eigh(gram(plan.kernel, marks, marks))
+    landmarks = densified(problem.X[rows])
+    values, vectors = np.linalg.eigh(gram(plan.kernel, landmarks, landmarks))
     kept = values > SMALLEST * float(np.abs(values).max())
     directions = vectors[:, kept] / np.sqrt(values[kept])
-    features = gram_matrix(plan.kernel, problem.X, marks, plan.n_jobs) @ directions
-    planes, b = separate(features, problem, plan)
-    dual = np.ascontiguousarray(planes @ directions.T)
+    features = gram_matrix(plan.kernel, problem.X, landmarks, plan.n_jobs) @ directions
+    hyperplanes, b = fit_hyperplanes(features, problem, plan)
+    dual = np.ascontiguousarray(hyperplanes @ directions.T)
     return Machine(problem.n_classes, plan.kernel, problem.X[rows], dual, None, rows, b)
 
 
-# Linear machines of many rows: the plane is found directly, without support vectors.
-
-"""Cells of rows up to which all of them are looked at in every step; above, a few at a time."""
-
-PASSES = 20
-
-
-def solve_planes(problem: Problem, plan: Plan) -> Machine:
+def solve_linear(problem: Problem, plan: Plan) -> Machine:
     """w and b of every pair; slack counts squared, or as it is where rows are taken a few at a time."""
-    planes, b = separate(problem.X, problem, plan)
+    hyperplanes, b = fit_hyperplanes(problem.X, problem, plan)
     none = np.zeros(0, dtype=np.int64)
     dual = np.zeros((max(problem.n_classes - 1, 1), 0))
-    return Machine(problem.n_classes, Linear(), problem.X[none], dual, None, none, b, plane=planes)
+    return Machine(problem.n_classes, Linear(), problem.X[none], dual, None, none, b, hyperplanes=hyperplanes)
 
 
-def separate(X: Matrix, problem: Problem, plan: Plan) -> tuple[Array, Array]:
-    """One plane for each pair of classes, in the space of X."""
-    earlier, later = pairs_of(problem.n_classes)
+def fit_hyperplanes(X: Matrix, problem: Problem, plan: Plan) -> tuple[Array, Array]:
+    """One hyperplane for each pair of classes, in the space of X."""
+    earlier, later = class_pairs(problem.n_classes)
 
-    def one(place: int) -> tuple[Array, float]:
+    def fit_pair(place: int) -> tuple[Array, float]:
         own = np.flatnonzero((problem.y == earlier[place]) | (problem.y == later[place]))
         cost = None if problem.cost is None else problem.cost[own]
-        return _plane(X[own], problem.y[own] == later[place], cost, plan)
+        return _fit_hyperplane(X[own], problem.y[own] == later[place], cost, plan)
 
-    found = run(one, range(n_pairs(problem.n_classes)), plan.n_jobs)
+    found = run(fit_pair, range(n_pairs(problem.n_classes)), plan.n_jobs)
     return np.array([w for w, _ in found]), np.array([b for _, b in found])
 
 
-def _plane(X: Matrix, is_later: NDArray[np.bool_], cost: Array | None, plan: Plan) -> tuple[Array, float]:
+def _fit_hyperplane(X: Matrix, is_later: NDArray[np.bool_], cost: Array | None, plan: Plan) -> tuple[Array, float]:
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
@@ -164,5 +163,5 @@ def _plane(X: Matrix, is_later: NDArray[np.bool_], cost: Array | None, plan: Pla
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        solver.fit(narrow(X), is_later, sample_weight=cost)
+        solver.fit(with_int32_indices(X), is_later, sample_weight=cost)
     return solver.coef_[0].astype(np.float64), float(solver.intercept_[0])

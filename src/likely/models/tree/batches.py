@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64, UInt8
 from likely.errors import SettingsError
-from likely.models.tree.columns.bin_kernels import GAP, assign, score_tables
-from likely.models.tree.columns.nominal import judge, number_branches
-from likely.models.tree.columns.protocol import Rule, Splits
+from likely.models.tree.binned_column import bin_numbers, score_bin_tables
+from likely.models.tree.columns import GAP, SplitCriterion, Splits
 from likely.models.tree.data import TrainingData
 from likely.models.tree.fit import Plan, refuse_many_groups
-from likely.models.tree.grow import first_best
-from likely.models.tree.partition import is_most
-from likely.models.tree.predict import Flat, Rows, branch_at, flat_of, go_down
-from likely.models.tree.pruning.errors import collapsed
-from likely.models.tree.split_measures import GAIN, NOTHING, ratios_of_cuts, restrained
-from likely.models.tree.tree import Feature, NodeList, Tree
+from likely.models.tree.grow import NodeList, best_columns
+from likely.models.tree.nominal_column import best_grouping, number_branches
+from likely.models.tree.partition import is_largest
+from likely.models.tree.predict import FlatTree, Rows, branch_at, flatten, push_children
+from likely.models.tree.split_measures import GAIN, ZERO_WEIGHT, above_average_ratios, gain_ratios_of_cuts
+from likely.models.tree.subtrees import collapse_tree
+from likely.models.tree.tree import Feature, Tree
 
 MOST_CELLS = 1 << 23
 """Cells of all tables that are counted in one pass; a level with more open nodes takes several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Frontier:
+class OpenNodes:
     """Nodes whose tables are to be counted: a tree so far, the numbers of its open leaves, and the edges of bins."""
 
     tree: Tree
@@ -51,24 +51,24 @@ class Frontier:
         """Tables without any rows."""
         return LevelCounts(np.zeros(len(self.nodes) * int(self.widths.sum()) * len(self.tree.classes)))
 
-    def count(self, stock: TrainingData) -> LevelCounts:
+    def count(self, data: TrainingData) -> LevelCounts:
         """The tables of some rows."""
         tree, n_classes = self.tree, len(self.tree.classes)
-        rows = Rows.stocked(tree, stock.columns)
-        numbers, codes = rows.block(slice(0, len(stock)))
+        rows = Rows.from_columns(tree, data.columns)
+        numbers, codes = rows.block(slice(0, len(data)))
         bins = np.full(numbers.shape, GAP, dtype=np.uint8)
         numeric = [edges for feature, edges in zip(tree.features, self.edges, strict=True) if feature.is_numeric]
         for place, edges in enumerate(numeric):
-            own = np.empty(len(stock), dtype=np.uint8)
-            assign(np.ascontiguousarray(numbers[:, place]), edges, own)
+            own = np.empty(len(data), dtype=np.uint8)
+            bin_numbers(np.ascontiguousarray(numbers[:, place]), edges, own)
             bins[:, place] = own
         places = np.full(len(tree), -1, dtype=np.int64)
         places[self.nodes] = np.arange(len(self.nodes))
         counts = self.empty()
         offsets = len(self.nodes) * n_classes * (np.cumsum(self.widths) - self.widths)
-        weights = np.ones(len(stock)) if stock.weights is None else stock.weights
+        weights = np.ones(len(data)) if data.weights is None else data.weights
         count_open(
-            flat_of(tree), tree.sizes, places, numbers, codes, bins, stock.labels, weights, self.widths, offsets,
+            flatten(tree), tree.sizes, places, numbers, codes, bins, data.labels, weights, self.widths, offsets,
             n_classes, counts.cells,
         )  # fmt: skip
         return counts
@@ -91,12 +91,12 @@ class LevelCounts:
         return LevelCounts(self.cells + other.cells)
 
 
-Count = Callable[[Frontier], LevelCounts]
+Count = Callable[[OpenNodes], LevelCounts]
 """One pass over all batches."""
 
 
 @dataclass(slots=True, eq=False)
-class BatchGrowth:
+class StreamedTreeGrower:
     """A tree that is being grown from counts."""
 
     plan: Plan
@@ -118,7 +118,7 @@ class BatchGrowth:
             depth += 1
             open_ids, counts, used = self._next(open_ids, counts, used, depth)
         tree = self._tree()
-        return collapsed(tree) if self.plan.collapse else tree
+        return collapse_tree(tree) if self.plan.collapse else tree
 
     def _tree(self) -> Tree:
         return self.nodes.tree(self.classes, self.features, "weights")
@@ -128,67 +128,77 @@ class BatchGrowth:
     ) -> tuple[Int64, Array, NDArray[np.uint8]]:
         """Count and split the open nodes of a level; the open nodes of the next."""
         tree = self._tree()
-        cells = max(int(Frontier(tree, ids[:1], self.edges).widths.sum()) * len(self.classes), 1)
+        cells = max(int(OpenNodes(tree, ids[:1], self.edges).widths.sum()) * len(self.classes), 1)
         step = max(MOST_CELLS // cells, 1)
-        chosen: list[_Chosen] = []
+        chosen: list[_NodeSplit] = []
         for start in range(0, len(ids), step):
             some = slice(start, start + step)
-            frontier = Frontier(tree, ids[some], self.edges)
-            tables = frontier.tables(self.count(frontier))
+            open_nodes = OpenNodes(tree, ids[some], self.edges)
+            tables = open_nodes.tables(self.count(open_nodes))
             chosen += self._choose(tables, counts[some], used[some], start)
         n_branches = np.zeros(len(ids), dtype=np.int32)
         for test in chosen:
             n_branches[test.node] = len(test.known)
         return self._split(chosen, ids, counts, used, n_branches, depth)
 
-    def _choose(self, tables: list[Array], counts: Array, used: NDArray[np.uint8], start: int) -> list[_Chosen]:
+    def _choose(self, tables: list[Array], counts: Array, used: NDArray[np.uint8], start: int) -> list[_NodeSplit]:
         """The best test of each node."""
-        sizes, rule = counts.sum(axis=1), self.plan.rule(0.0)
+        sizes, criterion = counts.sum(axis=1), self.plan.criterion(0.0)
         cuts = np.zeros((len(self.features), len(counts)), dtype=np.int64)
-        judged = self._judged(tables, sizes, used, replace(rule, measure=GAIN) if rule.restrained else rule, cuts)
-        if rule.restrained and len(judged):
-            judged = restrained(judged, self._ratios(tables, sizes, used, rule, judged, cuts))
-        winners, found = first_best(judged, len(counts)), list[_Chosen]()
+        scores = self._scores(
+            tables, sizes, used, replace(criterion, measure=GAIN) if criterion.restrained else criterion, cuts
+        )
+        if criterion.restrained and len(scores):
+            scores = above_average_ratios(scores, self._ratios(tables, sizes, used, criterion, scores, cuts))
+        winners, found = best_columns(scores, len(counts)), list[_NodeSplit]()
         for node in np.flatnonzero(winners >= 0):
             place, table = int(winners[node]), tables[winners[node]]
             if self.features[place].is_numeric:
                 cut = int(cuts[place, node])
                 known = np.array([table[node, : cut + 1].sum(axis=0), table[node, cut + 1 :].sum(axis=0)])
-                found.append(_Chosen(start + int(node), place, known, float(self.edges[place][cut]), None))
+                found.append(_NodeSplit(start + int(node), place, known, float(self.edges[place][cut]), None))
                 continue
             maps, n = np.empty((1, table.shape[1]), dtype=np.int32), np.empty(1, dtype=np.int32)
-            rest = rule.mode, rule.measure, rule.logs, rule.min_cases
-            settle_values(table, np.array([node]), *rest, maps, n)
+            rest = criterion.mode, criterion.measure, criterion.logs, criterion.min_cases
+            group_table_values(table, np.array([node]), *rest, maps, n)
             known = np.array([table[node][maps[0] == branch].sum(axis=0) for branch in range(n[0])])
-            found.append(_Chosen(start + int(node), place, known, 0.0, maps))
+            found.append(_NodeSplit(start + int(node), place, known, 0.0, maps))
         return found
 
-    def _judged(self, tables: list[Array], sizes: Array, used: NDArray[np.uint8], rule: Rule, cuts: Int64) -> Array:
+    def _scores(
+        self, tables: list[Array], sizes: Array, used: NDArray[np.uint8], criterion: SplitCriterion, cuts: Int64
+    ) -> Array:
         """The value of the best test on each feature in each node; `cuts` gets the last bins below."""
         scores = np.empty((len(tables), len(sizes)))
         for place, (feature, table) in enumerate(zip(self.features, tables, strict=True)):
-            rest = rule.measure, rule.logs, rule.min_cases, scores[place]
+            rest = criterion.measure, criterion.logs, criterion.min_cases, scores[place]
             if feature.is_numeric:
-                score_tables(table, sizes, *rest, cuts[place])
+                score_bin_tables(table, sizes, *rest, cuts[place])
             else:
-                score_values(table, sizes, np.ascontiguousarray(used[:, place]), rule.mode, *rest)
+                score_value_tables(table, sizes, np.ascontiguousarray(used[:, place]), criterion.mode, *rest)
         return scores
 
     def _ratios(
-        self, tables: list[Array], sizes: Array, used: NDArray[np.uint8], rule: Rule, gains: Array, cuts: Int64
+        self,
+        tables: list[Array],
+        sizes: Array,
+        used: NDArray[np.uint8],
+        criterion: SplitCriterion,
+        gains: Array,
+        cuts: Int64,
     ) -> Array:
-        """Gain ratios of tests that were judged by gain."""
-        ratios = self._judged(tables, sizes, used, rule, np.empty_like(cuts))
+        """Gain ratios of splits that were scored by gain."""
+        ratios = self._scores(tables, sizes, used, criterion, np.empty_like(cuts))
         for place, feature in enumerate(self.features):
             if feature.is_numeric:
                 sums = tables[place].sum(axis=2).cumsum(axis=1)
                 left = sums[np.arange(len(sizes)), np.maximum(cuts[place], 0)]
-                ratios[place] = ratios_of_cuts(gains[place], left, sums[:, -1])
+                ratios[place] = gain_ratios_of_cuts(gains[place], left, sums[:, -1])
         return ratios
 
     def _split(
         self,
-        chosen: Sequence[_Chosen],
+        chosen: Sequence[_NodeSplit],
         ids: Int64,
         counts: Array,
         used: NDArray[np.uint8],
@@ -198,11 +208,11 @@ class BatchGrowth:
         if not chosen:
             return ids[:0], counts[:0], used[:0]
         first_child = np.where(n_branches > 0, np.cumsum(n_branches) - n_branches, -1).astype(np.int64)
-        usual, children, below = np.full(len(ids), -1, dtype=np.int32), [], []
+        majority, children, below = np.full(len(ids), -1, dtype=np.int32), [], []
         tests: list[tuple[Any, Int64, Splits]] = []
         for test in chosen:
             sizes = test.known.sum(axis=1)
-            usual[test.node] = int(np.argmax(is_most(sizes, sizes.max())))
+            majority[test.node] = int(np.argmax(is_largest(sizes, sizes.max())))
             gaps = np.maximum(counts[test.node] - test.known.sum(axis=0), 0.0)
             children.append(test.known + gaps * (sizes / sizes.sum())[:, None])
             gone = used[test.node].copy()
@@ -213,13 +223,13 @@ class BatchGrowth:
             n = np.array([len(sizes)], dtype=np.int32)
             tests.append((test, np.array([test.node]), Splits(n, cut, test.maps)))
         new_counts = np.concatenate(children)
-        kids = self.nodes.add(ids, tests, first_child, n_branches, usual, new_counts, None)
+        kids = self.nodes.add(ids, tests, first_child, n_branches, majority, new_counts, None)
         open_ = self.plan.limits.leave_open(new_counts, depth)
         return kids[open_], new_counts[open_], np.concatenate(below)[open_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Chosen:
+class _NodeSplit:
     """The test of one node: the column's place, and the class weights of the known cases of each branch."""
 
     node: int
@@ -234,7 +244,7 @@ class _Chosen:
 
 @numba.njit(nogil=True, cache=True)
 def count_open(
-    flat: Flat, sizes: Array, places: Int64, numbers: Array, codes: Int32, bins: UInt8, labels: Int32, given: Array,
+    flat: FlatTree, sizes: Array, places: Int64, numbers: Array, codes: Int32, bins: UInt8, labels: Int32, given: Array,
     widths: Int64, offsets: Int64, n_classes: int, out: Array,
 ) -> None:  # fmt: skip
     """Add rows to the tables of the open leaves that they come to; a gap on the way shares a row out.
@@ -258,7 +268,7 @@ def count_open(
                             out[offsets[j] + at] += weight
                 continue
             first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
-            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
+            n = push_children(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -266,7 +276,7 @@ def _present(table: Array, values: Int32, some: Array) -> int:
     """The lines of a value × class table that have weight."""
     n = 0
     for value in range(len(table)):
-        if table[value].sum() > NOTHING:
+        if table[value].sum() > ZERO_WEIGHT:
             values[n] = value
             some[n] = table[value]
             n += 1
@@ -274,7 +284,7 @@ def _present(table: Array, values: Int32, some: Array) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def score_values(
+def score_value_tables(
     tables: Array, sizes: Array, used: UInt8, mode: int, measure: int, logs: Array, min_cases: float, scores: Array
 ) -> None:
     """The best test on a nominal column in each node, from node × value × class tables."""
@@ -285,12 +295,12 @@ def score_values(
         scores[node] = 0.0
         if not used[node]:
             n = _present(tables[node], values, some)
-            value, known = judge(mode, some[:n], measure, logs, min_cases, groups)
+            value, known = best_grouping(mode, some[:n], measure, logs, min_cases, groups)
             scores[node] = value * known / sizes[node]
 
 
 @numba.njit(nogil=True, cache=True)
-def settle_values(
+def group_table_values(
     tables: Array, nodes: Int64, mode: int, measure: int, logs: Array, min_cases: float, maps: Int32, n_branches: Int32
 ) -> None:
     """The branch of every value in some nodes, numbered in the order of their first values."""
@@ -299,5 +309,5 @@ def settle_values(
     numbers, some = np.empty(n_values, dtype=np.int32), np.empty((n_values, tables.shape[2]))
     for k, node in enumerate(nodes):
         n = _present(tables[node], values, some)
-        judge(mode, some[:n], measure, logs, min_cases, groups)
+        best_grouping(mode, some[:n], measure, logs, min_cases, groups)
         n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])

@@ -18,17 +18,24 @@ from likely.errors import DataError, SettingsError
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.setting_checks import Check
 from likely.models.tree.codec import read_tree, write_tree
-from likely.models.tree.data import Telling, TrainingData, features_of, telling_words
+from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
 from likely.models.tree.explain import Paths
 from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rules
 from likely.models.tree.fit import Plan
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows
-from likely.models.tree.pruning.choice import Choice, grow_and_prune
-from likely.models.tree.pruning.cost_complexity import cost_complexity, price_by_cases
-from likely.models.tree.pruning.subtrees import raised
-from likely.models.tree.settings import CHECKS, checked_plan, learned_places, places_among, table_and_labels
+from likely.models.tree.pruning import (
+    Pruning,
+    alpha_by_cases,
+    cost_complexity,
+    grow_and_prune,
+    learned_places,
+    places_among,
+    table_and_labels,
+)
+from likely.models.tree.settings import CHECKS, checked_plan
 from likely.models.tree.sql import Gaps, case_expression
+from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Tree
 from likely.numerics import refuse_heavy
 from likely.scorer import class_prior
@@ -133,20 +140,20 @@ class TreeClassifier(Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow and prune a tree from these rows. `y` may also name a column of the table."""
-        plan, choice = self._plan(), Choice.read(self.prune)
+        plan, pruning = self._plan(), Pruning.read(self.prune)
         given = self._training_rows(X, y, sample_weight)
         table, schema, labels = given.table, given.schema, given.labels
         warn_if_unsaved(labels.classes)
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), labels.classes, 1)
         weights = self._weights(labels, given.weight)
-        features = features_of(table, schema, self._telling(table, labels, weights))
-        stock = TrainingData.read(table, features, labels.classes, labels.codes, weights)
+        features = features_of(table, schema, self._word_selection(table, labels, weights))
+        data = TrainingData.read(table, features, labels.classes, labels.codes, weights)
         apart = None
-        if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
-            apart = self._apart(choice.amount, schema, stock)
+        if pruning.method == "reduced_error" and not isinstance(pruning.amount, float | int):
+            apart = self._apart(pruning.amount, schema, data)
         tree = grow_and_prune(
-            plan, choice, stock, apart, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
+            plan, pruning, data, apart, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
         )
         self._remember_columns(schema, named=table.named)
         self.n_rows_ = table.n_rows
@@ -159,29 +166,29 @@ class TreeClassifier(Classifier):
         errors on these rows. To raise branches, give the rows that the tree grew from.
         """
         check_is_fitted(self)
-        choice = Choice.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
-        by_price = choice.way == "cost_complexity" and choice.amount is None
-        if choice.way == "reduced_error":
-            if isinstance(choice.amount, float | int):
+        pruning = Pruning.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
+        by_price = pruning.method == "cost_complexity" and pruning.amount is None
+        if pruning.method == "reduced_error":
+            if isinstance(pruning.amount, float | int):
                 raise SettingsError("A grown tree has no rows to share out: give those to prune by, pruned(…, X, y).")
-            X, y = table_and_labels(choice.amount, self.schema_.target)
+            X, y = table_and_labels(pruning.amount, self.schema_.target)
         if X is None and by_price:
             raise SettingsError("Without rows a price of a leaf is needed: pruned(('cost_complexity', 0.01)).")
-        if X is None and (raising or choice.way == "reduced_error"):
+        if X is None and (raising or pruning.method == "reduced_error"):
             raise SettingsError("This pruning needs rows: pruned(…, X, y).")
         other = copy(self)
         if X is None:
-            return other._remember(choice.cut(self.tree_))
+            return other._remember(pruning.apply(self.tree_))
         rows, labels = self._rows(X), self._known_labels(X, y)
         kept = learned_places(labels)
         if len(kept) < len(labels):
             rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
         if raising:
-            return other._remember(raised(self.tree_, rows, labels, None, choice.estimate()))
+            return other._remember(raise_subtrees(self.tree_, rows, labels, None, pruning.estimate()))
         counts = rows.counts(labels)
         if by_price:
-            return other._remember(cost_complexity(self.tree_, price_by_cases(self.tree_, counts)))
-        return other._remember(choice.cut(self.tree_, counts))
+            return other._remember(cost_complexity(self.tree_, alpha_by_cases(self.tree_, counts)))
+        return other._remember(pruning.apply(self.tree_, counts))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
@@ -248,12 +255,12 @@ class TreeClassifier(Classifier):
         """The parameters that growing needs, checked."""
         return checked_plan(self)
 
-    def _telling(self, table: Table, labels: Labels, weights: Array | None) -> Telling | None:
+    def _word_selection(self, table: Table, labels: Labels, weights: Array | None) -> WordSelection | None:
         """How the words of a text column are chosen, if they may be tested at all."""
         if self.text_tokens is None:
             return None
         most, n_classes = int(self.text_tokens), len(labels.classes)
-        return lambda name: telling_words(table, name, labels.codes, weights, n_classes, most, self.n_jobs)
+        return lambda name: informative_words(table, name, labels.codes, weights, n_classes, most, self.n_jobs)
 
     def _weights(self, labels: Labels, weights: Array | None) -> Array | None:
         """What each row weighs: as given, and so that the classes have the shares of the priors."""
@@ -278,22 +285,22 @@ class TreeClassifier(Classifier):
 
     def _grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
         """Take on a tree that was grown elsewhere from rows of this schema, and prune it."""
-        choice = Choice.read(self.prune)
+        pruning = Pruning.read(self.prune)
         self._remember_columns(schema)
         self.n_rows_ = n_rows
         self._remember(tree)
-        if choice.way == "reduced_error":
+        if pruning.method == "reduced_error":
             return self._remember(self.pruned(self.prune).tree_)
-        return self._remember(choice.cut(tree))
+        return self._remember(pruning.apply(tree))
 
-    def _apart(self, given: Any, schema: Schema, stock: TrainingData) -> TrainingData:
+    def _apart(self, given: Any, schema: Schema, data: TrainingData) -> TrainingData:
         """Rows to prune by, as columns of the same features."""
         X, y = table_and_labels(given, schema.target)
         table = schema.align(as_table(X, allow_empty=False), type(self).__name__)
         labels = labels_of(y, table)
-        codes = places_among(labels, stock.classes)
+        codes = places_among(labels, data.classes)
         kept = learned_places(codes)
-        return TrainingData.read(table, stock.features, stock.classes, codes, None).take(kept)
+        return TrainingData.read(table, data.features, data.classes, codes, None).take(kept)
 
     def _known_labels(self, X: Any, y: Any) -> Int32:
         """Places of labels among the classes; −1 for classes that were never learned."""
@@ -318,8 +325,8 @@ class TreeClassifier(Classifier):
         return np.asarray(self.tree_.counts[0] / self.tree_.counts[0].sum())
 
     def _settings_kept(self) -> dict[str, Any]:
-        choice, settings = Choice.read(self.prune), super()._settings_kept()
-        if choice.way == "reduced_error" and not isinstance(choice.amount, float | int):
+        pruning, settings = Pruning.read(self.prune), super()._settings_kept()
+        if pruning.method == "reduced_error" and not isinstance(pruning.amount, float | int):
             settings["prune"] = ("reduced_error", GIVEN_APART)
         return settings
 
@@ -331,7 +338,7 @@ class TreeClassifier(Classifier):
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._plan()
-        Choice.read(self.prune)
+        Pruning.read(self.prune)
         if type(data["rows"]) is not int or data["rows"] < 0:
             raise DataError("its number of rows is no number")
         if self.loss is not None:

@@ -14,7 +14,7 @@ from likely.stats.protocol import HEAVIEST_COUNT
 from likely.store.codec import Context, Form, Reader, Writer, expect, read, register, write
 from likely.table import level_key
 
-FLAT = ("column", "threshold", "first_child", "n_children", "values", "usual")
+FLAT = ("column", "threshold", "first_child", "n_children", "values", "majority_branch")
 STAND_INS = ("column", "threshold", "low", "high", "values")
 
 
@@ -60,6 +60,7 @@ register(
     Tree,
     Form(
         names={name: f"nodes.{name}" for name in FLAT}
+        | {"majority_branch": "nodes.usual"}
         | {f"surrogates.{name}": f"stand_ins.{name}" for name in STAND_INS}
         | {"surrogates.starts": "stand_in_starts"},
         left_out=frozenset({"classes", "decided"}),
@@ -83,7 +84,7 @@ def _check_shape(tree: Tree) -> None:
         fair = bool((tree.first_child[inner] == firsts[inner]).all()) and bool(
             (firsts > np.arange(len(tree)))[inner].all()
         )
-    if not fair or ((tree.usual < 0) | (tree.usual >= tree.n_children))[inner].any():
+    if not fair or ((tree.majority_branch < 0) | (tree.majority_branch >= tree.n_children))[inner].any():
         raise ModelFileError("its tree is none: nodes do not follow their parents")
 
 

@@ -24,14 +24,14 @@ from likely.table.table import INFINITE
 from likely.text.class_counts import count_rows
 from likely.text.vocabulary import Words
 
-Read = Array | Int32
+ColumnValues = Array | Int32
+"""Numbers with NaN for a gap, or codes with −1 for a gap."""
 
-
-Telling = Callable[[str], Sequence[str]]
+WordSelection = Callable[[str], Sequence[str]]
 """The words of a text column that a tree may ask for."""
 
 
-def features_of(table: Table, schema: Schema, telling: Telling | None = None) -> tuple[Feature, ...]:
+def features_of(table: Table, schema: Schema, select_words: WordSelection | None = None) -> tuple[Feature, ...]:
     """The columns that a tree may test, in the order of the table; a text is as many as it has telling words."""
     if table.sparse is not None:
         raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
@@ -41,10 +41,10 @@ def features_of(table: Table, schema: Schema, telling: Telling | None = None) ->
             found.append(Feature(name))
         elif kinds[name] == "nominal":
             found.append(Feature(name, in_order(table.codes(name).levels)))
-        elif telling is None:
+        elif select_words is None:
             raise _text_refused(name)
         else:
-            found += [word_feature(name, word) for word in telling(name)]
+            found += [word_feature(name, word) for word in select_words(name)]
     _refuse_like_names(found)
     return tuple(found)
 
@@ -69,7 +69,7 @@ def _refuse_like_names(features: Sequence[Feature]) -> None:
             )
 
 
-def read_column(table: Table, feature: Feature) -> Read:
+def read_column(table: Table, feature: Feature) -> ColumnValues:
     """One column: finite numbers, or places among the feature's values; what is not among them is a gap."""
     if feature.levels is None:
         return read_numbers(table, feature.name)
@@ -100,7 +100,7 @@ class TrainingData:
     """All that a tree is grown from: columns as they are read, the class of each row, and what it weighs."""
 
     features: tuple[Feature, ...]
-    columns: tuple[Read, ...]
+    columns: tuple[ColumnValues, ...]
     classes: NDArray[Any]
     labels: Int32
     weights: Array | None
@@ -112,8 +112,8 @@ class TrainingData:
         """The columns of a table, without the rows that weigh nothing."""
         asked = with_word_tests(table, features)
         columns = tuple(read_column(asked, feature) for feature in features)
-        stock = cls(features, columns, classes, labels, weights)
-        return stock if weights is None or weights.all() else stock.take(np.flatnonzero(weights))
+        data = cls(features, columns, classes, labels, weights)
+        return data if weights is None or weights.all() else data.take(np.flatnonzero(weights))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -149,7 +149,7 @@ def word_feature(column: str, word: str) -> Feature:
     return Feature(f"{column} has {word!r}", ANSWERS, word=(column, word))
 
 
-def telling_words(
+def informative_words(
     table: Table,
     column: str,
     labels: Int32,

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array, Int32
 from likely.errors import DataError, SettingsError
 from likely.models.tree.data import TrainingData, read_numbers
-from likely.models.tree.explain import number
 from likely.models.tree.fit import Plan
-from likely.models.tree.pruning.choice import Choice, grow_and_prune
-from likely.models.tree.tree import Feature
+from likely.models.tree.pruning import Pruning, grow_and_prune
+from likely.models.tree.tree import Feature, number
 from likely.stats.binning import equal_frequency_edges, interval_of
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.labels import row_weights
@@ -133,7 +132,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
             return equal_frequency_edges(numbers, self.n_bins, weights)
         plan = Plan(self.measure, float(self.min_cases), self.max_depth)
         classes = labels.codes[rows], len(labels.classes)
-        return tree_edges(numbers, *classes, weights, plan, Choice.read(self.prune), self.random_state)
+        return tree_edges(numbers, *classes, weights, plan, Pruning.read(self.prune), self.random_state)
 
     def _labels(self, table: Table, y: Any) -> Labels | None:
         if self.method != "tree":
@@ -165,11 +164,11 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
 
 
 def tree_edges(
-    numbers: Array, labels: Int32, n_classes: int, weights: Array | None, plan: Plan, choice: Choice, seed: int = 0
+    numbers: Array, labels: Int32, n_classes: int, weights: Array | None, plan: Plan, pruning: Pruning, seed: int = 0
 ) -> Array:
     """The thresholds of a tree that knows this column only, in order: the tree, flattened."""
-    stock = TrainingData((Feature("x"),), (numbers,), np.arange(n_classes), labels, weights)
-    tree = grow_and_prune(plan, choice, stock, None, raising=False, seed=seed, n_jobs=1)
+    data = TrainingData((Feature("x"),), (numbers,), np.arange(n_classes), labels, weights)
+    tree = grow_and_prune(plan, pruning, data, None, raising=False, seed=seed, n_jobs=1)
     return np.unique(tree.threshold[~tree.is_leaf])
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.markup import tag
-from likely.models.tree.predict import Rows, branch_at, flat_of, stand_in_branch
-from likely.models.tree.tree import Tree
+from likely.models.tree.predict import Rows, branch_at, flatten, surrogate_branch
+from likely.models.tree.tree import Tree, cases, condition, label, number, shortened
 from likely.render.page import fragment, more
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 10
 
-How = Literal["known", "stand-in", "usual", "spread", "leaf"]
+How = Literal["known", "surrogate", "majority", "spread", "leaf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Paths:
             elif visit.how == "spread":
                 lines.append((visit.depth, f"{column} is not known: all branches{part}"))
             else:
-                why = "by a stand-in" if visit.how == "stand-in" else "as most cases"
+                why = "by a surrogate" if visit.how == "surrogate" else "as most cases"
                 lines.append((visit.depth, f"{column} is not known: {test}, {why}"))
         return lines
 
@@ -140,7 +140,7 @@ class Paths:
 
 
 def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Sequence[Visit]:
-    flat, found = flat_of(tree), []
+    flat, found = flatten(tree), []
     pending = [(0, 1.0, 0)]
     while pending:
         node, weight, depth = pending.pop()
@@ -153,8 +153,8 @@ def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Seque
             _value(tree, node, numbers, codes, i),
         )
         if branch < 0 and tree.missing == "surrogates":
-            branch = int(stand_in_branch(flat, node, numbers, codes, i))
-            how = "stand-in" if _some_stand_in(tree, node, numbers, codes, i) else "usual"
+            branch = int(surrogate_branch(flat, node, numbers, codes, i))
+            how = "surrogate" if _knows_surrogate(tree, node, numbers, codes, i) else "majority"
         children = list(tree.children(node))
         if branch >= 0:
             found.append(Visit(node, weight, depth, value, how, branch))  # type: ignore[arg-type]
@@ -176,8 +176,8 @@ def _value(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: i
     return None if codes[i, slot] < 0 else levels[codes[i, slot]]
 
 
-def _some_stand_in(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> bool:
-    """Whether any stand-in of a node can tell the branch of a row."""
+def _knows_surrogate(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> bool:
+    """Whether any surrogate of a node can tell the branch of a row."""
     own = tree.surrogates
     for k in range(own.starts[node], own.starts[node + 1]):
         feature = tree.features[own.column[k]]
@@ -188,69 +188,3 @@ def _some_stand_in(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int3
         elif codes[i, slot] >= 0 and tree.branches[own.values[k] + codes[i, slot]] >= 0:
             return True
     return False
-
-
-# How tests and nodes are said: in drawings, rules, pictures and paths.
-
-MOST_VALUES = 8
-LONGEST = 48
-
-
-def number(value: float) -> str:
-    """Ten digits at most, and none that say nothing."""
-    return f"{value:.10g}"
-
-
-def label(tree: Tree, node: int) -> str:
-    """The class that a node stands for, or what is decided there instead."""
-    most = tree.classes.tolist()[tree.majority[node]]
-    if tree.decided is None or tree.decided[node] == most:
-        return str(most)
-    return f"{tree.decided[node]}, though most are {most}"
-
-
-def weight(value: float) -> str:
-    """A number of cases; parts of cases with two digits."""
-    if value >= 1e15:  # the last digits would be inventions
-        return f"{value:.10g}"
-    return f"{value:,.0f}" if abs(value - round(value)) < 5e-3 else f"{value:,.2f}"
-
-
-def cases(tree: Tree, node: int) -> str:
-    """Cases in a node, and after a stroke those of other classes, if there are any."""
-    errors = float(tree.errors[node])
-    return weight(tree.sizes[node]) + (f"/{weight(errors)}" if errors >= 5e-3 else "")
-
-
-def values_of(tree: Tree, node: int, branch: int) -> list[Hashable]:
-    """The values of a nominal column that take a branch."""
-    levels = tree.features[tree.column[node]].levels or ()
-    return [level for level, own in zip(levels, tree.branch_map(node), strict=True) if own == branch]
-
-
-def outcome(tree: Tree, node: int, branch: int) -> str:
-    """What has to hold for a branch, without the name of the column: "< 41", "high", "≠ red"."""
-    if tree.features[tree.column[node]].is_numeric:
-        return f"{'<' if branch == 0 else '≥'} {number(tree.threshold[node])}"
-    values = values_of(tree, node, branch)
-    if tree.n_children[node] == 2 and len(values) > 1:
-        others = values_of(tree, node, 1 - branch)
-        if len(others) == 1:
-            return f"≠ {others[0]}"
-    shown = ", ".join(str(value) for value in values[:MOST_VALUES])
-    return shown if len(values) <= MOST_VALUES else f"{shown} and {len(values) - MOST_VALUES} more"
-
-
-def condition(tree: Tree, node: int, branch: int) -> str:
-    """The same with the name: "age < 41", "blood_pressure = high", "colour in red, green"."""
-    name, said = tree.features[tree.column[node]].name, outcome(tree, node, branch)
-    if tree.features[tree.column[node]].is_numeric or said.startswith("≠ "):
-        return f"{name} {said}"
-    several = len(values_of(tree, node, branch)) > 1
-    return f"{name} in {{{said}}}" if several else f"{name} = {said}"
-
-
-def shortened(text: object, longest: int = LONGEST) -> str:
-    """On one line, and not too long."""
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split()) or "(empty)"
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from likely.markup import Markup, joined, tag
-from likely.models.tree.explain import cases, condition, label, number, outcome, shortened, weight
 from likely.models.tree.plot import TreePicture
-from likely.models.tree.tree import Feature, Tree
+from likely.models.tree.tree import Feature, Tree, cases, condition, label, number, outcome, shortened, weight
 
 # A tree in lines of text: a test, and below it what follows from each outcome.
 
@@ -140,7 +139,7 @@ def _json_node(tree: Tree, node: int) -> dict[str, Any]:
     if tree.is_leaf[node]:
         return found
     feature = tree.features[tree.column[node]]
-    found |= {"column": feature.name, "children": list(tree.children(node)), "usual": int(tree.usual[node])}
+    found |= {"column": feature.name, "children": list(tree.children(node)), "usual": int(tree.majority_branch[node])}
     if feature.levels is None:
         found["threshold"] = float(tree.threshold[node])
     else:

@@ -1,4 +1,4 @@
-"""From columns and classes to a grown tree."""
+"""From parameters, columns and classes to a grown tree."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from likely.errors import SettingsError, say_kind
 from likely.measures import measure_named
-from likely.models.tree.columns.binned import BinnedColumn, quantile_edges
-from likely.models.tree.columns.nominal import EVERY, GROUPS, ONE, NominalColumn
-from likely.models.tree.columns.protocol import Cases, Rule, SearchColumn
-from likely.models.tree.columns.sorted import SortedColumn
+from likely.models.tree.binned_column import BinnedColumn, quantile_edges
+from likely.models.tree.columns import Cases, SearchColumn, SplitCriterion
 from likely.models.tree.data import TrainingData
-from likely.models.tree.grow import Growth, Limits
+from likely.models.tree.grow import Limits, TreeGrower
+from likely.models.tree.nominal_column import EVERY, GROUPS, ONE, NominalColumn
 from likely.models.tree.partition import TreeWorkers
-from likely.models.tree.pruning.errors import collapsed
+from likely.models.tree.sorted_column import SortedColumn
 from likely.models.tree.split_measures import IDS, logarithms
+from likely.models.tree.subtrees import collapse_tree
 from likely.models.tree.tree import Feature, Missing, Tree
 
 MOST_GROUPED = 256
@@ -40,7 +40,7 @@ class Plan:
     collapse: bool = True
     restrained: bool = False
 
-    def rule(self, total: float) -> Rule:
+    def criterion(self, total: float) -> SplitCriterion:
         """The plan as the search for tests needs it."""
         measure_named(self.measure)
         if self.subsets and self.binary:
@@ -49,7 +49,7 @@ class Plan:
             raise SettingsError(f"restrained=True is for measure='gain_ratio'; {self.measure!r} has no use for it.")
         mode = GROUPS if self.subsets else ONE if self.binary else EVERY
         logs = logarithms(int(min(total, MOST_LOGARITHMS)))
-        return Rule(IDS[self.measure], logs, float(self.min_cases), mode, self.restrained)
+        return SplitCriterion(IDS[self.measure], logs, float(self.min_cases), mode, self.restrained)
 
     @property
     def limits(self) -> Limits:
@@ -57,26 +57,26 @@ class Plan:
         return Limits(self.min_cases, self.max_depth, self.missing, reuse_nominal=self.subsets or self.binary)
 
 
-def fit_tree(plan: Plan, stock: TrainingData, n_jobs: int | None = None) -> Tree:
+def fit_tree(plan: Plan, data: TrainingData, n_jobs: int | None = None) -> Tree:
     """Grow a tree."""
-    rule, features = plan.rule(float(len(stock))), stock.features
+    criterion, features = plan.criterion(float(len(data))), data.features
     refuse_many_groups(plan, features)
-    weights = np.ones(len(stock)) if stock.weights is None else stock.weights
-    unit = stock.weights is None or bool((weights == 1.0).all())
-    cases = Cases(np.arange(len(stock), dtype=np.int32), stock.labels, weights, unit)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    unit = data.weights is None or bool((weights == 1.0).all())
+    cases = Cases(np.arange(len(data), dtype=np.int32), data.labels, weights, unit)
 
     def prepare(place: int) -> SearchColumn:
-        column, levels = stock.columns[place], features[place].levels
+        column, levels = data.columns[place], features[place].levels
         if levels is not None:
             return NominalColumn(place, column.astype(np.int32, copy=False), len(levels))
         numbers = column.astype(np.float64, copy=False)
         return BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
 
-    with TreeWorkers(n_jobs) as crew:
-        searched = list(crew.each(prepare, range(len(features)), len(stock)))
+    with TreeWorkers(n_jobs) as workers:
+        searched = list(workers.each(prepare, range(len(features)), len(data)))
         known = tuple(_with_cuts(feature, column) for feature, column in zip(features, searched, strict=True))
-        tree = Growth(stock.classes, known, searched, rule, plan.limits, crew).grow(cases)
-    return collapsed(tree) if plan.collapse else tree
+        tree = TreeGrower(data.classes, known, searched, criterion, plan.limits, workers).grow(cases)
+    return collapse_tree(tree) if plan.collapse else tree
 
 
 def refuse_many_groups(plan: Plan, features: Sequence[Feature]) -> None:

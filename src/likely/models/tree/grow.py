@@ -1,8 +1,8 @@
 """Growing a tree from the root down, all nodes of a level at once, columns side by side.
 
-At every node each column offers its best test, and the column whose test has the best value wins; of equals the first.
-The value is the measure among the cases in which the column is known, times their share of all cases. A node stays a
-leaf if its cases are of one class, if no test tells anything, or if no test leaves enough cases in two branches.
+At every node each column offers its best split, and the column whose split has the best value wins; of equals the
+first. The value is the measure among the cases in which the column is known, times their share of all cases. A node
+stays a leaf if its cases are of one class, if no split tells anything, or if none leaves enough cases in two branches.
 """
 
 from __future__ import annotations
@@ -15,13 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32, Int64
-from likely.models.tree.columns.binned import BinnedColumn, sides_of
-from likely.models.tree.columns.protocol import Cases, Level, Moves, Rule, SearchColumn, Splits
-from likely.models.tree.columns.sorted import SortedColumn
-from likely.models.tree.partition import Branching, TreeWorkers, pass_on, share_out
-from likely.models.tree.split_measures import GAIN, NOTHING, WITHOUT_LOGARITHMS, choose, restrained
-from likely.models.tree.surrogates import Substitutes, find_substitutes
-from likely.models.tree.tree import Feature, Missing, NodeList, Tree
+from likely.models.tree.binned_column import BinnedColumn, entropy_tables_of
+from likely.models.tree.columns import Cases, Level, Moves, SearchColumn, SplitCriterion, Splits
+from likely.models.tree.partition import LevelPartition, TreeWorkers, partition_cases, partition_fractional_cases
+from likely.models.tree.sorted_column import SortedColumn
+from likely.models.tree.split_measures import (
+    GAIN,
+    WITHOUT_LOGARITHMS,
+    ZERO_WEIGHT,
+    above_average_ratios,
+    choose_columns,
+)
+from likely.models.tree.surrogates import LevelSurrogates, find_surrogates
+from likely.models.tree.tree import LEAF, Feature, Missing, Surrogates, Tree
 
 NO_SHARES = np.empty(0)
 
@@ -38,22 +44,22 @@ class Limits:
     def leave_open(self, counts: Array, depth: int) -> NDArray[np.bool_]:
         """Which nodes may be split: not too deep, enough cases, and of more than one class."""
         sizes = counts.sum(axis=1)
-        mixed = sizes - counts.max(axis=1) > NOTHING
+        mixed = sizes - counts.max(axis=1) > ZERO_WEIGHT
         if self.max_depth is not None and depth >= self.max_depth:
             return np.zeros(len(counts), dtype=np.bool_)
-        return np.asarray(mixed & (sizes >= 2.0 * self.min_cases - NOTHING))
+        return np.asarray(mixed & (sizes >= 2.0 * self.min_cases - ZERO_WEIGHT))
 
 
 @dataclass(slots=True, eq=False)
-class Growth:
+class TreeGrower:
     """A tree that is being grown."""
 
     classes: NDArray[Any]
     features: tuple[Feature, ...]
     columns: Sequence[SearchColumn]
-    rule: Rule
+    criterion: SplitCriterion
     limits: Limits
-    crew: TreeWorkers
+    workers: TreeWorkers
     nodes: NodeList = field(init=False)
     moves: Moves | None = None
     depth: int = 0
@@ -80,41 +86,43 @@ class Growth:
         branches = np.full(len(level.cases.rows), -1, dtype=np.int32)
         n_branches = np.zeros(len(level), dtype=np.int32)
 
-        def test(position: int) -> tuple[SearchColumn, Int64, Splits]:
+        def split(position: int) -> tuple[SearchColumn, Int64, Splits]:
             column, chosen = self.columns[position], np.flatnonzero(winners == position)
-            return column, chosen, column.split(level, self.rule, chosen, branches)
+            return column, chosen, column.split(level, self.criterion, chosen, branches)
 
-        tests = list(self.crew.each(test, np.unique(winners[winners >= 0]).tolist(), n_cases))
-        if not tests:
+        splits = list(self.workers.each(split, np.unique(winners[winners >= 0]).tolist(), n_cases))
+        if not splits:
             return self._nothing(level), ids[:0]
-        for _, chosen, found in tests:
+        for _, chosen, found in splits:
             n_branches[chosen] = found.n_branches
-        ways = Branching.of(n_branches, branches)
-        counts, usual, substitutes, shares = self._weigh(level, winners, ways)
-        kids = self.nodes.add(ids, tests, ways.first_child, n_branches, usual, counts, substitutes)
+        partition = LevelPartition.of(n_branches, branches)
+        counts, majority, surrogates, shares = self._count_children(level, winners, partition)
+        kids = self.nodes.add(ids, splits, partition.first_child, n_branches, majority, counts, surrogates)
         open_ = self.limits.leave_open(counts, self.depth + 1)
         if not open_.any():
             return self._nothing(level), ids[:0]
         by_case = any(isinstance(column, SortedColumn) for column in self.columns)
-        passage = (
-            share_out(level, ways, open_, shares) if len(shares) else pass_on(level, ways, open_, by_case, self.crew)
+        next_level = (
+            partition_fractional_cases(level, partition, open_, shares)
+            if len(shares)
+            else partition_cases(level, partition, open_, by_case, self.workers)
         )
-        self.moves = passage.moves
-        used, counts = self._used(level, tests, n_branches)[open_], counts[open_]
-        rest = (counts, counts.sum(axis=1), used, passage.labels)
-        return Level(passage.cases, passage.members, passage.moves.starts, *rest), kids[open_]
+        self.moves = next_level.moves
+        used, counts = self._used(level, splits, n_branches)[open_], counts[open_]
+        rest = (counts, counts.sum(axis=1), used, next_level.labels)
+        return Level(next_level.cases, next_level.members, next_level.moves.starts, *rest), kids[open_]
 
     def _winners(self, level: Level) -> Index:
-        """The place of the column that each node tests, −1 for none."""
-        judged: Iterable[Array]
-        level = self._with_sides(level)
-        if self.rule.restrained and self.columns:
-            judged = self._restrained(level)
+        """The place of the column that each node splits, −1 for none."""
+        scores: Iterable[Array]
+        level = self._with_entropy_tables(level)
+        if self.criterion.restrained and self.columns:
+            scores = self._restrained(level)
         else:
-            judged = self.crew.each(
-                lambda column: self._moved(column).judge(level, self.rule), self.columns, len(level.members)
+            scores = self.workers.each(
+                lambda column: self._moved(column).score_splits(level, self.criterion), self.columns, len(level.members)
             )
-        return first_best(judged, len(level))
+        return best_columns(scores, len(level))
 
     def _moved(self, column: SearchColumn) -> SearchColumn:
         """A column on the level that is grown: it goes there when it is asked, while it is at hand anyway."""
@@ -123,45 +131,51 @@ class Growth:
         return column
 
     def _restrained(self, level: Level) -> Array:
-        by_gain = replace(self.rule, measure=GAIN)
+        by_gain = replace(self.criterion, measure=GAIN)
 
         def both(column: SearchColumn) -> tuple[Array, Array]:
-            gains = self._moved(column).judge(level, by_gain)
-            return gains, column.ratios(level, self.rule, gains)
+            gains = self._moved(column).score_splits(level, by_gain)
+            return gains, column.ratios(level, self.criterion, gains)
 
-        judged = list(self.crew.each(both, self.columns, len(level.members)))
-        return restrained(np.array([gains for gains, _ in judged]), np.array([ratios for _, ratios in judged]))
+        scores = list(self.workers.each(both, self.columns, len(level.members)))
+        return above_average_ratios(
+            np.array([gains for gains, _ in scores]), np.array([ratios for _, ratios in scores])
+        )
 
-    def _with_sides(self, level: Level) -> Level:
+    def _with_entropy_tables(self, level: Level) -> Level:
         """What columns in bins need to know of the nodes, made once for all of them."""
-        if not level.is_whole(self.rule) or self.rule.measure in WITHOUT_LOGARITHMS:
+        if not level.has_unit_weights(self.criterion) or self.criterion.measure in WITHOUT_LOGARITHMS:
             return level
         if not any(isinstance(column, BinnedColumn) for column in self.columns):
             return level
-        return replace(level, sides=sides_of(level.counts, self.rule.logs))
+        return replace(level, entropy_tables=entropy_tables_of(level.counts, self.criterion.logs))
 
-    def _weigh(self, level: Level, winners: Index, ways: Branching) -> tuple[Array, Int32, Substitutes | None, Array]:
-        """Class weights of the children, usual branches, stand-ins, and each child's share of gaps if there are any."""
-        counts, gaps, n_gaps = ways.weigh(level, self.crew)
-        known, parents = counts.sum(axis=1), ways.parents
-        usual = ways.usual(known)
+    def _count_children(
+        self, level: Level, winners: Index, partition: LevelPartition
+    ) -> tuple[Array, Int32, LevelSurrogates | None, Array]:
+        """Class weights of the children, majority branches, surrogates, and each child's share of gaps, if any."""
+        counts, gaps, n_gaps = partition.child_counts(level, self.workers)
+        known, parents = counts.sum(axis=1), partition.parents
+        majority = partition.majority_branches(known)
         if self.limits.missing == "weights":
             if not n_gaps:
-                return counts, usual, None, NO_SHARES
+                return counts, majority, None, NO_SHARES
             shares = known / np.bincount(parents, known, len(level))[parents]
-            return counts + gaps[parents] * shares[:, None], usual, None, shares
-        found = find_substitutes(self.columns, level, winners, ways.of_case, ways.n_branches, usual, self.crew)
+            return counts + gaps[parents] * shares[:, None], majority, None, shares
+        found = find_surrogates(
+            self.columns, level, winners, partition.of_case, partition.n_branches, majority, self.workers
+        )
         if n_gaps:
-            found.send(self.columns, level, ways.of_case, ways.n_branches, usual)
-            counts, _, _ = ways.weigh(level, self.crew)
-        return counts, usual, found, NO_SHARES
+            found.assign_branches(self.columns, level, partition.of_case, partition.n_branches, majority)
+            counts, _, _ = partition.child_counts(level, self.workers)
+        return counts, majority, found, NO_SHARES
 
     def _used(
-        self, level: Level, tests: list[tuple[SearchColumn, Int64, Splits]], n_branches: Int32
+        self, level: Level, splits: list[tuple[SearchColumn, Int64, Splits]], n_branches: Int32
     ) -> NDArray[np.uint8]:
         """Nominal columns that may not be tested any more below each child."""
         used = level.used.copy()
-        for column, chosen, found in tests:
+        for column, chosen, found in splits:
             if found.maps is not None and not self.limits.reuse_nominal:
                 used[chosen, column.place] = 1
         return np.repeat(used, n_branches, axis=0)
@@ -172,9 +186,100 @@ class Growth:
         return Level(level.cases, none, np.zeros(1, dtype=np.int64), *rest)
 
 
-def first_best(judged: Iterable[Array], n_nodes: int) -> Index:
+def best_columns(scores: Iterable[Array], n_nodes: int) -> Index:
     """The column with the best value in each node, the first of equals; −1 where none tells anything."""
-    winners, values = np.full(n_nodes, -1), list(judged)
+    winners, values = np.full(n_nodes, -1), list(scores)
     if values:
-        choose(np.array(values), winners)
+        choose_columns(np.array(values), winners)
     return winners
+
+
+class NodeList:
+    """Arrays of nodes that grow; nodes of a level stand side by side, in the order of their parents."""
+
+    def __init__(self, root: Array) -> None:
+        self.n = 1
+        self.counts = [root]
+        self.column: list[Int32] = [_leaves(1)]
+        self.threshold: list[Array] = [np.zeros(1)]
+        self.first_child: list[Int32] = [np.zeros(1, dtype=np.int32)]
+        self.n_children: list[Int32] = [np.zeros(1, dtype=np.int32)]
+        self.values: list[Int64] = [_nowhere(1)]
+        self.majority_branch: list[Int32] = [_leaves(1)]
+        self.branches: list[Int32] = []
+        self.n_branches = 0
+        self.surrogates: list[tuple[int, int, float, int, int, int]] = []
+        self._first = [0]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def add(
+        self, ids: Int64, splits: list[tuple[SearchColumn, Int64, Splits]], first_child: Int64, n_branches: Int32,
+        majority: Int32, counts: Array, surrogates: LevelSurrogates | None,
+    ) -> Int64:  # fmt: skip
+        """Write the splits of a level into its nodes and put its children behind all nodes; their numbers."""
+        at = ids - self._first[-1]
+        for column, chosen, found in splits:
+            self.column[-1][at[chosen]] = column.place
+            if found.thresholds is not None:
+                self.threshold[-1][at[chosen]] = found.thresholds
+            if found.maps is not None:
+                self.values[-1][at[chosen]] = self._keep(found.maps)
+        inner = n_branches > 0
+        self.first_child[-1][at[inner]] = first_child[inner] + self.n
+        self.n_children[-1][at[inner]] = n_branches[inner]
+        self.majority_branch[-1][at[inner]] = majority[inner]
+        if surrogates is not None:
+            for test in surrogates.splits:
+                start = -1 if test.branches is None else int(self._keep(test.branches[None, :])[0])
+                node = int(ids[test.node])
+                self.surrogates.append((node, test.column, test.threshold, test.low, test.high, start))
+        return self._grow(counts)
+
+    def tree(self, classes: NDArray[Any], features: tuple[Feature, ...], missing: Missing) -> Tree:
+        """All nodes as one immutable tree."""
+        branches = np.concatenate(self.branches) if self.branches else np.empty(0, dtype=np.int32)
+        return Tree(
+            classes, features, missing, np.concatenate(self.column), np.concatenate(self.threshold),
+            np.concatenate(self.first_child), np.concatenate(self.n_children), np.concatenate(self.values), branches,
+            np.concatenate(self.majority_branch), np.concatenate(self.counts), self._surrogates(),
+        )  # fmt: skip
+
+    def _grow(self, counts: Array) -> Int64:
+        n = len(counts)
+        kids = np.arange(self.n, self.n + n)
+        self._first.append(self.n)
+        self.n += n
+        self.counts.append(counts)
+        self.column.append(_leaves(n))
+        self.threshold.append(np.zeros(n))
+        self.first_child.append(np.zeros(n, dtype=np.int32))
+        self.n_children.append(np.zeros(n, dtype=np.int32))
+        self.values.append(_nowhere(n))
+        self.majority_branch.append(_leaves(n))
+        return kids
+
+    def _keep(self, maps: Int32) -> Int64:
+        """Put the branches of values behind those that are there; where each line begins."""
+        starts = self.n_branches + np.arange(len(maps)) * maps.shape[1]
+        self.branches.append(maps.ravel())
+        self.n_branches += maps.size
+        return np.asarray(starts)
+
+    def _surrogates(self) -> Surrogates:
+        if not self.surrogates:
+            return Surrogates.none(self.n)
+        lines = sorted(self.surrogates, key=lambda line: line[0])
+        node, column, threshold, low, high, values = zip(*lines, strict=True)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=self.n))]).astype(np.int64)
+        as_ints = [np.array(cells, dtype=np.int32) for cells in (column, low, high)]
+        return Surrogates(starts, as_ints[0], np.array(threshold), as_ints[1], as_ints[2], np.array(values, np.int64))
+
+
+def _leaves(n: int) -> Int32:
+    return np.full(n, LEAF, dtype=np.int32)
+
+
+def _nowhere(n: int) -> Int64:
+    return np.full(n, -1, dtype=np.int64)

@@ -14,8 +14,7 @@ import numpy as np
 from likely.errors import SettingsError
 from likely.io.outputs import Output, refuse, write_text
 from likely.markup import Markup, joined, tag
-from likely.models.tree.explain import cases, label, outcome, shortened
-from likely.models.tree.tree import Tree
+from likely.models.tree.tree import Tree, cases, label, outcome, shortened
 from likely.render.page import page
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -112,7 +111,7 @@ class TreePicture:
         rounded = 10 if tree.is_leaf[node] else 2
         weight = "bold" if tree.is_leaf[node] else "normal"
         parts = [
-            tag("title", self._told(node)),
+            tag("title", self._class_counts(node)),
             _rect(x, y, width, BOX, rx=rounded, fill="white", stroke=stroke, stroke_width=thick),
             _text(x + 8, y + 18, f"{shortened(name, LONGEST_NAME)}{more}", fill=INK, font_weight=weight),
             _text(x + width - 8, y + 18, cases(tree, node), fill="#555555", text_anchor="end", font_size=11),
@@ -126,7 +125,7 @@ class TreePicture:
                 left += part
         return tag("g", *parts)
 
-    def _told(self, node: int) -> str:
+    def _class_counts(self, node: int) -> str:
         labels = self.tree.classes.tolist()
         return ", ".join(
             f"{labels[c]}: {self.tree.counts[node, c]:g}" for c in np.flatnonzero(self.tree.counts[node] > 0.0)

@@ -12,21 +12,22 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
 from likely.errors import BadCell, SchemaError
-from likely.models.tree.data import Read, read_codes, with_word_tests
+from likely.models.tree.data import ColumnValues, read_codes, with_word_tests
 from likely.models.tree.tree import Tree
 from likely.parallel import pipeline, row_blocks, run
 from likely.table import Table
 from likely.table.table import INFINITE, Numbers
 
 
-def flat_of(tree: Tree) -> Flat:
+def flatten(tree: Tree) -> FlatTree:
     """The arrays of a tree in the order in which compiled loops want them."""
     numeric = np.array([feature.is_numeric for feature in tree.features], dtype=np.uint8)
     slot = np.where(numeric, np.cumsum(numeric) - 1, np.cumsum(1 - numeric) - 1).astype(np.int32)
-    own, stand_ins = tree, tree.surrogates
-    return Flat(
-        own.column, own.threshold, own.first_child, own.n_children, own.values, own.branches, own.usual, numeric, slot,
-        stand_ins.starts, stand_ins.column, stand_ins.threshold, stand_ins.low, stand_ins.high, stand_ins.values,
+    own, surrogates = tree, tree.surrogates
+    return FlatTree(
+        own.column, own.threshold, own.first_child, own.n_children, own.values, own.branches, own.majority_branch,
+        numeric, slot, surrogates.starts, surrogates.column, surrogates.threshold, surrogates.low, surrogates.high,
+        surrogates.values,
     )  # fmt: skip
 
 
@@ -52,7 +53,7 @@ class Rows:
         return cls(tree, Numbers.of(table, numeric), codes, table.n_rows, n_jobs)
 
     @classmethod
-    def stocked(cls, tree: Tree, columns: Sequence[Read], n_jobs: int | None = None) -> Rows:
+    def from_columns(cls, tree: Tree, columns: Sequence[ColumnValues], n_jobs: int | None = None) -> Rows:
         """Columns that were read before, in the order of the tree's features."""
         pairs = list(zip(tree.features, columns, strict=True))
         names = tuple(feature.name for feature in tree.features if feature.is_numeric)
@@ -85,42 +86,42 @@ class Rows:
 
     def leaves(self) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
-        flat, out = flat_of(self.tree), np.empty(self.n_rows, dtype=np.int32)
-        stand_ins = self.tree.missing == "surrogates"
+        flat, out = flatten(self.tree), np.empty(self.n_rows, dtype=np.int32)
+        by_surrogates = self.tree.missing == "surrogates"
 
         def use(rows: slice, numbers: Array, codes: Int32) -> None:
-            find_leaves(flat, stand_ins, numbers, codes, out[rows])
+            find_leaves(flat, by_surrogates, numbers, codes, out[rows])
 
         self.each(use)
         return out
 
     def posterior(self, shares: Array) -> Array:
         """P(class) of each row from that of every node."""
-        flat, sizes, out = flat_of(self.tree), self.tree.sizes, np.empty((self.n_rows, shares.shape[1]))
-        stand_ins = self.tree.missing == "surrogates"
+        flat, sizes, out = flatten(self.tree), self.tree.sizes, np.empty((self.n_rows, shares.shape[1]))
+        by_surrogates = self.tree.missing == "surrogates"
 
         def use(rows: slice, numbers: Array, codes: Int32) -> None:
             leaves, there = np.empty(len(numbers), dtype=np.int32), out[rows]
-            n_open = find_leaves(flat, stand_ins, numbers, codes, leaves)
+            n_open = find_leaves(flat, by_surrogates, numbers, codes, leaves)
             np.take(shares, leaves, axis=0, out=there, mode="wrap")
             if n_open:
-                spread_rows(flat, sizes, numbers, codes, np.flatnonzero(leaves < 0), shares, there)
+                fractional_posteriors(flat, sizes, numbers, codes, np.flatnonzero(leaves < 0), shares, there)
 
         self.each(use)
         return out
 
     def choose(self, shares: Array) -> NDArray[np.intp]:
         """The most probable class of each row; the first of equals."""
-        flat, sizes, out = flat_of(self.tree), self.tree.sizes, np.empty(self.n_rows, dtype=np.intp)
-        best, stand_ins = shares.argmax(axis=1), self.tree.missing == "surrogates"
+        flat, sizes, out = flatten(self.tree), self.tree.sizes, np.empty(self.n_rows, dtype=np.intp)
+        best, by_surrogates = shares.argmax(axis=1), self.tree.missing == "surrogates"
 
         def use(rows: slice, numbers: Array, codes: Int32) -> None:
             leaves = np.empty(len(numbers), dtype=np.int32)
-            n_open = find_leaves(flat, stand_ins, numbers, codes, leaves)
+            n_open = find_leaves(flat, by_surrogates, numbers, codes, leaves)
             np.take(best, leaves, out=out[rows], mode="wrap")
             if n_open:
                 some, found = np.flatnonzero(leaves < 0), np.empty((len(numbers), shares.shape[1]))
-                spread_rows(flat, sizes, numbers, codes, some, shares, found)
+                fractional_posteriors(flat, sizes, numbers, codes, some, shares, found)
                 out[rows][some] = found[some].argmax(axis=1)
 
         self.each(use)
@@ -128,13 +129,13 @@ class Rows:
 
     def counts(self, labels: Int32, weights: Array | None = None) -> Array:
         """Class weights of these rows in every node of the tree; gaps are shared out as the tree does it."""
-        flat, sizes, stand_ins = flat_of(self.tree), self.tree.sizes, self.tree.missing == "surrogates"
+        flat, sizes, by_surrogates = flatten(self.tree), self.tree.sizes, self.tree.missing == "surrogates"
         given = np.ones(self.n_rows) if weights is None else weights
         width = len(self.numbers.columns) + len(self.codes)
 
         def work(rows: slice) -> Array:
             out = np.zeros_like(self.tree.counts)
-            tally(flat, stand_ins, sizes, *self.block(rows), labels[rows], given[rows], out)
+            count_cases(flat, by_surrogates, sizes, *self.block(rows), labels[rows], given[rows], out)
             return out
 
         total = np.zeros_like(self.tree.counts)
@@ -148,7 +149,7 @@ class Rows:
 NO_LEAF = -1
 
 
-class Flat(NamedTuple):
+class FlatTree(NamedTuple):
     """A tree as compiled loops read it; `slot` is the place of a feature among those of its kind."""
 
     column: Int32
@@ -157,19 +158,19 @@ class Flat(NamedTuple):
     n_children: Int32
     values: Int64
     branches: Int32
-    usual: Int32
+    majority_branch: Int32
     numeric: NDArray[np.uint8]
     slot: Int32
-    stand_in_starts: Int64
-    stand_in_column: Int32
-    stand_in_threshold: Array
-    stand_in_low: Int32
-    stand_in_high: Int32
-    stand_in_values: Int64
+    surrogate_starts: Int64
+    surrogate_column: Int32
+    surrogate_threshold: Array
+    surrogate_low: Int32
+    surrogate_high: Int32
+    surrogate_values: Int64
 
 
 @numba.njit(nogil=True, cache=True)
-def branch_at(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
+def branch_at(flat: FlatTree, node: int, numbers: Array, codes: Int32, i: int) -> int:
     """The branch that a row takes, −1 where its value is a gap or leads nowhere."""
     column = flat.column[node]
     if flat.numeric[column]:
@@ -182,26 +183,26 @@ def branch_at(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> in
 
 
 @numba.njit(nogil=True, cache=True)
-def stand_in_branch(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
-    """The branch by the first stand-in that can tell, or the usual one."""
-    for k in range(flat.stand_in_starts[node], flat.stand_in_starts[node + 1]):
-        column = flat.stand_in_column[k]
+def surrogate_branch(flat: FlatTree, node: int, numbers: Array, codes: Int32, i: int) -> int:
+    """The branch by the first surrogate that can tell, or the majority branch."""
+    for k in range(flat.surrogate_starts[node], flat.surrogate_starts[node + 1]):
+        column = flat.surrogate_column[k]
         if flat.numeric[column]:
             x = numbers[i, flat.slot[column]]
             if not np.isnan(x):
-                return int(flat.stand_in_high[k]) if x >= flat.stand_in_threshold[k] else int(flat.stand_in_low[k])
+                return int(flat.surrogate_high[k]) if x >= flat.surrogate_threshold[k] else int(flat.surrogate_low[k])
         else:
             code = codes[i, flat.slot[column]]
             if code >= 0:
-                branch = flat.branches[flat.stand_in_values[k] + code]
+                branch = flat.branches[flat.surrogate_values[k] + code]
                 if branch >= 0:
                     return int(branch)
-    return int(flat.usual[node])
+    return int(flat.majority_branch[node])
 
 
 @numba.njit(nogil=True, cache=True)
-def find_leaves(flat: Flat, stand_ins: bool, numbers: Array, codes: Int32, out: Int32) -> int:
-    """The leaf of each row, −1 where a gap was met and there are no stand-ins; returns how many are −1."""
+def find_leaves(flat: FlatTree, by_surrogates: bool, numbers: Array, codes: Int32, out: Int32) -> int:
+    """The leaf of each row, −1 where a gap was met and there are no surrogates; returns how many are −1."""
     # As locals, and with the test written out: a call would touch the reference counts of all arrays at every node.
     column, threshold, first_child, values = flat.column, flat.threshold, flat.first_child, flat.values
     branches, numeric, slot = flat.branches, flat.numeric, flat.slot
@@ -217,11 +218,11 @@ def find_leaves(flat: Flat, stand_ins: bool, numbers: Array, codes: Int32, out: 
                 code = codes[i, slot[at]]
                 branch = -1 if code < 0 else branches[values[node] + code]
             if branch < 0:
-                if not stand_ins:
+                if not by_surrogates:
                     node = NO_LEAF
                     n_open += 1
                     break
-                branch = stand_in_branch(flat, node, numbers, codes, i)
+                branch = surrogate_branch(flat, node, numbers, codes, i)
             node = first_child[node] + branch
             at = column[node]
         out[i] = node
@@ -229,7 +230,7 @@ def find_leaves(flat: Flat, stand_ins: bool, numbers: Array, codes: Int32, out: 
 
 
 @numba.njit(nogil=True, cache=True)
-def go_down(
+def push_children(
     first: int, n_children: int, branch: int, weight: float, sizes: Array, pending: Int64, weights: Array, n: int
 ) -> int:
     """Put what comes next behind the n nodes that are pending: the branch, or all of them for a gap; how many are then.
@@ -248,7 +249,9 @@ def go_down(
 
 
 @numba.njit(nogil=True, cache=True)
-def spread_rows(flat: Flat, sizes: Array, numbers: Array, codes: Int32, rows: Int64, shares: Array, out: Array) -> None:
+def fractional_posteriors(
+    flat: FlatTree, sizes: Array, numbers: Array, codes: Int32, rows: Int64, shares: Array, out: Array
+) -> None:
     """P(class) of rows that reach several leaves: each branch counts with its share of the training cases."""
     pending, weights = np.empty(len(flat.column), dtype=np.int64), np.empty(len(flat.column))
     for i in rows:
@@ -263,14 +266,21 @@ def spread_rows(flat: Flat, sizes: Array, numbers: Array, codes: Int32, rows: In
                 continue
             first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
             before = n
-            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
+            n = push_children(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
             if n == before:  # no branch has had a case
                 out[i] += weight * shares[node]
 
 
 @numba.njit(nogil=True, cache=True)
-def tally(
-    flat: Flat, stand_ins: bool, sizes: Array, numbers: Array, codes: Int32, labels: Int32, given: Array, out: Array
+def count_cases(
+    flat: FlatTree,
+    by_surrogates: bool,
+    sizes: Array,
+    numbers: Array,
+    codes: Int32,
+    labels: Int32,
+    given: Array,
+    out: Array,
 ) -> None:
     """Class weights that rows leave in every node that they pass."""
     pending, weights = np.empty(len(flat.column), dtype=np.int64), np.empty(len(flat.column))
@@ -283,9 +293,9 @@ def tally(
             if flat.column[node] < 0:
                 continue
             first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
-            if branch < 0 and stand_ins:
-                branch = stand_in_branch(flat, node, numbers, codes, i)
-            n = go_down(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
+            if branch < 0 and by_surrogates:
+                branch = surrogate_branch(flat, node, numbers, codes, i)
+            n = push_children(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -299,9 +309,11 @@ def first_infinite(numbers: Array) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def branches_of(flat: Flat, stand_ins: bool, node: int, numbers: Array, codes: Int32, rows: Int64, out: Int32) -> None:
+def branches_of(
+    flat: FlatTree, by_surrogates: bool, node: int, numbers: Array, codes: Int32, rows: Int64, out: Int32
+) -> None:
     """The branch that each of some rows takes at one node, −1 where a gap sends it everywhere."""
     for k in range(len(rows)):
         out[k] = branch_at(flat, node, numbers, codes, rows[k])
-        if out[k] < 0 and stand_ins:
-            out[k] = stand_in_branch(flat, node, numbers, codes, rows[k])
+        if out[k] < 0 and by_surrogates:
+            out[k] = surrogate_branch(flat, node, numbers, codes, rows[k])

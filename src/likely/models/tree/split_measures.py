@@ -1,6 +1,7 @@
-"""Measures of a split from running sums, for the inner loops; `likely.measures` says the same in NumPy.
+"""The measures of `likely.measures` for compiled loops: from running sums, one split at a time.
 
-With n cases, n_c of class c, n_j in branch j and n_jc in both, and f(x) = x log₂ x:
+`likely.measures` names and defines them; a test holds these to that. With n cases, n_c of class c, n_j in branch j and
+n_jc in both, and f(x) = x log₂ x:
 
     whole    Σ_c f(n_c)      cells    Σ_jc f(n_jc)      sizes    Σ_j f(n_j)
     n I = f(n) − whole − sizes + cells,   n H(A) = f(n) − sizes,   n H(A, C) = f(n) − cells,   n H(C) = f(n) − whole
@@ -12,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array, Int64
+from likely.arrays import Array
 
 MISCLASSIFICATION, GAIN, RATIO, SYMMETRIC_1, SYMMETRIC_2, CHI2, GINI = range(7)
 
@@ -26,13 +27,15 @@ IDS: dict[str, int] = {
     "gini": GINI,
 }
 
-WORTHLESS = 1e-12
+WITHOUT_LOGARITHMS = (MISCLASSIFICATION, GINI, CHI2)
+
+MIN_GAIN = 1e-12
 """What is not above this tells nothing: it is rounding."""
 
 TIE = 1e-10
 """Values that agree in so many digits are equal, so that rounding decides nothing."""
 
-NOTHING = 1e-12
+ZERO_WEIGHT = 1e-12
 """Weight below which a cell is empty: what subtraction of fractions leaves."""
 
 
@@ -45,7 +48,7 @@ def logarithms(n: int) -> Array:
 @numba.njit(nogil=True, cache=True)
 def xlogx(x: float, logs: Array) -> float:
     """Look up x log₂ x, or compute it for a fraction."""
-    if x <= NOTHING:
+    if x <= ZERO_WEIGHT:
         return 0.0
     k = int(x)
     if k == x and k < len(logs):
@@ -54,7 +57,7 @@ def xlogx(x: float, logs: Array) -> float:
 
 
 @numba.njit(nogil=True, cache=True)
-def whole_of(measure: int, totals: Array, n: float, logs: Array) -> float:
+def parent_term(measure: int, totals: Array, n: float, logs: Array) -> float:
     """What a measure needs to know of the classes of all cases."""
     found = 0.0
     for c in range(len(totals)):
@@ -68,8 +71,8 @@ def whole_of(measure: int, totals: Array, n: float, logs: Array) -> float:
 
 
 @numba.njit(nogil=True, cache=True)
-def cells_of(measure: int, counts: Array, size: float, totals: Array, logs: Array) -> float:
-    """What a measure needs to know of the classes in one branch; the sum over branches goes to `value_of`."""
+def branch_term(measure: int, counts: Array, size: float, totals: Array, logs: Array) -> float:
+    """What a measure needs to know of the classes in one branch; the sum over branches goes to `split_value`."""
     found = 0.0
     if measure == MISCLASSIFICATION:
         for c in range(len(counts)):
@@ -80,7 +83,7 @@ def cells_of(measure: int, counts: Array, size: float, totals: Array, logs: Arra
         found /= size
     elif measure == CHI2:
         for c in range(len(counts)):
-            if totals[c] > NOTHING:
+            if totals[c] > ZERO_WEIGHT:
                 found += counts[c] * counts[c] / totals[c]
         found /= size
     else:
@@ -90,15 +93,15 @@ def cells_of(measure: int, counts: Array, size: float, totals: Array, logs: Arra
 
 
 @numba.njit(nogil=True, cache=True)
-def value_of(measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
+def split_value(measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
     """The measure itself; `log_n` is f(n), and `sizes` the sum of f over the sizes of the branches."""
     if measure in (MISCLASSIFICATION, GINI):
         found = (cells - whole) / n
-        return found if found > WORTHLESS else 0.0
+        return found if found > MIN_GAIN else 0.0
     if measure == CHI2:
-        return cells - 1.0 if cells - 1.0 > WORTHLESS else 0.0
+        return cells - 1.0 if cells - 1.0 > MIN_GAIN else 0.0
     gain = log_n - whole - sizes + cells
-    if gain <= WORTHLESS * n:
+    if gain <= MIN_GAIN * n:
         return 0.0
     if measure == GAIN:
         return gain / n
@@ -110,19 +113,19 @@ def value_of(measure: int, n: float, log_n: float, whole: float, cells: float, s
 
 
 @numba.njit(nogil=True, cache=True)
-def value_of_two(
+def binary_split_value(
     measure: int, one: Array, n_one: float, other: Array, totals: Array, n: float, log_n: float, whole: float,
     logs: Array,
 ) -> float:  # fmt: skip
     """The measure of a test with two branches, from the classes in one of them; `other` gets those of the other."""
     for c in range(len(totals)):
         other[c] = totals[c] - one[c]
-    cells = cells_of(measure, one, n_one, totals, logs) + cells_of(measure, other, n - n_one, totals, logs)
-    return value_of(measure, n, log_n, whole, cells, xlogx(n_one, logs) + xlogx(n - n_one, logs))
+    cells = branch_term(measure, one, n_one, totals, logs) + branch_term(measure, other, n - n_one, totals, logs)
+    return split_value(measure, n, log_n, whole, cells, xlogx(n_one, logs) + xlogx(n - n_one, logs))
 
 
 @numba.njit(nogil=True, cache=True)
-def choose(values: Array, winners: NDArray[np.intp]) -> None:
+def choose_columns(values: Array, winners: NDArray[np.intp]) -> None:
     """The best line of columns × nodes for each node, the first of equals; winners stay where nothing is above zero."""
     for node in range(len(winners)):
         best = 0.0
@@ -131,73 +134,37 @@ def choose(values: Array, winners: NDArray[np.intp]) -> None:
                 best, winners[node] = values[column, node], column
 
 
-# Measures of a cut where every case weighs 1, for the innermost loops: whole numbers, and no calls from them.
-#
-# `measuring` says the same for any weights and any number of branches.
-
-WITHOUT_LOGARITHMS = (MISCLASSIFICATION, GINI, CHI2)
+@numba.njit(nogil=True, cache=True)
+def total_of(weights: Array) -> float:
+    """The sum of a few weights."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return total
 
 
 @numba.njit(nogil=True, cache=True)
-def fewest(min_cases: float) -> int:
-    """How many whole cases a branch needs."""
-    return max(int(np.ceil(min_cases - TIE)), 1)
+def largest(weights: Array) -> int:
+    """The place of the largest weight; the first of equals, rounding not considered."""
+    best = 0
+    for place in range(len(weights)):
+        if weights[place] > weights[best] + ZERO_WEIGHT:
+            best = place
+    return best
 
 
-@numba.njit(nogil=True, cache=True)
-def ratio(measure: int, gain: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
-    """The measures that divide a gain by entropies; all of them times the number of cases."""
-    if measure == RATIO:
-        return gain / (log_n - sizes)
-    return gain / (log_n - (cells if measure == SYMMETRIC_1 else sizes + whole - log_n))
+# Gain ratio with C4.5's two restraints, which keep it from cutting off a few cases at the edge, again and again: a
+# number is cut where the information gain is largest, and only columns whose gain is at least average are compared.
 
 
-@numba.njit(nogil=True, cache=True)
-def whole_by_counts(measure: int, known: Int64, n: int) -> float:
-    """What Gini's measure and the misclassification rate need to know of the classes of all cases."""
-    found = 0.0
-    for c in range(len(known)):
-        found = found + known[c] * known[c] / n if measure == GINI else max(found, float(known[c]))
-    return found
-
-
-@numba.njit(nogil=True, cache=True)
-def by_counts(measure: int, left: Int64, known: Int64, n_left: int, n: int, whole: float) -> float:
-    """The measures that need no logarithms."""
-    n_right, low, high = n - n_left, 0.0, 0.0
-    for c in range(len(left)):
-        below, above = left[c], known[c] - left[c]
-        if measure == MISCLASSIFICATION:
-            low, high = max(low, float(below)), max(high, float(above))
-        elif measure == GINI:
-            low += below * below
-            high += above * above
-        elif known[c] > 0:
-            low += below * below / known[c]
-            high += above * above / known[c]
-    if measure == MISCLASSIFICATION:
-        value = (low + high - whole) / n
-    elif measure == GINI:
-        value = (low / n_left + high / n_right - whole) / n
-    else:
-        value = low / n_left + high / n_right - 1.0
-    return value if value > WORTHLESS else 0.0
-
-
-# Gain ratio with C4.5's two restraints, which keep it from cutting off a few cases at the edge, again and again.
-#
-# A number is cut where the information gain is largest, and only then is the ratio taken. And only columns whose gain
-# is at least the average of those that tell something are compared by their ratio.
-
-
-def ratios_of_cuts(gains: Array, left: Array, known: Array) -> Array:
+def gain_ratios_of_cuts(gains: Array, left: Array, known: Array) -> Array:
     """Gain over entropy of the cut, from the weights below it and of all known cases; 0 where nothing is gained."""
     share = np.divide(left, known, out=np.full_like(known, 0.5), where=(gains > 0.0) & (known > 0.0))
     entropy = -(share * np.log2(share) + (1.0 - share) * np.log2(1.0 - share))
     return np.asarray(np.where(gains > 0.0, gains / entropy, 0.0))
 
 
-def restrained(gains: Array, ratios: Array) -> Array:
+def above_average_ratios(gains: Array, ratios: Array) -> Array:
     """Ratios (columns × nodes), but 0 for columns that gain less than the average of those that gain anything."""
     average = gains.sum(axis=0) / np.maximum((gains > 0.0).sum(axis=0), 1)
     return np.asarray(np.where(gains >= average * (1.0 - TIE), ratios, 0.0))

@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from likely.errors import MissingExtra, SettingsError
-from likely.models.tree.explain import values_of
-from likely.models.tree.tree import Feature, Tree
+from likely.models.tree.tree import Feature, Tree, values_of
 
 Gaps = Literal["null", "usual"]
 
@@ -23,7 +22,7 @@ DIALECT = "postgres"
 def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
     """An expression whose value is the predicted class, or what is decided in the leaf.
 
-    Stand-ins are written out, so a tree with `missing="surrogates"` gives just what `predict` gives. With "weights" a
+    Surrogates are written out, so a tree with `missing="surrogates"` gives just what `predict` gives. With "weights" a
     gap would lead to several leaves at once, which no CASE can say: the expression is NULL there, or with
     `gaps="usual"` follows the branch that most cases took. A value that leads nowhere is as a gap.
     """
@@ -49,7 +48,7 @@ def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
             last = None
         else:
             heads = [_condition(tree, node, branch) for branch in range(tree.n_children[node])]
-            last = int(tree.usual[node]) if gaps == "usual" else None
+            last = int(tree.majority_branch[node]) if gaps == "usual" else None
         children = list(tree.children(node))
         turns = [(f"\n{pad}WHEN {head} THEN ", child) for head, child in zip(heads, children, strict=True)]
         if last is not None:
@@ -69,7 +68,7 @@ def _condition(tree: Tree, node: int, branch: int) -> str:
 
 
 def _branch_number(tree: Tree, node: int) -> str:
-    """The branch as a number: by the test itself, by the first stand-in that can tell, or the usual one."""
+    """The branch as a number: by the test itself, by the first surrogate that can tell, or the majority branch."""
     turns = [f"WHEN {_condition(tree, node, branch)} THEN {branch}" for branch in range(tree.n_children[node])]
     own = tree.surrogates
     for k in range(own.starts[node], own.starts[node + 1]):
@@ -84,7 +83,7 @@ def _branch_number(tree: Tree, node: int) -> str:
             values = [literal(v) for v, b in zip(feature.levels, branches, strict=True) if b == branch]
             if values:
                 turns.append(f"WHEN {name} IN ({', '.join(values)}) THEN {branch}")
-    return f"(CASE {' '.join(turns)} ELSE {tree.usual[node]} END)"
+    return f"(CASE {' '.join(turns)} ELSE {tree.majority_branch[node]} END)"
 
 
 def _column(feature: Feature) -> str:

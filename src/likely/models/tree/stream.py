@@ -13,9 +13,9 @@ from likely.arrays import Array
 from likely.engines.pieces import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
 from likely.io.table import FileTable, open_table
-from likely.models.tree.batches import BatchGrowth, Frontier, LevelCounts
+from likely.models.tree.batches import LevelCounts, OpenNodes, StreamedTreeGrower
+from likely.models.tree.binned_column import MOST_SAMPLED, quantile_edges
 from likely.models.tree.classifier import TreeClassifier
-from likely.models.tree.columns.binned import MOST_SAMPLED, quantile_edges
 from likely.models.tree.data import TrainingData, read_numbers
 from likely.models.tree.tree import Feature
 from likely.numerics import together
@@ -154,13 +154,16 @@ class FileGrowth:
         factors = self.classifier._class_factors(looked.classes, looked.weights)
         classes = looked.classes
 
-        def count(frontier: Frontier) -> LevelCounts:
-            total = frontier.empty()
-            for part in self._each(lambda rows: frontier.count(self._stock(rows, features, classes, factors))):
+        def count(open_nodes: OpenNodes) -> LevelCounts:
+            def tables(rows: Table) -> LevelCounts:
+                return open_nodes.count(self._training_data(rows, features, classes, factors))
+
+            total = open_nodes.empty()
+            for part in self._each(tables):
                 total = total + part
             return total
 
-        growth = BatchGrowth(self.classifier._plan(), classes, features, edges, count)
+        growth = StreamedTreeGrower(self.classifier._plan(), classes, features, edges, count)
         return self.classifier._grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
 
     def _refuse_text(self) -> None:
@@ -180,7 +183,9 @@ class FileGrowth:
         numbers = {name: read_numbers(rows, name) for name in self.schema.features if kinds[name] == "numeric"}
         return Glance(rows.n_rows, labels.classes, by_class, levels, numbers)
 
-    def _stock(self, rows: Table, features: tuple[Feature, ...], classes: NDArray[Any], factors: Array) -> TrainingData:
+    def _training_data(
+        self, rows: Table, features: tuple[Feature, ...], classes: NDArray[Any], factors: Array
+    ) -> TrainingData:
         labels = encode_column(rows.cells(self.target))
         places = merge_classes(classes, labels.classes)[2].astype(np.int32)
         codes = places[labels.codes]

@@ -1,4 +1,4 @@
-"""A decision tree as flat arrays: one line per node, level after level, siblings side by side."""
+"""A decision tree as flat arrays, one line per node in level order, siblings side by side; and how it is written."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
-from likely.models.tree.columns.protocol import SearchColumn, Splits
-from likely.models.tree.surrogates import Substitutes
 
 Missing = Literal["weights", "surrogates"]
+
 LEAF = -1
+
+MOST_VALUES = 8
+
+LONGEST = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Surrogates:
 
     @classmethod
     def none(cls, n_nodes: int) -> Surrogates:
-        """No stand-ins at all."""
+        """No surrogates at all."""
         ints, order = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         return cls(np.zeros(n_nodes + 1, dtype=np.int64), ints, np.empty(0), ints, ints, order)
 
@@ -69,7 +72,7 @@ class Tree:
 
     `column` is the place of the tested feature, −1 in a leaf. A numeric test sends a value below `threshold` to the
     first child and any other to the second; a nominal one looks up its branch in `branches`, from `values` on (−1:
-    this value leads nowhere, as a gap). `counts` holds the class weights of the training cases; `usual` the branch
+    this value leads nowhere, as a gap). `counts` holds the class weights of the training cases; `majority` the branch
     that most of them took. `decided` is what a loss makes of each node; it is no part of what was learned.
     """
 
@@ -82,7 +85,7 @@ class Tree:
     n_children: Int32
     values: Int64
     branches: Int32
-    usual: Int32
+    majority_branch: Int32
     counts: Array
     surrogates: Surrogates
     decided: tuple[Hashable, ...] | None = None
@@ -171,95 +174,64 @@ class Tree:
         return replace(self, counts=counts)
 
 
-# Nodes as they are grown, level after level, and the tree that they make.
+# How splits and nodes are written: in drawings, rules, pictures and paths.
 
 
-class NodeList:
-    """Arrays of nodes that grow; nodes of a level stand side by side, in the order of their parents."""
-
-    def __init__(self, root: Array) -> None:
-        self.n = 1
-        self.counts = [root]
-        self.column: list[Int32] = [_leaves(1)]
-        self.threshold: list[Array] = [np.zeros(1)]
-        self.first_child: list[Int32] = [np.zeros(1, dtype=np.int32)]
-        self.n_children: list[Int32] = [np.zeros(1, dtype=np.int32)]
-        self.values: list[Int64] = [_nowhere(1)]
-        self.usual: list[Int32] = [_leaves(1)]
-        self.branches: list[Int32] = []
-        self.n_branches = 0
-        self.stand_ins: list[tuple[int, int, float, int, int, int]] = []
-        self._first = [0]
-
-    def __len__(self) -> int:
-        return self.n
-
-    def add(
-        self, ids: Int64, tests: list[tuple[SearchColumn, Int64, Splits]], first_child: Int64, n_branches: Int32,
-        usual: Int32, counts: Array, substitutes: Substitutes | None,
-    ) -> Int64:  # fmt: skip
-        """Write the tests of a level into its nodes and put its children behind all nodes; their numbers."""
-        at = ids - self._first[-1]
-        for column, chosen, found in tests:
-            self.column[-1][at[chosen]] = column.place
-            if found.thresholds is not None:
-                self.threshold[-1][at[chosen]] = found.thresholds
-            if found.maps is not None:
-                self.values[-1][at[chosen]] = self._keep(found.maps)
-        inner = n_branches > 0
-        self.first_child[-1][at[inner]] = first_child[inner] + self.n
-        self.n_children[-1][at[inner]] = n_branches[inner]
-        self.usual[-1][at[inner]] = usual[inner]
-        if substitutes is not None:
-            for test in substitutes.tests:
-                start = -1 if test.branches is None else int(self._keep(test.branches[None, :])[0])
-                node = int(ids[test.node])
-                self.stand_ins.append((node, test.column, test.threshold, test.low, test.high, start))
-        return self._grow(counts)
-
-    def tree(self, classes: NDArray[Any], features: tuple[Feature, ...], missing: Missing) -> Tree:
-        """All nodes as one immutable tree."""
-        branches = np.concatenate(self.branches) if self.branches else np.empty(0, dtype=np.int32)
-        return Tree(
-            classes, features, missing, np.concatenate(self.column), np.concatenate(self.threshold),
-            np.concatenate(self.first_child), np.concatenate(self.n_children), np.concatenate(self.values), branches,
-            np.concatenate(self.usual), np.concatenate(self.counts), self._surrogates(),
-        )  # fmt: skip
-
-    def _grow(self, counts: Array) -> Int64:
-        n = len(counts)
-        kids = np.arange(self.n, self.n + n)
-        self._first.append(self.n)
-        self.n += n
-        self.counts.append(counts)
-        self.column.append(_leaves(n))
-        self.threshold.append(np.zeros(n))
-        self.first_child.append(np.zeros(n, dtype=np.int32))
-        self.n_children.append(np.zeros(n, dtype=np.int32))
-        self.values.append(_nowhere(n))
-        self.usual.append(_leaves(n))
-        return kids
-
-    def _keep(self, maps: Int32) -> Int64:
-        """Put the branches of values behind those that are there; where each line begins."""
-        starts = self.n_branches + np.arange(len(maps)) * maps.shape[1]
-        self.branches.append(maps.ravel())
-        self.n_branches += maps.size
-        return np.asarray(starts)
-
-    def _surrogates(self) -> Surrogates:
-        if not self.stand_ins:
-            return Surrogates.none(self.n)
-        lines = sorted(self.stand_ins, key=lambda line: line[0])
-        node, column, threshold, low, high, values = zip(*lines, strict=True)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=self.n))]).astype(np.int64)
-        as_ints = [np.array(cells, dtype=np.int32) for cells in (column, low, high)]
-        return Surrogates(starts, as_ints[0], np.array(threshold), as_ints[1], as_ints[2], np.array(values, np.int64))
+def number(value: float) -> str:
+    """Ten digits at most, and none that say nothing."""
+    return f"{value:.10g}"
 
 
-def _leaves(n: int) -> Int32:
-    return np.full(n, LEAF, dtype=np.int32)
+def label(tree: Tree, node: int) -> str:
+    """The class that a node stands for, or what is decided there instead."""
+    most = tree.classes.tolist()[tree.majority[node]]
+    if tree.decided is None or tree.decided[node] == most:
+        return str(most)
+    return f"{tree.decided[node]}, though most are {most}"
 
 
-def _nowhere(n: int) -> Int64:
-    return np.full(n, -1, dtype=np.int64)
+def weight(value: float) -> str:
+    """A number of cases; parts of cases with two digits."""
+    if value >= 1e15:  # the last digits would be inventions
+        return f"{value:.10g}"
+    return f"{value:,.0f}" if abs(value - round(value)) < 5e-3 else f"{value:,.2f}"
+
+
+def cases(tree: Tree, node: int) -> str:
+    """Cases in a node, and after a stroke those of other classes, if there are any."""
+    errors = float(tree.errors[node])
+    return weight(tree.sizes[node]) + (f"/{weight(errors)}" if errors >= 5e-3 else "")
+
+
+def values_of(tree: Tree, node: int, branch: int) -> list[Hashable]:
+    """The values of a nominal column that take a branch."""
+    levels = tree.features[tree.column[node]].levels or ()
+    return [level for level, own in zip(levels, tree.branch_map(node), strict=True) if own == branch]
+
+
+def outcome(tree: Tree, node: int, branch: int) -> str:
+    """What has to hold for a branch, without the name of the column: "< 41", "high", "≠ red"."""
+    if tree.features[tree.column[node]].is_numeric:
+        return f"{'<' if branch == 0 else '≥'} {number(tree.threshold[node])}"
+    values = values_of(tree, node, branch)
+    if tree.n_children[node] == 2 and len(values) > 1:
+        others = values_of(tree, node, 1 - branch)
+        if len(others) == 1:
+            return f"≠ {others[0]}"
+    shown = ", ".join(str(value) for value in values[:MOST_VALUES])
+    return shown if len(values) <= MOST_VALUES else f"{shown} and {len(values) - MOST_VALUES} more"
+
+
+def condition(tree: Tree, node: int, branch: int) -> str:
+    """The same with the name: "age < 41", "blood_pressure = high", "colour in red, green"."""
+    name, said = tree.features[tree.column[node]].name, outcome(tree, node, branch)
+    if tree.features[tree.column[node]].is_numeric or said.startswith("≠ "):
+        return f"{name} {said}"
+    several = len(values_of(tree, node, branch)) > 1
+    return f"{name} in {{{said}}}" if several else f"{name} = {said}"
+
+
+def shortened(text: object, longest: int = LONGEST) -> str:
+    """On one line, and not too long."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split()) or "(empty)"
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from likely.measures import MEASURES
-from likely.models.tree.columns.bin_kernels import FEW_CASES, GAP, count_known, edges_by_counts, edges_by_entropy
-from likely.models.tree.columns.binned import sides_of
+from likely.models.tree.binned_column import entropy_tables_of
+from likely.models.tree.columns import GAP
 from likely.models.tree.split_measures import IDS, TIE, WITHOUT_LOGARITHMS, logarithms
+from likely.models.tree.unit_weights import FEW_CASES, count_known, unit_edges_by_counts, unit_edges_by_entropy
 
 N_BINS = 255
 SIZES = (1, 2, 7, 40, 300, FEW_CASES, FEW_CASES + 1, 1500)
@@ -54,11 +55,13 @@ def test_the_best_of_all_cuts(measure: str, n_classes: int, gaps: float) -> None
     for least in (1, 2, 20):
         found = (float(least), scores, edges)
         if IDS[measure] in WITHOUT_LOGARITHMS:
-            edges_by_counts(codes, starts, labels, N_BINS, counts, IDS[measure], *found)
+            unit_edges_by_counts(codes, starts, labels, N_BINS, counts, IDS[measure], *found)
         else:
             known, logs = np.zeros_like(counts), logarithms(len(labels))
             count_known(codes, starts, labels, known)
-            edges_by_entropy(codes, starts, labels, N_BINS, *sides_of(known, logs), IDS[measure], logs, *found)
+            unit_edges_by_entropy(
+                codes, starts, labels, N_BINS, *entropy_tables_of(known, logs), IDS[measure], logs, *found
+            )
         expected = [best_cut(measure, codes[part], labels[part], n_classes, least) for part in slices]
         assert edges.tolist() == [edge for _, edge in expected]
         assert scores == pytest.approx([value for value, _ in expected], abs=1e-12)

@@ -11,12 +11,19 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
 
+HALF = 32
+LOWER = (1 << HALF) - 1
+"""A sorted column keeps the rank of a value in the upper half of a number, and the case in the lower half."""
+
+GAP = 255
+"""The bin of a gap."""
+
 MOST_BLOCKS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
-    """How tests are judged: the number of the measure, a table of logarithms, and how small a branch may be.
+class SplitCriterion:
+    """How splits are judged: the number of the measure, a table of logarithms, and how small a branch may be.
 
     `restrained` is for gain ratio: cuts by gain, columns with at least average gain.
     """
@@ -41,8 +48,8 @@ class Cases:
     unit: bool
 
 
-class Sides(NamedTuple):
-    """Known cases by class of every node, and what `kernels.whole_bins.both_sides` says of them."""
+class EntropyTables(NamedTuple):
+    """Known cases by class of every node, and f(k) + f(n − k) for every way to cut them (`unit_weights`)."""
 
     known: Array
     cells: Array
@@ -53,8 +60,8 @@ class Sides(NamedTuple):
 class Level:
     """Nodes that may still be split: those of `members` between two `starts` lie in one node.
 
-    Members are case numbers; `labels` are their classes in the same order. `sides` are made
-    once for all columns in bins, where every case weighs 1.
+    Members are case numbers; `labels` are their classes in the same order. `entropy_tables` are made once for
+    all columns in bins, where every case weighs 1.
     """
 
     cases: Cases
@@ -64,7 +71,7 @@ class Level:
     sizes: Array
     used: NDArray[np.uint8]
     labels: Int32
-    sides: Sides | None = None
+    entropy_tables: EntropyTables | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -75,9 +82,9 @@ class Level:
         ends = np.unique(np.searchsorted(self.starts, wanted)).tolist()
         return [slice(first, last) for first, last in pairwise(ends)]
 
-    def is_whole(self, rule: Rule) -> bool:
+    def has_unit_weights(self, criterion: SplitCriterion) -> bool:
         """Whether every case weighs 1, and the logarithms of all numbers of cases are at hand."""
-        return self.cases.unit and int(np.diff(self.starts).max(initial=0)) < len(rule.logs)
+        return self.cases.unit and int(np.diff(self.starts).max(initial=0)) < len(criterion.logs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +97,7 @@ class Splits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StandIns:
+class SurrogateScores:
     """How well a column tells the branch of another test, node by node, in weight; `low` and `high` for numbers."""
 
     gains: Array
@@ -121,30 +128,30 @@ class SearchColumn(Protocol):
         """The place of its feature."""
         ...
 
-    def judge(self, level: Level, rule: Rule) -> Array:
+    def score_splits(self, level: Level, criterion: SplitCriterion) -> Array:
         """The value of the best test in each node; 0 where there is none."""
         ...
 
-    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
+    def ratios(self, level: Level, criterion: SplitCriterion, gains: Array) -> Array:
         """The gain ratio of tests that were just judged by information gain, times known / all weight like `gains`."""
         ...
 
-    def split(self, level: Level, rule: Rule, nodes: Int64, branches: Int32) -> Splits:
+    def split(self, level: Level, criterion: SplitCriterion, nodes: Int64, branches: Int32) -> Splits:
         """The best tests of some nodes, just judged; `branches` gets the branch of each of their cases."""
         ...
 
-    def stand_in(self, level: Level, branches: Int32, n_branches: Int32, usual: Int32) -> StandIns:
+    def score_surrogates(self, level: Level, branches: Int32, n_branches: Int32, majority: Int32) -> SurrogateScores:
         """How well this column tells the branches of the tests that were chosen."""
         ...
 
-    def stand_in_maps(
-        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64
+    def surrogate_value_branches(
+        self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64
     ) -> Int32 | None:
         """For a nominal column, the branch of every value in these nodes."""
         ...
 
-    def follow(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
-        """The branch that a stand-in on this column gives to some rows, −1 where it cannot tell."""
+    def follow_surrogate(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
+        """The branch that a surrogate on this column gives to some rows, −1 where it cannot tell."""
         ...
 
     def move(self, moves: Moves) -> None:

@@ -1,4 +1,4 @@
-"""A nominal column: tests come from class × value tables."""
+"""A nominal column: splits come from value × class tables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
-from likely.models.tree.columns.protocol import Level, Moves, Rule, Splits, StandIns
-from likely.models.tree.kernels import LOWER, largest
-from likely.models.tree.split_measures import NOTHING, TIE, cells_of, value_of, value_of_two, whole_of, xlogx
+from likely.models.tree.columns import LOWER, Level, Moves, SplitCriterion, Splits, SurrogateScores
+from likely.models.tree.split_measures import (
+    TIE,
+    ZERO_WEIGHT,
+    binary_split_value,
+    branch_term,
+    largest,
+    parent_term,
+    split_value,
+    xlogx,
+)
+
+EVERY, ONE, GROUPS = range(3)
+"""A branch for every value, one value against the rest, or a branch for each group of values."""
 
 NO_MAPS = np.empty((0, 0), dtype=np.int32)
 
@@ -22,65 +33,62 @@ class NominalColumn:
     def __init__(self, place: int, codes: Int32, n_values: int) -> None:
         self.place, self.codes, self.n_values = place, codes, n_values
 
-    def judge(self, level: Level, rule: Rule) -> Array:
+    def score_splits(self, level: Level, criterion: SplitCriterion) -> Array:
         cases, scores = level.cases, np.empty(len(level))
-        score(
+        score_nominal(
             self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, self.n_values,
-            level.counts.shape[1], level.sizes, np.ascontiguousarray(level.used[:, self.place]), rule.mode,
-            rule.measure, rule.logs, rule.min_cases, scores,
+            level.counts.shape[1], level.sizes, np.ascontiguousarray(level.used[:, self.place]), criterion.mode,
+            criterion.measure, criterion.logs, criterion.min_cases, scores,
         )  # fmt: skip
         return scores
 
-    def ratios(self, level: Level, rule: Rule, gains: Array) -> Array:
-        return self.judge(level, rule)
+    def ratios(self, level: Level, criterion: SplitCriterion, gains: Array) -> Array:
+        return self.score_splits(level, criterion)
 
-    def split(self, level: Level, rule: Rule, nodes: Int64, branches: Int32) -> Splits:
+    def split(self, level: Level, criterion: SplitCriterion, nodes: Int64, branches: Int32) -> Splits:
         cases = level.cases
         maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
         n_branches = np.empty(len(nodes), dtype=np.int32)
-        settle(
+        group_values(
             self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, self.n_values,
-            level.counts.shape[1], nodes, rule.mode, rule.measure, rule.logs, rule.min_cases, branches, maps,
-            n_branches,
+            level.counts.shape[1], nodes, criterion.mode, criterion.measure, criterion.logs, criterion.min_cases,
+            branches, maps, n_branches,
         )  # fmt: skip
         return Splits(n_branches, maps=maps)
 
-    def stand_in(self, level: Level, branches: Int32, n_branches: Int32, usual: Int32) -> StandIns:
+    def score_surrogates(self, level: Level, branches: Int32, n_branches: Int32, majority: Int32) -> SurrogateScores:
         nodes = np.flatnonzero(n_branches > 0)
         gains, some = np.zeros(len(level)), np.empty(len(nodes))
-        self._agree(level, branches, n_branches, usual, nodes, some, NO_MAPS)
+        self._score_values(level, branches, n_branches, majority, nodes, some, NO_MAPS)
         gains[nodes] = some
-        return StandIns(gains)
+        return SurrogateScores(gains)
 
-    def stand_in_maps(
-        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64
+    def surrogate_value_branches(
+        self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64
     ) -> Int32 | None:
         maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
-        self._agree(level, branches, n_branches, usual, nodes, np.empty(len(nodes)), maps)
+        self._score_values(level, branches, n_branches, majority, nodes, np.empty(len(nodes)), maps)
         return maps
 
-    def follow(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
+    def follow_surrogate(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
         codes = self.codes[rows]
         return np.where(codes < 0, -1, np.append(branches, -1)[codes]).astype(np.int32)  # type: ignore[arg-type]
 
     def move(self, moves: Moves) -> None:
         """Codes are found by row: nothing has to move."""
 
-    def _agree(
-        self, level: Level, branches: Int32, n_branches: Int32, usual: Int32, nodes: Int64, gains: Array, maps: Int32
+    def _score_values(
+        self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64, gains: Array, maps: Int32
     ) -> None:
         cases = level.cases
-        agree_by_value(
+        surrogate_values(
             self.codes, cases.rows, level.members, level.starts, branches, cases.weights, self.n_values, n_branches,
-            usual, nodes, gains, maps,
+            majority, nodes, gains, maps,
         )  # fmt: skip
 
 
-# Sorting a few whole numbers inside compiled loops.
-
-
 @numba.njit(nogil=True, cache=True)
-def in_order(values: NDArray[Any], n: int) -> None:
+def sort_values(values: NDArray[Any], n: int) -> None:
     """Sort the first n values by Shell's method: few lines, quick to compile."""
     gap = 1
     while gap < n // 3:
@@ -95,14 +103,8 @@ def in_order(values: NDArray[Any], n: int) -> None:
         gap //= 3
 
 
-# The best test on a nominal column in every node of a level, from class × value tables.
-
-EVERY, ONE, GROUPS = range(3)
-"""A branch for every value, one value against the rest, or a branch for each group of values."""
-
-
 @numba.njit(nogil=True, cache=True)
-def sums(table: Array, by_class: Array, by_value: Array) -> float:
+def table_sums(table: Array, by_class: Array, by_value: Array) -> float:
     """Sums of the columns and lines of a value × class table, and of all of it."""
     total = 0.0
     by_class[:] = 0.0
@@ -131,7 +133,7 @@ def tabulate(
             place[code] = 0
             values[n] = code
             n += 1
-    in_order(values, n)
+    sort_values(values, n)
     for k in range(n):
         place[values[k]] = k
         table[k] = 0.0
@@ -146,43 +148,45 @@ def tabulate(
 
 
 @numba.njit(nogil=True, cache=True)
-def judge(mode: int, table: Array, measure: int, logs: Array, min_cases: float, groups: Int32) -> tuple[float, float]:
+def best_grouping(
+    mode: int, table: Array, measure: int, logs: Array, min_cases: float, groups: Int32
+) -> tuple[float, float]:
     """The measure of the best test on these values, and the known weight; `groups` gets the branch of each line."""
     n_values = len(table)
     known, sizes = np.empty(table.shape[1]), np.empty(n_values)
-    n = sums(table, known, sizes)
-    if n_values < 2 or n <= NOTHING:
+    n = table_sums(table, known, sizes)
+    if n_values < 2 or n <= ZERO_WEIGHT:
         return 0.0, n
-    log_n, whole = xlogx(n, logs), whole_of(measure, known, n, logs)
+    log_n, whole = xlogx(n, logs), parent_term(measure, known, n, logs)
     if mode == ONE:
-        return one_against_rest(table, sizes, known, measure, n, log_n, whole, logs, min_cases, groups), n
+        return one_vs_rest(table, sizes, known, measure, n, log_n, whole, logs, min_cases, groups), n
     alone, cells, of_sizes = np.empty(n_values), 0.0, 0.0
     for k in range(n_values):
         groups[k] = k
-        alone[k] = cells_of(measure, table[k], sizes[k], known, logs)
+        alone[k] = branch_term(measure, table[k], sizes[k], known, logs)
         cells += alone[k]
         of_sizes += xlogx(sizes[k], logs)
-    value = value_of(measure, n, log_n, whole, cells, of_sizes)
+    value = split_value(measure, n, log_n, whole, cells, of_sizes)
     if mode == GROUPS:
-        value = merge(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
+        value = merge_groups(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
     n_large = 0
     for k in range(n_values):  # sizes are those of groups now, each kept under the first of its values
-        n_large += groups[k] == k and sizes[k] >= min_cases - NOTHING
+        n_large += groups[k] == k and sizes[k] >= min_cases - ZERO_WEIGHT
     return (value if n_large >= 2 else 0.0), n
 
 
 @numba.njit(nogil=True, cache=True)
-def one_against_rest(
+def one_vs_rest(
     table: Array, sizes: Array, known: Array, measure: int, n: float, log_n: float, whole: float, logs: Array,
     min_cases: float, groups: Int32,
 ) -> float:  # fmt: skip
     """The value that tells most when it stands against all others; of equals the first."""
-    n_values, least, best, winner = len(table), min_cases - NOTHING, 0.0, -1
+    n_values, least, best, winner = len(table), min_cases - ZERO_WEIGHT, 0.0, -1
     rest = np.empty(table.shape[1])
     for k in range(n_values):
         if sizes[k] < least or n - sizes[k] < least:
             continue
-        value = value_of_two(measure, table[k], sizes[k], rest, known, n, log_n, whole, logs)
+        value = binary_split_value(measure, table[k], sizes[k], rest, known, n, log_n, whole, logs)
         if value > best * (1.0 + TIE):
             best, winner = value, k
     for k in range(n_values):
@@ -191,7 +195,7 @@ def one_against_rest(
 
 
 @numba.njit(nogil=True, cache=True)
-def merge(
+def merge_groups(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, n: float, log_n: float, whole: float,
     cells: float, of_sizes: float, logs: Array, groups: Int32,
 ) -> float:  # fmt: skip
@@ -199,10 +203,10 @@ def merge(
 
     By what `cells` and `of_sizes` change if two groups are joined is the same until one of the two is.
     """
-    n_values, current = len(table), value_of(measure, n, log_n, whole, cells, of_sizes)
+    n_values, current = len(table), split_value(measure, n, log_n, whole, cells, of_sizes)
     by_cells, by_sizes = np.empty((n_values, n_values)), np.empty((n_values, n_values))
     for a in range(n_values):
-        change_of_pairs(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
+        merge_changes(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
     for _ in range(n_values - 2):
         best, left, right = -1.0, -1, -1
         for a in range(n_values):
@@ -211,20 +215,20 @@ def merge(
             for b in range(a + 1, n_values):
                 if groups[b] != b:
                     continue
-                value = value_of(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b])
+                value = split_value(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b])
                 if best < 0.0 or value > best * (1.0 + TIE):
                     best, left, right = value, a, b
         if best < current * (1.0 - TIE):
             break
         current, cells, of_sizes = best, cells + by_cells[left, right], of_sizes + by_sizes[left, right]
-        join(table, sizes, groups, left, right)
-        alone[left] = cells_of(measure, table[left], sizes[left], known, logs)
-        change_of_pairs(table, sizes, known, alone, measure, logs, groups, left, by_cells, by_sizes)
+        merge_pair(table, sizes, groups, left, right)
+        alone[left] = branch_term(measure, table[left], sizes[left], known, logs)
+        merge_changes(table, sizes, known, alone, measure, logs, groups, left, by_cells, by_sizes)
     return current
 
 
 @numba.njit(nogil=True, cache=True)
-def change_of_pairs(
+def merge_changes(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, logs: Array, groups: Int32, one: int,
     by_cells: Array, by_sizes: Array,
 ) -> None:  # fmt: skip
@@ -236,12 +240,12 @@ def change_of_pairs(
         for c in range(table.shape[1]):
             both[c] = table[one, c] + table[other, c]
         size, a, b = sizes[one] + sizes[other], min(one, other), max(one, other)
-        by_cells[a, b] = cells_of(measure, both, size, known, logs) - alone[one] - alone[other]
+        by_cells[a, b] = branch_term(measure, both, size, known, logs) - alone[one] - alone[other]
         by_sizes[a, b] = xlogx(size, logs) - of_one - xlogx(sizes[other], logs)
 
 
 @numba.njit(nogil=True, cache=True)
-def join(table: Array, sizes: Array, groups: Int32, left: int, right: int) -> None:
+def merge_pair(table: Array, sizes: Array, groups: Int32, left: int, right: int) -> None:
     """Put one group to another, under the name of that one."""
     for c in range(table.shape[1]):
         table[left, c] += table[right, c]
@@ -251,7 +255,7 @@ def join(table: Array, sizes: Array, groups: Int32, left: int, right: int) -> No
 
 
 @numba.njit(nogil=True, cache=True)
-def score(
+def score_nominal(
     codes: Int32, rows: Int32, members: Int64, starts: Int64, labels: Int32, weights: Array, n_values: int,
     n_classes: int, sizes: Array, used: NDArray[np.uint8], mode: int, measure: int, logs: Array, min_cases: float,
     scores: Array,
@@ -265,7 +269,7 @@ def score(
             continue
         first, last = starts[node], starts[node + 1]
         n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
-        value, known = judge(mode, table[:n], measure, logs, min_cases, groups)
+        value, known = best_grouping(mode, table[:n], measure, logs, min_cases, groups)
         scores[node] = value * known / sizes[node]
 
 
@@ -292,7 +296,7 @@ def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: In
 
 
 @numba.njit(nogil=True, cache=True)
-def settle(
+def group_values(
     codes: Int32, rows: Int32, members: Int64, starts: Int64, labels: Int32, weights: Array, n_values: int,
     n_classes: int, nodes: Int64, mode: int, measure: int, logs: Array, min_cases: float, branches: Int32,
     maps: Int32, n_branches: Int32,
@@ -304,7 +308,7 @@ def settle(
     for k, node in enumerate(nodes):
         first, last = starts[node], starts[node + 1]
         n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
-        judge(mode, table[:n], measure, logs, min_cases, groups)
+        best_grouping(mode, table[:n], measure, logs, min_cases, groups)
         n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])
         for i in range(first, last):
             case = members[i] & LOWER
@@ -313,11 +317,11 @@ def settle(
 
 
 @numba.njit(nogil=True, cache=True)
-def agree_by_value(
+def surrogate_values(
     codes: Int32, rows: Int32, members: Int64, starts: Int64, branches: Int32, weights: Array, n_values: int,
-    n_branches: Int32, usual: Int32, nodes: Int64, gains: Array, maps: Int32,
+    n_branches: Int32, majority: Int32, nodes: Int64, gains: Array, maps: Int32,
 ) -> None:  # fmt: skip
-    """Each value stands for the branch that most of its cases take; how much more weight goes right than by `usual`.
+    """Each value stands for the branch that most of its cases take; how much more weight goes right than by `majority`.
 
     `maps` gets the branch of every value in each of the nodes, if it has room for them.
     """
@@ -334,11 +338,11 @@ def agree_by_value(
             code = codes[rows[case]]
             if code >= 0 and branches[case] >= 0:
                 table[code, branches[case]] += weights[case]
-                followed += weights[case] if branches[case] == usual[node] else 0.0
+                followed += weights[case] if branches[case] == majority[node] else 0.0
         right = 0.0
         for code in range(n_values):
             best = largest(table[code, : n_branches[node]])
             right += table[code, best]
             if len(maps):
-                maps[k, code] = best if table[code, best] > NOTHING else -1
-        gains[k] = right - followed if right - followed > NOTHING else 0.0
+                maps[k, code] = best if table[code, best] > ZERO_WEIGHT else -1
+        gains[k] = right - followed if right - followed > ZERO_WEIGHT else 0.0

@@ -1,4 +1,4 @@
-"""A tree without some of its subtrees, or with its nodes arranged anew."""
+"""Subtree replacement and subtree raising: a tree without some of its subtrees, or with a branch in its place."""
 
 from __future__ import annotations
 
@@ -10,23 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32
-from likely.models.tree.predict import Rows, branches_of, flat_of
+from likely.models.tree.predict import Rows, branches_of, flatten
 from likely.models.tree.tree import LEAF, Surrogates, Tree
 
 SLACK = 1e-6
 """A leaf is also preferred where it is worse by less than this part: rounding must not keep a subtree."""
 
+Estimate = Callable[[Array, Array], Array]
+"""Errors that leaves with so many cases and so many errors are charged with."""
 
-def cut_where_cheaper(tree: Tree, leaf_costs: Array, test_costs: Array | None = None) -> Tree:
+
+def collapse_tree(tree: Tree) -> Tree:
+    """A node stays a leaf where its subtree makes no fewer errors on the training cases."""
+    return replace_costly_subtrees(tree, tree.errors)
+
+
+def replace_costly_subtrees(tree: Tree, leaf_costs: Array, split_costs: Array | None = None) -> Tree:
     """Replace, from the leaves up, every subtree that costs no less than a leaf in its place."""
     costs, ends = leaf_costs.copy(), tree.is_leaf.copy()
-    own = np.zeros(len(tree)) if test_costs is None else test_costs
-    _cut(tree.first_child, tree.n_children, leaf_costs, own, costs, ends)
-    return without(tree, ends)
+    own = np.zeros(len(tree)) if split_costs is None else split_costs
+    _replace_from_below(tree.first_child, tree.n_children, leaf_costs, own, costs, ends)
+    return with_leaves_at(tree, ends)
 
 
 @numba.njit(nogil=True, cache=True)
-def _cut(
+def _replace_from_below(
     first_child: Int32, n_children: Int32, leaf_costs: Array, own: Array, costs: Array, ends: NDArray[np.bool_]
 ) -> None:
     for node in range(len(costs) - 1, -1, -1):
@@ -41,16 +49,16 @@ def _cut(
             costs[node] = below
 
 
-def without(tree: Tree, ends: NDArray[np.bool_]) -> Tree:
+def with_leaves_at(tree: Tree, ends: NDArray[np.bool_]) -> Tree:
     """The tree in which these nodes are leaves; what was below them is gone."""
-    kept = reached(tree.parent, ends)
+    kept = reachable(tree.parent, ends)
     if kept.all() and bool((ends == tree.is_leaf).all()):
         return tree
-    return arranged(tree, np.flatnonzero(kept), ends)
+    return reindexed(tree, np.flatnonzero(kept), ends)
 
 
 @numba.njit(nogil=True, cache=True)
-def reached(parent: Int32, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def reachable(parent: Int32, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The nodes that are left when these are leaves."""
     kept = np.ones(len(parent), dtype=np.bool_)
     for node in range(1, len(parent)):
@@ -58,7 +66,7 @@ def reached(parent: Int32, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return kept
 
 
-def arranged(tree: Tree, order: NDArray[np.intp], ends: NDArray[np.bool_]) -> Tree:
+def reindexed(tree: Tree, order: NDArray[np.intp], ends: NDArray[np.bool_]) -> Tree:
     """The nodes of `order`, which are in level order and have all children of theirs in it unless they end."""
     new = np.full(len(tree), -1, dtype=np.int32)
     new[order] = np.arange(len(order), dtype=np.int32)
@@ -66,7 +74,7 @@ def arranged(tree: Tree, order: NDArray[np.intp], ends: NDArray[np.bool_]) -> Tr
     column = np.where(ends, LEAF, tree.column[order]).astype(np.int32)
     first = np.where(ends, 0, new[tree.first_child[order]]).astype(np.int32)
     n_children = np.where(ends, 0, tree.n_children[order]).astype(np.int32)
-    values, branches, stand_ins = _branches(tree, order, column)
+    values, branches, surrogates = _branches(tree, order, column)
     return replace(
         tree,
         column=column,
@@ -75,14 +83,14 @@ def arranged(tree: Tree, order: NDArray[np.intp], ends: NDArray[np.bool_]) -> Tr
         n_children=n_children,
         values=values,
         branches=branches,
-        usual=np.where(ends, -1, tree.usual[order]).astype(np.int32),
+        majority_branch=np.where(ends, -1, tree.majority_branch[order]).astype(np.int32),
         counts=tree.counts[order],
-        surrogates=stand_ins,
+        surrogates=surrogates,
     )
 
 
 def _branches(tree: Tree, order: NDArray[np.intp], column: Int32) -> tuple[NDArray[np.int64], Int32, Surrogates]:
-    """The branches of values of the nodes that are left, and of their stand-ins, without those that are gone."""
+    """The branches of values of the nodes that are left, and of their surrogates, without those that are gone."""
     widths = np.array([len(feature.levels or ()) for feature in tree.features], dtype=np.int64)
     pieces: list[Int32] = []
     n = 0
@@ -100,22 +108,22 @@ def _branches(tree: Tree, order: NDArray[np.intp], column: Int32) -> tuple[NDArr
     sizes = np.where(column >= 0, np.diff(old.starts)[order], 0)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     lines = np.arange(starts[-1]) + np.repeat(old.starts[order] - starts[:-1], sizes)
-    stand_in_values = old.values[lines].copy()
-    for line in np.flatnonzero(stand_in_values >= 0):
-        stand_in_values[line] = keep(stand_in_values[line], widths[old.column[lines[line]]])
+    surrogate_values = old.values[lines].copy()
+    for line in np.flatnonzero(surrogate_values >= 0):
+        surrogate_values[line] = keep(surrogate_values[line], widths[old.column[lines[line]]])
     branches = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
-    stand_ins = Surrogates(
-        starts, old.column[lines], old.threshold[lines], old.low[lines], old.high[lines], stand_in_values
+    surrogates = Surrogates(
+        starts, old.column[lines], old.threshold[lines], old.low[lines], old.high[lines], surrogate_values
     )
-    return values, branches, stand_ins
+    return values, branches, surrogates
 
 
-def replaced(tree: Tree, instead: Mapping[int, int], ends: NDArray[np.bool_]) -> Tree:
+def with_replacements(tree: Tree, replacements: Mapping[int, int], ends: NDArray[np.bool_]) -> Tree:
     """The tree in which other nodes, with all that is below them, stand in the place of some; others become leaves."""
 
     def stands(node: int) -> int:
-        while node in instead:
-            node = instead[node]
+        while node in replacements:
+            node = replacements[node]
         return node
 
     order, level = [], [stands(0)]
@@ -129,7 +137,7 @@ def replaced(tree: Tree, instead: Mapping[int, int], ends: NDArray[np.bool_]) ->
     for node, kids in zip(order, children, strict=True):
         first[node] = at
         at += len(kids)
-    found = arranged(tree, np.array(order, dtype=np.intp), ends)
+    found = reindexed(tree, np.array(order, dtype=np.intp), ends)
     starts = np.where(found.is_leaf, 0, first[order]).astype(np.int32)
     return replace(found, first_child=starts)
 
@@ -142,13 +150,7 @@ def sizes_and_errors(tree: Tree, counts: Array | None) -> tuple[Array, Array]:
     return sizes, sizes - counts[np.arange(len(tree)), tree.majority]
 
 
-# Replacing a subtree by its largest branch: the test at its top goes, and all of its cases go down that branch.
-
-Estimate = Callable[[Array, Array], Array]
-"""Errors that leaves with so many cases and so many errors are charged with."""
-
-
-def raised(tree: Tree, rows: Rows, labels: Int32, weights: Array | None, estimate: Estimate) -> Tree:
+def raise_subtrees(tree: Tree, rows: Rows, labels: Int32, weights: Array | None, estimate: Estimate) -> Tree:
     """Prune by an estimate of errors, where a subtree may become a leaf or its largest branch, whichever is best.
 
     From the leaves up, on the cases that the tree grew from: a branch that takes the place of its subtree gets all of
@@ -157,14 +159,14 @@ def raised(tree: Tree, rows: Rows, labels: Int32, weights: Array | None, estimat
     everything = slice(0, rows.n_rows)
     numbers, codes = rows.block(everything)
     own = np.ones(rows.n_rows) if weights is None else weights
-    work = _Raising(tree, numbers, codes, labels, estimate, tree.is_leaf.copy())
-    work.settle(0, _Share(np.arange(rows.n_rows), own))
-    found = replaced(tree, work.instead, work.ends)
+    work = _SubtreeRaising(tree, numbers, codes, labels, estimate, tree.is_leaf.copy())
+    work.prune(0, _WeightedRows(np.arange(rows.n_rows), own))
+    found = with_replacements(tree, work.replacements, work.ends)
     return found.with_counts(Rows(found, rows.numbers, rows.codes, rows.n_rows, rows.n_jobs).counts(labels, weights))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Share:
+class _WeightedRows:
     """Rows, each with the part of its weight that is here."""
 
     rows: NDArray[np.intp]
@@ -172,7 +174,7 @@ class _Share:
 
 
 @dataclass(slots=True, eq=False)
-class _Raising:
+class _SubtreeRaising:
     """Which nodes have become leaves, and which stand in the place of others; numbers are those of the first tree."""
 
     tree: Tree
@@ -181,54 +183,54 @@ class _Raising:
     labels: Int32
     estimate: Estimate
     ends: NDArray[np.bool_]
-    instead: dict[int, int] = field(default_factory=dict)
+    replacements: dict[int, int] = field(default_factory=dict)
 
-    def settle(self, node: int, share: _Share) -> float:
+    def prune(self, node: int, share: _WeightedRows) -> float:
         """Prune what is below a node; the errors that it is then charged with."""
-        node = self._stands(node)
+        node = self._replacement_of(node)
         if self.ends[node]:
-            return self._as_leaf(share)
+            return self._errors_as_leaf(share)
         parts = self._parts(node, share)
-        below = sum(self.settle(child, part) for child, part in parts)
-        as_leaf = self._as_leaf(share)
+        below = sum(self.prune(child, part) for child, part in parts)
+        as_leaf = self._errors_as_leaf(share)
         largest = int(np.argmax([part.weights.sum() for _, part in parts]))
         branch = parts[largest][0]
-        as_branch = self._charged(branch, share)
+        as_branch = self._estimated_errors(branch, share)
         if as_leaf <= min(below, as_branch) * (1.0 + SLACK):
             self.ends[node] = True
             return as_leaf
         if as_branch <= below * (1.0 + SLACK):
-            self.instead[node] = branch
-            return self.settle(branch, share)
+            self.replacements[node] = branch
+            return self.prune(branch, share)
         return below
 
-    def _charged(self, node: int, share: _Share) -> float:
+    def _estimated_errors(self, node: int, share: _WeightedRows) -> float:
         """What a subtree would be charged with for these cases, as it is now."""
-        node = self._stands(node)
+        node = self._replacement_of(node)
         if self.ends[node]:
-            return self._as_leaf(share)
-        return sum(self._charged(child, part) for child, part in self._parts(node, share))
+            return self._errors_as_leaf(share)
+        return sum(self._estimated_errors(child, part) for child, part in self._parts(node, share))
 
-    def _stands(self, node: int) -> int:
-        while node in self.instead:
-            node = self.instead[node]
+    def _replacement_of(self, node: int) -> int:
+        while node in self.replacements:
+            node = self.replacements[node]
         return node
 
-    def _as_leaf(self, share: _Share) -> float:
+    def _errors_as_leaf(self, share: _WeightedRows) -> float:
         counts = np.bincount(self.labels[share.rows], share.weights, len(self.tree.classes))
         n = counts.sum()
         return float(self.estimate(np.array([n]), np.array([n - counts.max()]))[0])
 
-    def _parts(self, node: int, share: _Share) -> list[tuple[int, _Share]]:
+    def _parts(self, node: int, share: _WeightedRows) -> list[tuple[int, _WeightedRows]]:
         """The cases of each child; a gap is shared out as the tree does it."""
         found = np.empty(len(share.rows), dtype=np.int32)
-        stand_ins = self.tree.missing == "surrogates"
-        branches_of(flat_of(self.tree), stand_ins, node, self.numbers, self.codes, share.rows, found)
+        by_surrogates = self.tree.missing == "surrogates"
+        branches_of(flatten(self.tree), by_surrogates, node, self.numbers, self.codes, share.rows, found)
         children = self.tree.children(node)
         sizes = self.tree.sizes[children.start : children.stop]
         parts = []
         for branch, child in enumerate(children):
             factor = np.where(found < 0, sizes[branch] / sizes.sum(), 1.0)
             here = (found == branch) | (found < 0)
-            parts.append((child, _Share(share.rows[here], (share.weights * factor)[here])))
+            parts.append((child, _WeightedRows(share.rows[here], (share.weights * factor)[here])))
         return parts
