@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import re
 import subprocess
@@ -164,3 +165,12 @@ def test_a_classifier_has_few_classes_above_it(kind: type) -> None:
 def test_no_method_waits_for_another_class_to_fill_it() -> None:
     sources = [path for path in files() if path.suffix == ".py" and REPO / "src" in path.parents]
     assert [str(path) for path in sources if "raise NotImplementedError" in path.read_text()] == []
+
+
+def test_the_picture_of_the_house_is_current() -> None:
+    spec = importlib.util.spec_from_file_location("house", REPO / "docs" / "pictures" / "house.py")
+    assert spec is not None and spec.loader is not None
+    house = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(house)
+    drawn = (REPO / "docs" / "pictures" / "house.svg").read_text()
+    assert house.drawn() == drawn, "run python docs/pictures/house.py"

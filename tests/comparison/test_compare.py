@@ -11,7 +11,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from likely.comparison.entrants import contestants, known
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -21,6 +20,7 @@ from sklearn.svm import LinearSVC
 
 import likely
 from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, compare
+from likely.comparison.candidates import candidates, known
 from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, variance_inflation
 from likely.errors import DataError, SchemaError, SettingsError
 from likely.models.registry import Entry
@@ -197,9 +197,9 @@ class TestCandidates:
         assert all(report.error_rate == pytest.approx(1 / 30) for report in found.reports.values())
 
     def test_a_classifier_that_is_broken_is_not_left_out_silently(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("likely.comparison.entrants.BASELINES", (Entry("x", "likely.nosuch:X", "x", 1),))
+        monkeypatch.setattr("likely.comparison.candidates.BASELINES", (Entry("x", "likely.nosuch:X", "x", 1),))
         with pytest.raises(ImportError):
-            contestants("all", images=False, random_state=0)
+            candidates("all", images=False, random_state=0)
 
     def test_without_probabilities_there_is_an_error_but_no_loss(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
         frame = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3).to_frame()
@@ -209,7 +209,7 @@ class TestCandidates:
         assert "no probabilities" in by_loss.to_frame().loc["LinearSVC", "reason"]
 
     def test_names_and_kinds(self) -> None:
-        made = contestants(["svm", "Naive Bayes", "full_bayes", BayesClassifier()], images=False, random_state=3)
+        made = candidates(["svm", "Naive Bayes", "full_bayes", BayesClassifier()], images=False, random_state=3)
         assert [each.name for each in made] == ["SVM", "naive Bayes", "full Bayes", "naive Bayes 2"]
         assert made[0].classifier.random_state == 3
         assert isinstance(made[0].classifier, SVMClassifier)
@@ -232,7 +232,7 @@ class TestCandidates:
     )
     def test_strangers_are_refused(self, given: Any, told: str) -> None:
         with pytest.raises(SettingsError, match=told):
-            contestants(given, images=False, random_state=0)
+            candidates(given, images=False, random_state=0)
 
 
 class TestTables:

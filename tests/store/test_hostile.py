@@ -107,10 +107,24 @@ def test_a_setting_of_another_type_or_range_is_refused(name: str, setting: str, 
 def test_the_recipe_of_counted_words_is_checked_as_well(tmp_path: Path) -> None:
     document, _ = container.unpack(content_of("naive"))
     (place,) = [k for k, part in enumerate(document["summary"]["parts"]) if "recipe" in part]
-    for field, value in (("emoji", 2), ("urls", {}), ("lowercase", None), ("language", 3), ("min_chars", 10**30)):
+    for field, value in (
+        ("emoji", 2),
+        ("urls", {}),
+        ("lowercase", None),
+        ("stop_words", {"$": "list", "of": [None]}),
+        ("language", 3),
+        ("min_chars", 10**30),
+    ):
         trail = ("summary", "parts", place, "recipe", "of", field)
         with pytest.raises(ModelFileError):
             likely.load(changed(tmp_path, "naive", trail, value))
+
+
+@pytest.mark.parametrize("trail", [("weights", "of", 0), ("weights", "offsets", 1)])
+@pytest.mark.parametrize("value", [1e308, 10**399, -1e300])
+def test_weights_that_overflow_are_refused(trail: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError):
+        likely.load(changed(tmp_path, "naive", trail, value))
 
 
 def test_counts_whose_sum_is_no_number_are_refused(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from likely.cli.commands import (
     train,
 )
 from likely.cli.options import refuse_losses
-from likely.cli.run import told_in_words
+from likely.cli.output import told_in_words
 from likely.version import __version__
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
@@ -13,7 +14,7 @@ from typing import IO, Annotated, Any, cast
 
 import typer
 
-from likely.errors import Message, Parameter, Part, PythonOnly, Setting, parts_of
+from likely.errors import LikelyError, Message, Parameter, Part, PythonOnly, Setting, parts_of
 from likely.io.outputs import is_stream
 
 PANEL = "Manner"
@@ -176,3 +177,40 @@ def _option(name: str, value: Any) -> str:
     if name in MARKS:
         return f"{option} '{value}'" if value else f"{option} none"
     return f"{option} {value}"
+
+
+# Exit codes, and what a command refuses to do.
+
+GOOD, NEGATIVE, REFUSED = 0, 1, 2
+BROKEN = 70
+INTERRUPTED, TERMINATED, PIPE_CLOSED = 128 + 2, 128 + 15, 128 + 13
+
+
+@contextmanager
+def told_in_words() -> Iterator[None]:
+    """What a command refuses to do, in one sentence on standard error, and exit code 2."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise typer.Exit(PIPE_CLOSED) from None
+    except LikelyError as error:
+        raise typer.Exit(refused(in_options(error.message))) from None
+    except MemoryError:
+        raise typer.Exit(refused("There is not enough memory for this; read fewer columns or classes.")) from None
+    except UnicodeError as error:
+        raise typer.Exit(refused(f"This is no text that can be read: {error}.")) from None
+    except OSError as error:
+        raise typer.Exit(refused(_of_system(error))) from None
+
+
+def refused(sentence: str) -> int:
+    """Say on standard error what is refused; the exit code for it."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"likely: {sentence}\n")
+    return REFUSED
+
+
+def _of_system(error: OSError) -> str:
+    """What the system refused, and where."""
+    what = (error.strerror or str(error)).rstrip(".")
+    return f"{error.filename!r}: {what}." if error.filename else f"{what}."

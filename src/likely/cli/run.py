@@ -15,12 +15,7 @@ from typing import NoReturn
 import typer
 from typer.main import get_command
 
-from likely.cli.output import in_options
-from likely.errors import LikelyError
-
-GOOD, NEGATIVE, REFUSED = 0, 1, 2
-BROKEN = 70
-INTERRUPTED, TERMINATED, PIPE_CLOSED = 128 + 2, 128 + 15, 128 + 13
+from likely.cli.output import BROKEN, GOOD, INTERRUPTED, PIPE_CLOSED, TERMINATED, in_options, refused
 
 USAGE: type[Exception] = typer.BadParameter.__mro__[2]
 """Whatever Typer complains about: the class has another home in every second version."""
@@ -57,34 +52,11 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:  # help, version and completion end so
         return end.code if isinstance(end.code, int) else GOOD
     except (typer.Abort, EOFError):
-        return _refused("It was broken off.")
+        return refused("It was broken off.")
     except USAGE as error:
-        return _refused(_usage(error))
+        return refused(_usage(error))
     code = result if isinstance(result, int) else GOOD
     return _stopped() if code == INTERRUPTED else code
-
-
-@contextmanager
-def told_in_words() -> Iterator[None]:
-    """What a command refuses to do, in one sentence on standard error, and exit code 2."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise typer.Exit(PIPE_CLOSED) from None
-    except LikelyError as error:
-        raise typer.Exit(_refused(in_options(error.message))) from None
-    except MemoryError:
-        raise typer.Exit(_refused("There is not enough memory for this; read fewer columns or classes.")) from None
-    except UnicodeError as error:
-        raise typer.Exit(_refused(f"This is no text that can be read: {error}.")) from None
-    except OSError as error:
-        raise typer.Exit(_refused(_of_system(error))) from None
-
-
-def _refused(sentence: str) -> int:
-    with suppress(BrokenPipeError):
-        sys.stderr.write(f"likely: {sentence}\n")
-    return REFUSED
 
 
 def _stopped() -> int:
@@ -106,12 +78,6 @@ def _broken(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     )
     sys.stderr.flush()
     os._exit(BROKEN)
-
-
-def _of_system(error: OSError) -> str:
-    """What the system refused, and where."""
-    what = (error.strerror or str(error)).rstrip(".")
-    return f"{error.filename!r}: {what}." if error.filename else f"{what}."
 
 
 def _usage(error: Exception) -> str:

@@ -53,9 +53,8 @@ def compare(
     ----------
     X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions, or a
         list of images of one size.
-    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM", see
-        `likely.comparison.CLASSIFIERS`) and of classifiers of this package or of scikit-learn, or a mapping of names to
-        classifiers.
+    classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM"; `likely.comparison.known()` lists them)
+        and of classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
     loss : a `Loss`: then there is an expected cost, and it decides who is best.
     by : what decides: "error", "log_loss", "brier" or "expected_cost"; None for the cost if there is a loss, else the

@@ -20,7 +20,7 @@ __all__ = ["FileTable", "FileWarning", "looks_like_files", "open_table"]
 
 
 def __getattr__(name: str) -> object:
-    """Readers are compiled: they are imported when a table is read, not when a file is written."""
+    """Reading needs Arrow, which takes a moment to import: whoever only writes, or shows help, does without."""
     if name not in _HOME:
         raise AttributeError(f"module 'likely.io' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -22,7 +22,7 @@ from likely.models.settings import (
 )
 from likely.numerics import is_between
 from likely.parallel import n_threads
-from likely.table.schema import KINDS, ROLES, Schema
+from likely.table.schema import KINDS, ROLES, Schema, as_kind
 from likely.text.tokenizer import Tokenizer
 
 Check = Callable[[str, Any], object]
@@ -113,9 +113,11 @@ def is_schema(name: str, given: Any) -> None:
     """A schema, or kinds by column."""
     if given is None or isinstance(given, Schema):
         return
-    known = (*KINDS, *ROLES)
-    if not isinstance(given, Mapping) or not all(isinstance(kind, str) and kind in known for kind in given.values()):
-        raise refusal(name, given, f"a Schema or a mapping of column names to {listed(known)}")
+    if not isinstance(given, Mapping) or not all(isinstance(kind, str) for kind in given.values()):
+        raise refusal(name, given, f"a Schema or a mapping of column names to {listed((*KINDS, *ROLES))}")
+    for column, kind in given.items():
+        if kind not in ROLES:
+            as_kind(kind, column)
 
 
 def are_tokenizers(name: str, given: Any) -> None:

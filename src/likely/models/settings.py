@@ -124,6 +124,6 @@ def between(name: str, given: Any, low: float, high: float) -> float:
 def not_negative(name: str, given: Any, most: float = float("inf")) -> float:
     """A setting that is a number from zero up."""
     if not is_between(given, 0.0, min(most, LARGEST)) and not is_between(given, float("inf"), most):
-        span = "up" if most == float("inf") else f"to {most:g}"
-        raise SettingsError(f"{name} is {given!r}, but it is a number from 0 {span}.")
+        span = "" if most == float("inf") else f", at most {most:g}"
+        raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up{span}.")
     return float(given)

@@ -117,7 +117,7 @@ def _strings(words: Iterable[Any]) -> list[str]:
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise SettingsError(f"The stop words are {words!r}, but they are a list of words.")
     listed_words = list(words)
-    strange = next((word for word in listed_words if not isinstance(word, str)), None)
-    if strange is not None:
-        raise SettingsError(f"The stop words hold {strange!r}, which is no string.")
+    strange = [word for word in listed_words if not isinstance(word, str)]
+    if strange:
+        raise SettingsError(f"The stop words hold {strange[0]!r}, which is no string.")
     return listed_words

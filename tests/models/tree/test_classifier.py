@@ -266,7 +266,7 @@ def test_many_classes() -> None:
         ({"loss": {"low": {"low": 0}}}, "middle"),
         ({"prune": ("reduced_error", (X, np.full(len(X), "new")))}, "No row to prune by"),
         ({"max_depth": -1}, "whole number from 0 up, or None"),
-        ({"smoothing": -1}, "a number from 0 to"),
+        ({"smoothing": -1}, "a number from 0 up"),
         ({"subsets": True, "binary": True}, "choose one"),
         ({"restrained": True, "measure": "gini"}, "is for measure='gain_ratio'"),
         ({"prune": "mdl", "raising": True}, "'pessimistic' and 'confidence'"),

@@ -11,8 +11,7 @@ from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
 from likely.cli.options import Costs, InputOptions, Page, Reads, Target, Weight, Writes
-from likely.cli.output import OutputOptions, write
-from likely.cli.run import NEGATIVE
+from likely.cli.output import NEGATIVE, OutputOptions, write
 from likely.errors import SettingsError
 from likely.progress import row_bar
 

@@ -17,8 +17,7 @@ from likely.cli.models import (
     stale_note,
 )
 from likely.cli.options import Page, Reads
-from likely.cli.output import OutputOptions, in_options, records, write, write_json, write_table
-from likely.cli.run import NEGATIVE
+from likely.cli.output import NEGATIVE, OutputOptions, in_options, records, write, write_json, write_table
 from likely.errors import SettingsError, without_asides
 
 SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60

@@ -31,6 +31,9 @@ from likely.table import index_levels
 Unit = tuple[str, ...]
 
 OFFSET_RIDGE = 0.01
+LARGEST = 1e9
+"""Weights and offsets in a file: beyond this nothing is learned, and what columns say would overflow."""
+
 MIN_LOG_LIKELIHOOD = -100.0
 """Log likelihoods are clipped here: what is impossible without a row must not rule the weights."""
 
@@ -154,6 +157,6 @@ def read_weights(given: Mapping[str, Any], columns: Iterable[str], n_classes: in
     of, offsets = (np.array(given[name], dtype=np.float64) for name in ("of", "offsets"))
     names = list(columns)
     shapes = of.shape == (len(names),) and offsets.shape == (n_classes,)
-    if not (shapes and np.isfinite(of).all() and (of >= 0.0).all() and np.isfinite(offsets).all()):
+    if not shapes or not (((of >= 0.0) & (of <= LARGEST)).all() and (np.abs(offsets) <= LARGEST).all()):
         raise ModelFileError("its weights do not fit its columns and classes")
     return FeatureWeights(dict(zip(names, of.tolist(), strict=True)), offsets, bool(given["stale"]))

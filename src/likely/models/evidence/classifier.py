@@ -59,7 +59,7 @@ FORM = 2
 
 
 class EvidenceClassifier(Classifier):
-    """AdditiveModel that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
+    """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
 
     Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
     what they say only together is heard. How much the tables may say is chosen on rows that are held out.

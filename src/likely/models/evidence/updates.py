@@ -1,4 +1,4 @@
-"""AdditiveModel that learns on, forgets and merges by its counts, and corrects itself again when it is given rows."""
+"""Evidence that learns on, forgets and merges by its counts, and corrects itself again when it is given rows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rows_with_weight(given: TrainingRows) -> GivenRows:
 def refuse_sparse(table: Table) -> None:
     """A table whose cells are not all there."""
     if table.sparse is not None:
-        raise DataError("AdditiveModel needs a dense table; BayesClassifier reads sparse ones.")
+        raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
 
 
 def count_further(given: GivenRows, summary: Summary, n_jobs: int | None) -> Summary:

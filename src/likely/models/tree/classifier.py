@@ -74,7 +74,7 @@ class TreeClassifier(Classifier):
     random_state : for shares of rows and folds that pruning draws.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
-    >>> from likely import datasets
+    >>> from likely.teaching import datasets
     >>> patients = datasets.patients()
     >>> clf = TreeClassifier().fit(patients, "drug")
     >>> print(clf.to_text())

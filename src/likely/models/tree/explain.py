@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.markup import tag
+from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows, branch_at, flatten, surrogate_branch
 from likely.models.tree.tree import Tree, cases, condition, label, number, shortened
 from likely.render.page import fragment, more
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from likely.models.tree.plot import TreePicture
 
 SHOWN_ROWS = 10
 
@@ -82,8 +81,6 @@ class Paths:
 
     def plot(self, row: int = 0, max_depth: int | None = None) -> TreePicture:
         """The tree with the way of one row highlighted."""
-        from likely.models.tree.plot import TreePicture
-
         return TreePicture(self.tree, frozenset(self.nodes(row)), max_depth)
 
     def text(self, row: int = 0) -> str:
