@@ -136,7 +136,7 @@ register(NumericFeatures, Form(tag=("part", "numbers"), check=_check_numbers))
 register(SparseFeatures, Form(tag=("part", "sparse"), check=_check_sparse))
 register(OneHotFeatures, Form(tag=("part", "categories"), check=_check_categories))
 register(
-    TfidfFeatures, Form(tag=("part", "text"), names=WORDS | {"tokenizer": "recipe", "idf": "rarity"}, check=_check_text)
+    TfidfFeatures, Form(tag=("part", "text"), names=WORDS | {"idf": "rarity", "tokenizer": "recipe"}, check=_check_text)
 )
 register(Preparation, Form(check=_check_preparation))
 register(

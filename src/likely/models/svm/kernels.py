@@ -34,11 +34,11 @@ LARGEST = 1e150
 WIDEST = 1e100
 """Widths and factors beyond this, or below one part of it, would overflow."""
 
-HIGHEST = 100
-"""The highest degree of a polynomial."""
-
 NUMBER = (int, float, np.integer, np.floating)
 """Numbers that an array of floats can be multiplied with."""
+
+HIGHEST = 100
+"""The highest degree of a polynomial."""
 
 LOWEST = -700.0
 """e to less than this is a number that processors are slow with, and that adds nothing."""

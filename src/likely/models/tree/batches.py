@@ -24,7 +24,7 @@ from likely.models.tree.fit import Plan, refuse_many_groups
 from likely.models.tree.grow import NodeList, best_columns
 from likely.models.tree.nominal_column import best_grouping, number_branches
 from likely.models.tree.partition import is_largest
-from likely.models.tree.predict import FlatTree, Rows, branch_at, flatten, push_children
+from likely.models.tree.predict import Flat, Rows, branch_at, flatten, push_children
 from likely.models.tree.split_measures import GAIN, ZERO_WEIGHT, above_average_ratios, gain_ratios_of_cuts
 from likely.models.tree.subtrees import collapse_tree
 from likely.models.tree.tree import Feature, Tree
@@ -244,7 +244,7 @@ class _NodeSplit:
 
 @numba.njit(nogil=True, cache=True)
 def count_open(
-    flat: FlatTree, sizes: Array, places: Int64, numbers: Array, codes: Int32, bins: UInt8, labels: Int32, given: Array,
+    flat: Flat, sizes: Array, places: Int64, numbers: Array, codes: Int32, bins: UInt8, labels: Int32, given: Array,
     widths: Int64, offsets: Int64, n_classes: int, out: Array,
 ) -> None:  # fmt: skip
     """Add rows to the tables of the open leaves that they come to; a gap on the way shares a row out.

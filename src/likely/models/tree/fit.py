@@ -1,4 +1,4 @@
-"""From parameters, columns and classes to a grown tree."""
+"""From a plan, columns and classes to a grown tree."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ from likely.table import Table
 from likely.table.table import INFINITE, Numbers
 
 
-def flatten(tree: Tree) -> FlatTree:
+def flatten(tree: Tree) -> Flat:
     """The arrays of a tree in the order in which compiled loops want them."""
     numeric = np.array([feature.is_numeric for feature in tree.features], dtype=np.uint8)
     slot = np.where(numeric, np.cumsum(numeric) - 1, np.cumsum(1 - numeric) - 1).astype(np.int32)
     own, surrogates = tree, tree.surrogates
-    return FlatTree(
+    return Flat(
         own.column, own.threshold, own.first_child, own.n_children, own.values, own.branches, own.majority_branch,
         numeric, slot, surrogates.starts, surrogates.column, surrogates.threshold, surrogates.low, surrogates.high,
         surrogates.values,
@@ -149,8 +149,11 @@ class Rows:
 NO_LEAF = -1
 
 
-class FlatTree(NamedTuple):
-    """A tree as compiled loops read it; `slot` is the place of a feature among those of its kind."""
+class Flat(NamedTuple):
+    """A tree as compiled loops read it; `slot` is the place of a feature among those of its kind.
+
+    The compiler keeps this name in its cache: under another one, files of an older version could not be read.
+    """
 
     column: Int32
     threshold: Array
@@ -170,7 +173,7 @@ class FlatTree(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def branch_at(flat: FlatTree, node: int, numbers: Array, codes: Int32, i: int) -> int:
+def branch_at(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
     """The branch that a row takes, −1 where its value is a gap or leads nowhere."""
     column = flat.column[node]
     if flat.numeric[column]:
@@ -183,7 +186,7 @@ def branch_at(flat: FlatTree, node: int, numbers: Array, codes: Int32, i: int) -
 
 
 @numba.njit(nogil=True, cache=True)
-def surrogate_branch(flat: FlatTree, node: int, numbers: Array, codes: Int32, i: int) -> int:
+def surrogate_branch(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
     """The branch by the first surrogate that can tell, or the majority branch."""
     for k in range(flat.surrogate_starts[node], flat.surrogate_starts[node + 1]):
         column = flat.surrogate_column[k]
@@ -201,7 +204,7 @@ def surrogate_branch(flat: FlatTree, node: int, numbers: Array, codes: Int32, i:
 
 
 @numba.njit(nogil=True, cache=True)
-def find_leaves(flat: FlatTree, by_surrogates: bool, numbers: Array, codes: Int32, out: Int32) -> int:
+def find_leaves(flat: Flat, by_surrogates: bool, numbers: Array, codes: Int32, out: Int32) -> int:
     """The leaf of each row, −1 where a gap was met and there are no surrogates; returns how many are −1."""
     # As locals, and with the test written out: a call would touch the reference counts of all arrays at every node.
     column, threshold, first_child, values = flat.column, flat.threshold, flat.first_child, flat.values
@@ -250,7 +253,7 @@ def push_children(
 
 @numba.njit(nogil=True, cache=True)
 def fractional_posteriors(
-    flat: FlatTree, sizes: Array, numbers: Array, codes: Int32, rows: Int64, shares: Array, out: Array
+    flat: Flat, sizes: Array, numbers: Array, codes: Int32, rows: Int64, shares: Array, out: Array
 ) -> None:
     """P(class) of rows that reach several leaves: each branch counts with its share of the training cases."""
     pending, weights = np.empty(len(flat.column), dtype=np.int64), np.empty(len(flat.column))
@@ -273,7 +276,7 @@ def fractional_posteriors(
 
 @numba.njit(nogil=True, cache=True)
 def count_cases(
-    flat: FlatTree,
+    flat: Flat,
     by_surrogates: bool,
     sizes: Array,
     numbers: Array,
@@ -310,7 +313,7 @@ def first_infinite(numbers: Array) -> int:
 
 @numba.njit(nogil=True, cache=True)
 def branches_of(
-    flat: FlatTree, by_surrogates: bool, node: int, numbers: Array, codes: Int32, rows: Int64, out: Int32
+    flat: Flat, by_surrogates: bool, node: int, numbers: Array, codes: Int32, rows: Int64, out: Int32
 ) -> None:
     """The branch that each of some rows takes at one node, −1 where a gap sends it everywhere."""
     for k in range(len(rows)):
