@@ -140,20 +140,20 @@ class TreeClassifier(Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow and prune a tree from these rows. `y` may also name a column of the table."""
-        plan, choice = self._plan(), Pruning.read(self.prune)
+        plan, pruning = self._plan(), Pruning.read(self.prune)
         given = self._training_rows(X, y, sample_weight)
         table, schema, labels = given.table, given.schema, given.labels
         warn_if_unsaved(labels.classes)
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), labels.classes, 1)
         weights = self._weights(labels, given.weight)
-        features = features_of(table, schema, self._telling(table, labels, weights))
-        stock = TrainingData.read(table, features, labels.classes, labels.codes, weights)
+        features = features_of(table, schema, self._word_selection(table, labels, weights))
+        data = TrainingData.read(table, features, labels.classes, labels.codes, weights)
         apart = None
-        if choice.method == "reduced_error" and not isinstance(choice.amount, float | int):
-            apart = self._apart(choice.amount, schema, stock)
+        if pruning.method == "reduced_error" and not isinstance(pruning.amount, float | int):
+            apart = self._apart(pruning.amount, schema, data)
         tree = grow_and_prune(
-            plan, choice, stock, apart, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
+            plan, pruning, data, apart, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
         )
         self._remember_columns(schema, named=table.named)
         self.n_rows_ = table.n_rows
@@ -166,29 +166,29 @@ class TreeClassifier(Classifier):
         errors on these rows. To raise branches, give the rows that the tree grew from.
         """
         check_is_fitted(self)
-        choice = Pruning.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
-        by_price = choice.method == "cost_complexity" and choice.amount is None
-        if choice.method == "reduced_error":
-            if isinstance(choice.amount, float | int):
+        pruning = Pruning.read(prune if prune != "reduced_error" else ("reduced_error", (X, y)))
+        by_price = pruning.method == "cost_complexity" and pruning.amount is None
+        if pruning.method == "reduced_error":
+            if isinstance(pruning.amount, float | int):
                 raise SettingsError("A grown tree has no rows to share out: give those to prune by, pruned(…, X, y).")
-            X, y = table_and_labels(choice.amount, self.schema_.target)
+            X, y = table_and_labels(pruning.amount, self.schema_.target)
         if X is None and by_price:
             raise SettingsError("Without rows a price of a leaf is needed: pruned(('cost_complexity', 0.01)).")
-        if X is None and (raising or choice.method == "reduced_error"):
+        if X is None and (raising or pruning.method == "reduced_error"):
             raise SettingsError("This pruning needs rows: pruned(…, X, y).")
         other = copy(self)
         if X is None:
-            return other._remember(choice.apply(self.tree_))
+            return other._remember(pruning.apply(self.tree_))
         rows, labels = self._rows(X), self._known_labels(X, y)
         kept = learned_places(labels)
         if len(kept) < len(labels):
             rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
         if raising:
-            return other._remember(raise_subtrees(self.tree_, rows, labels, None, choice.estimate()))
+            return other._remember(raise_subtrees(self.tree_, rows, labels, None, pruning.estimate()))
         counts = rows.counts(labels)
         if by_price:
             return other._remember(cost_complexity(self.tree_, alpha_by_cases(self.tree_, counts)))
-        return other._remember(choice.apply(self.tree_, counts))
+        return other._remember(pruning.apply(self.tree_, counts))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
@@ -255,7 +255,7 @@ class TreeClassifier(Classifier):
         """The parameters that growing needs, checked."""
         return checked_plan(self)
 
-    def _telling(self, table: Table, labels: Labels, weights: Array | None) -> WordSelection | None:
+    def _word_selection(self, table: Table, labels: Labels, weights: Array | None) -> WordSelection | None:
         """How the words of a text column are chosen, if they may be tested at all."""
         if self.text_tokens is None:
             return None
@@ -285,22 +285,22 @@ class TreeClassifier(Classifier):
 
     def _grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
         """Take on a tree that was grown elsewhere from rows of this schema, and prune it."""
-        choice = Pruning.read(self.prune)
+        pruning = Pruning.read(self.prune)
         self._remember_columns(schema)
         self.n_rows_ = n_rows
         self._remember(tree)
-        if choice.method == "reduced_error":
+        if pruning.method == "reduced_error":
             return self._remember(self.pruned(self.prune).tree_)
-        return self._remember(choice.apply(tree))
+        return self._remember(pruning.apply(tree))
 
-    def _apart(self, given: Any, schema: Schema, stock: TrainingData) -> TrainingData:
+    def _apart(self, given: Any, schema: Schema, data: TrainingData) -> TrainingData:
         """Rows to prune by, as columns of the same features."""
         X, y = table_and_labels(given, schema.target)
         table = schema.align(as_table(X, allow_empty=False), type(self).__name__)
         labels = labels_of(y, table)
-        codes = places_among(labels, stock.classes)
+        codes = places_among(labels, data.classes)
         kept = learned_places(codes)
-        return TrainingData.read(table, stock.features, stock.classes, codes, None).take(kept)
+        return TrainingData.read(table, data.features, data.classes, codes, None).take(kept)
 
     def _known_labels(self, X: Any, y: Any) -> Int32:
         """Places of labels among the classes; −1 for classes that were never learned."""
@@ -325,8 +325,8 @@ class TreeClassifier(Classifier):
         return np.asarray(self.tree_.counts[0] / self.tree_.counts[0].sum())
 
     def _settings_kept(self) -> dict[str, Any]:
-        choice, settings = Pruning.read(self.prune), super()._settings_kept()
-        if choice.method == "reduced_error" and not isinstance(choice.amount, float | int):
+        pruning, settings = Pruning.read(self.prune), super()._settings_kept()
+        if pruning.method == "reduced_error" and not isinstance(pruning.amount, float | int):
             settings["prune"] = ("reduced_error", GIVEN_APART)
         return settings
 

@@ -155,8 +155,11 @@ class FileGrowth:
         classes = looked.classes
 
         def count(open_nodes: OpenNodes) -> LevelCounts:
+            def tables(rows: Table) -> LevelCounts:
+                return open_nodes.count(self._training_data(rows, features, classes, factors))
+
             total = open_nodes.empty()
-            for part in self._each(lambda rows: open_nodes.count(self._stock(rows, features, classes, factors))):
+            for part in self._each(tables):
                 total = total + part
             return total
 
@@ -180,7 +183,9 @@ class FileGrowth:
         numbers = {name: read_numbers(rows, name) for name in self.schema.features if kinds[name] == "numeric"}
         return Glance(rows.n_rows, labels.classes, by_class, levels, numbers)
 
-    def _stock(self, rows: Table, features: tuple[Feature, ...], classes: NDArray[Any], factors: Array) -> TrainingData:
+    def _training_data(
+        self, rows: Table, features: tuple[Feature, ...], classes: NDArray[Any], factors: Array
+    ) -> TrainingData:
         labels = encode_column(rows.cells(self.target))
         places = merge_classes(classes, labels.classes)[2].astype(np.int32)
         codes = places[labels.codes]
