@@ -85,7 +85,7 @@ def test_a_setting_decides_as_an_option_does(trips: pd.DataFrame) -> None:
 
 def test_the_seed_goes_to_models_that_draw(trips: pd.DataFrame) -> None:
     assert likely.train(trips, "label", random_state=7).random_state == 7
-    assert likely.train(trips, "label", model="tree", random_state=7).seed == 7
+    assert likely.train(trips, "label", model="tree", random_state=7).random_state == 7
     likely.train(trips, "label", model="naive", random_state=7)
 
 

@@ -1,6 +1,6 @@
 """Support vector machines: kernels that add up, rows made ready for them, solvers, and probabilities.
 
->>> from likely.svm import Gauss, Polynomial
+>>> from likely.models.svm import Gauss, Polynomial
 >>> 0.7 * Gauss(sigma=2.0) + 0.3 * Polynomial(degree=2, offset=1.0)
 0.7 * Gauss(sigma=2.0) + 0.3 * Polynomial(degree=2, offset=1.0)
 """

@@ -97,7 +97,7 @@ def smallest_eigenvalue(kernel: Kernel | str, X: Any) -> float:
 
     Below zero the kernel is not positive semidefinite, and no space exists in which it is a scalar product.
 
-    >>> from likely.svm import Linear, Sigmoid
+    >>> from likely.models.svm import Linear, Sigmoid
     >>> rows = np.array([[0.1, 0.0], [1.0, 0.2], [4.0, 5.0]])
     >>> smallest_eigenvalue(Sigmoid(slope=1.0, offset=-1.0), rows) < 0.0 <= smallest_eigenvalue(Linear(), rows) + 1e-9
     True
