@@ -1,6 +1,9 @@
-"""Types of arrays, said once for the whole package."""
+"""Types of arrays and of what callers may hand over, said once for the whole package."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,3 +17,33 @@ Flags = NDArray[np.bool_]
 UInt64 = NDArray[np.uint64]
 UInt16 = NDArray[np.uint16]
 Float32 = NDArray[np.float32]
+AnyArray = NDArray[Any]
+"""An array whose dtype is the caller's: labels, cells as they came, decisions."""
+
+
+class ArrowStream(Protocol):
+    """A table of Arrow, pandas, polars, DuckDB … that can be read as a stream of Arrow batches."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+class SupportsArray(Protocol):
+    """Anything that NumPy can turn into an array: a series, a tensor on the host, a matrix."""
+
+    def __array__(self) -> AnyArray: ...
+
+
+class SparseMatrix(Protocol):
+    """A sparse matrix or array of SciPy, in any of its formats."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def tocsr(self) -> Any: ...
+
+
+TableLike: TypeAlias = Sequence[object] | Mapping[str, object] | ArrowStream | SupportsArray | SparseMatrix
+"""Rows as they are: an array, a data frame, an Arrow table, a sparse matrix, lists of rows, a dict of columns."""
+
+ColumnLike: TypeAlias = Sequence[object] | ArrowStream | SupportsArray
+"""One value per row: labels, weights, groups, as an array, a series or a list."""
