@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray
 from likely.errors import ModelFileError
 from likely.models.tree.data import word_feature
 from likely.models.tree.tree import LEAF, Feature, Surrogates, Tree
@@ -18,12 +16,12 @@ FLAT = ("column", "threshold", "first_child", "n_children", "values", "majority_
 STAND_INS = ("column", "threshold", "low", "high", "values")
 
 
-def write_tree(tree: Tree, writer: Writer) -> Any:
+def write_tree(tree: Tree, writer: Writer) -> object:
     """Features in the document, nodes in arrays."""
     return write(tree, writer)
 
 
-def read_tree(data: Any, reader: Reader, classes: NDArray[Any]) -> Tree:
+def read_tree(data: object, reader: Reader, classes: AnyArray) -> Tree:
     """The tree that `write_tree` wrote: every node has one parent, every place that it names exists."""
     return read(Tree, data, reader, classes=classes)
 

@@ -9,10 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from likely.measures import MEASURES
-from likely.models.tree.binned_column import entropy_tables_of
-from likely.models.tree.columns import GAP
+from likely.models.tree.data import GAP_BIN as GAP
+from likely.models.tree.numeric_column import FEW_CASES, score_edges
 from likely.models.tree.split_measures import IDS, TIE, WITHOUT_LOGARITHMS, logarithms
-from likely.models.tree.unit_weights import FEW_CASES, count_known, unit_edges_by_counts, unit_edges_by_entropy
 
 N_BINS = 255
 SIZES = (1, 2, 7, 40, 300, FEW_CASES, FEW_CASES + 1, 1500)
@@ -51,17 +50,15 @@ def test_the_best_of_all_cuts(measure: str, n_classes: int, gaps: float) -> None
     codes, labels, starts = nodes(n_classes, gaps)
     slices = [slice(a, b) for a, b in pairwise(starts)]
     counts = np.array([np.bincount(labels[part], minlength=n_classes) for part in slices], dtype=np.float64)
+    sizes, logs = np.array(SIZES, dtype=np.float64), None
+    if IDS[measure] not in WITHOUT_LOGARITHMS:
+        logs = logarithms(len(labels))
     scores, edges = np.empty(len(SIZES)), np.empty(len(SIZES), dtype=np.int64)
+    found = (scores, np.zeros((len(SIZES), 2)), edges)
+    table, tally = np.zeros((GAP + 1, n_classes), dtype=np.int64), np.zeros((3, n_classes), dtype=np.int64)
     for least in (1, 2, 20):
-        found = (float(least), scores, edges)
-        if IDS[measure] in WITHOUT_LOGARITHMS:
-            unit_edges_by_counts(codes, starts, labels, N_BINS, counts, IDS[measure], *found)
-        else:
-            known, logs = np.zeros_like(counts), logarithms(len(labels))
-            count_known(codes, starts, labels, known)
-            unit_edges_by_entropy(
-                codes, starts, labels, N_BINS, *entropy_tables_of(known, logs), IDS[measure], logs, *found
-            )
+        score_edges(codes, starts, labels, None, table, tally, counts, sizes, IDS[measure], logs, least, *found)
+        assert not table.any()
         expected = [best_cut(measure, codes[part], labels[part], n_classes, least) for part in slices]
         assert edges.tolist() == [edge for _, edge in expected]
         assert scores == pytest.approx([value for value, _ in expected], abs=1e-12)
