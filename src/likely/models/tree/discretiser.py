@@ -92,8 +92,8 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         self.schema_, self.n_features_in_ = schema, len(schema)
         if table.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        else:
+            self.__dict__.pop("feature_names_in_", None)
         return self
 
     def transform(self, X: TableLike) -> AnyArray:
