@@ -349,7 +349,8 @@ class TreeClassifier(Classifier):
         return self
 
     def _rows(self, X: TableLike) -> Rows:
-        return Rows.of(self.tree_, self._read(X), self.n_jobs)
+        table = self._read(X)  # says first that nothing has been learned yet
+        return Rows.of(self.tree_, table, self.n_jobs)
 
     def _shares(self) -> Array:
         return self.tree_.probabilities(float(self.smoothing))
