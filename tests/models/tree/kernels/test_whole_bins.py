@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from likely.measures import MEASURES
 from likely.models.tree.data import GAP_BIN as GAP
-from likely.models.tree.numeric_column import FEW_CASES, score_edges
+from likely.models.tree.level import Level, LevelPartition
+from likely.models.tree.numeric_column import FEW_CASES, BinnedColumn, SortedColumn, score_edges
 from likely.models.tree.split_measures import IDS, TIE, WITHOUT_LOGARITHMS, logarithms
 
 N_BINS = 255
@@ -62,3 +63,17 @@ def test_the_best_of_all_cuts(measure: str, n_classes: int, gaps: float) -> None
         expected = [best_cut(measure, codes[part], labels[part], n_classes, least) for part in slices]
         assert edges.tolist() == [edge for _, edge in expected]
         assert scores == pytest.approx([value for value, _ in expected], abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(6)])
+def test_a_surrogate_has_cases_on_both_sides_of_its_cut(weights: NDArray[np.float64] | None) -> None:
+    """The number 3 is of a case whose branch is not known: nothing is known of what lies above 2."""
+    numbers = np.array([1.0, 2.0, 3.0, np.nan, np.nan, np.nan])
+    branches = np.array([1, 1, -1, 0, 0, 0], dtype=np.int32)
+    rows, counts = np.arange(6, dtype=np.int32), np.array([[6.0]])
+    used = np.zeros((1, 1), dtype=np.uint8)
+    level = Level(rows, np.zeros(6, dtype=np.int32), weights, np.array([0, 6]), counts, counts[0], used)
+    chosen = LevelPartition.of(np.array([2], dtype=np.int32), branches)
+    for column in (SortedColumn(0, numbers), BinnedColumn(0, numbers, np.array([1.5, 2.5]))):
+        found = column.score_surrogates(level, chosen, np.array([0], dtype=np.int32))
+        assert (found.gains.tolist(), found.at(0)) == ([2.0], (1.5, 1, 1))
