@@ -19,8 +19,8 @@ from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
 from likely.models.decision import Decides
-from likely.models.saving import can_be_saved, import_kind, packed, restored
-from likely.models.setting_checks import Check, anything, check_settings, one_of, refusal, whole_from
+from likely.models.persistence import can_be_saved, import_kind, packed, restored
+from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from likely.arrays import Array, Int64
+from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64
 from likely.errors import DataError, SettingsError
 from likely.families.categorical import add_lines
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
+from likely.models.prediction import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.naive_bayes.codes import CodeCounts, NegativeCode, as_codes, places_among, spread
 from likely.naive_bayes.counts import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
@@ -64,7 +64,7 @@ class CodeLines:
         return bool(add_code_lines(places, self.first, self.width, self.size, self.lines, joint))
 
 
-class CategoricalNB(NaiveBayes):
+class CategoricalNB(NaiveBayes[CodeCounts]):
     """Columns of category codes 0, 1, …, each with its own distribution in each class.
 
     A category that was never heard of contributes nothing to a prediction.
@@ -102,7 +102,7 @@ class CategoricalNB(NaiveBayes):
     (array(['wet', 'dry'], dtype='<U3'), array([2, 3]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **CONSTRAINTS,
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -121,8 +121,8 @@ class CategoricalNB(NaiveBayes):
         alpha: float = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: ColumnLike | None = None,
+        min_categories: int | ColumnLike | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -133,19 +133,18 @@ class CategoricalNB(NaiveBayes):
     @property
     def category_count_(self) -> list[Array]:
         """One table of weights (n_classes × n_categories) per column."""
-        seen: CodeCounts = self._seen[1]
-        return seen.by_column(self.n_categories_)
+        return self._seen[1].by_column(self.n_categories_)
 
     @property
     def feature_log_prob_(self) -> list[Array]:
         """One table of log P(category | class) (n_classes × n_categories) per column."""
         return self._beliefs.by_column
 
-    def _read(self, X: Any, *, reset: bool) -> NDArray[Any]:
+    def _read(self, X: RowsLike, *, reset: bool) -> AnyArray:
         with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
             return np.asarray(validate_data(self, X, reset=reset))
 
-    def _observe(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> CodeCounts:
+    def _observe(self, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> CodeCounts:
         try:
             return CodeCounts.observe(rows, y, weight, n_classes)
         except NegativeCode:
@@ -170,7 +169,7 @@ class CategoricalNB(NaiveBayes):
             )
         return least.astype(np.int64)
 
-    def _spreads(self, rows: NDArray[Any]) -> list[Certainty]:
+    def _spreads(self, rows: AnyArray) -> list[Certainty]:
         alpha = float(self._check_alpha())
         tables = [(counts + alpha).T for counts in self.category_count_]
 
@@ -181,7 +180,7 @@ class CategoricalNB(NaiveBayes):
 
         return [add_spread]
 
-    def _scorer(self, rows: NDArray[Any]) -> BlockScorer:
+    def _scorer(self, rows: AnyArray) -> BlockScorer:
         def score(block: slice, joint: Array) -> None:
             if not self._beliefs.add(as_codes(rows[block]), joint):
                 raise DataError(NEGATIVE)

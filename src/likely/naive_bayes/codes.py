@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int64
+from likely.arrays import AnyArray, Array, Int32, Int64
 from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import code_bounds, count_code_matrix
 
@@ -55,7 +53,7 @@ class CodeCounts:
         return np.array([own[-1] + 1 for own in self.levels], dtype=np.int64)
 
     @classmethod
-    def observe(cls, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> CodeCounts:
+    def observe(cls, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> CodeCounts:
         """Count a matrix of codes (whole numbers from 0 up, of any dtype) for the classes `y`."""
         weight = np.ones(len(y)) if weight is None else weight
         few = np.arange(GLANCE_CODES)
@@ -73,7 +71,7 @@ class CodeCounts:
 
     @classmethod
     def _counted(
-        cls, levels: tuple[Int64, ...], rows: NDArray[Any], y: NDArray[np.int32], weight: Array, n_classes: int
+        cls, levels: tuple[Int64, ...], rows: AnyArray, y: Int32, weight: Array, n_classes: int
     ) -> CodeCounts | None:
         """Count codes into these levels; None if one is not among them."""
         seen = cls(levels, np.zeros((n_classes, sum(map(len, levels)))))
@@ -124,7 +122,7 @@ def spread(
     return full
 
 
-def as_codes(rows: NDArray[Any]) -> Int64:
+def as_codes(rows: AnyArray) -> Int64:
     """A block of rows as the kernels read it; fractions are cut off as scikit-learn does."""
     return np.ascontiguousarray(rows, dtype=np.int64)
 
@@ -147,7 +145,7 @@ def places_among(levels: Sequence[Int64], codes: Int64, size: Int64) -> Int64:
     return places
 
 
-def _largest(rows: NDArray[Any]) -> list[int]:
+def _largest(rows: AnyArray) -> list[int]:
     """The largest code of each column."""
 
     def bounds(block: slice) -> tuple[Int64, Int64]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
 
-from likely.arrays import Array
+from likely.arrays import Array, ColumnLike
 from likely.errors import SettingsError
 from likely.families.complement import LEAST_PSEUDO, complement_weights
 from likely.families.counts import DenseWeights, Weights
+from likely.models.prediction import RowsLike
 from likely.naive_bayes.counts import CONSTRAINTS, DiscreteNB
 from likely.stats import FeatureCounts
 
@@ -52,7 +53,7 @@ class ComplementNB(DiscreteNB):
     (array(['sea'], dtype='<U5'), [3.0, 3.0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **CONSTRAINTS,
         "norm": ["boolean"],
     }
@@ -60,10 +61,10 @@ class ComplementNB(DiscreteNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | ColumnLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: ColumnLike | None = None,
         norm: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -85,7 +86,7 @@ class ComplementNB(DiscreteNB):
     def _log_start(self) -> Array:
         return self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
 
-    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+    def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
         raise SettingsError("ComplementNB weighs words by the other classes and so has no density to find novelty by.")
 
     def __sklearn_tags__(self) -> Tags:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from numbers import Real
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from likely.arrays import Array
+from likely.arrays import Array, ColumnLike, Int32
 from likely.errors import BadCell, SettingsError
 from likely.families.counts import DenseWeights, SparseWeights
 from likely.families.outcomes import BlockScorer
-from likely.naive_bayes.classifier import NaiveBayes
+from likely.models.prediction import RowsLike
+from likely.naive_bayes.classifier import NaiveBayes, Rows
 from likely.numerics import log_of
 from likely.stats import FeatureCounts
 from likely.stats.feature_counts import rows_of
@@ -27,9 +27,7 @@ from likely.table.sparse import as_csr
 LEAST_ALPHA = 1e-10
 
 
-Rows: TypeAlias = "NDArray[Any] | sparse.csr_array"
-
-CONSTRAINTS: dict[str, list[Any]] = {
+CONSTRAINTS: dict[str, list[object]] = {
     "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
     "fit_prior": ["boolean"],
     "class_prior": ["array-like", None],
@@ -41,16 +39,16 @@ CONSTRAINTS: dict[str, list[Any]] = {
 class Smoothed(Protocol):
     """Parameters of a classifier of counts."""
 
-    alpha: Any
+    alpha: float | ColumnLike
     force_alpha: bool
     fit_prior: bool
-    class_prior: Any
+    class_prior: ColumnLike | None
     n_features_in_: int
 
 
 def check_alpha(clf: Smoothed) -> float | Array:
     """`alpha`, lifted off zero unless the user forbids it; scikit-learn's tests know it as `_check_alpha`."""
-    alpha: Any = clf.alpha if isinstance(clf.alpha, Real) else np.asarray(clf.alpha, dtype=np.float64)
+    alpha = float(clf.alpha) if isinstance(clf.alpha, Real) else np.asarray(clf.alpha, dtype=np.float64)
     least = np.min(alpha)
     if isinstance(alpha, np.ndarray):
         if len(alpha) != clf.n_features_in_:
@@ -67,15 +65,16 @@ def check_alpha(clf: Smoothed) -> float | Array:
             stacklevel=6,
         )
         return np.asarray(np.maximum(alpha, LEAST_ALPHA))
-    return alpha  # type: ignore[no-any-return]
+    return alpha
 
 
 def log_class_prior(clf: Smoothed, weights: Array) -> Array:
     """log P(class): as given, as counted, or the same for all."""
     if clf.class_prior is not None:
-        if len(clf.class_prior) != len(weights):
+        shares = np.asarray(clf.class_prior, dtype=np.float64)
+        if len(shares) != len(weights):
             raise SettingsError("Number of priors must match number of classes.")
-        return log_of(np.asarray(clf.class_prior, dtype=np.float64))
+        return log_of(shares)
     if clf.fit_prior:
         return log_of(weights) - float(np.log(weights.sum()))
     return np.full(len(weights), -np.log(len(weights)))
@@ -93,21 +92,21 @@ def tags_of_counts(tags: Tags) -> Tags:
     return tags
 
 
-class DiscreteNB(NaiveBayes):
+class DiscreteNB(NaiveBayes[FeatureCounts]):
     """A weight per column and class, settled from the sums of the columns in each class, smoothed by `alpha`.
 
     With many classes the sums and weights stay sparse. `feature_count_` and `feature_log_prob_` are full
     tables, so they are written out when asked for and cannot be changed in place.
     """
 
-    alpha: Any
+    alpha: float | ColumnLike
     force_alpha: bool
     fit_prior: bool
-    class_prior: Any
+    class_prior: ColumnLike | None
     n_features_in_: int
     class_count_: Array
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = CONSTRAINTS
     _beliefs: Any
 
     @abstractmethod
@@ -132,13 +131,13 @@ class DiscreteNB(NaiveBayes):
             beliefs = self._believe(weights, FeatureCounts(counts.dense()), self._pseudo_counts())
         return _read_only(self._log_shares(beliefs))
 
-    def _read(self, X: Any, *, reset: bool) -> Rows:
+    def _read(self, X: RowsLike, *, reset: bool) -> Rows:
         sound = as_csr(X) if sparse.issparse(X) else X
         with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
             rows = validate_data(self, sound, accept_sparse="csr", reset=reset)
         return sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows)
 
-    def _observe(self, rows: Rows, y: NDArray[np.int32], weight: Array | None, n_classes: int) -> FeatureCounts:
+    def _observe(self, rows: Rows, y: Int32, weight: Array | None, n_classes: int) -> FeatureCounts:
         try:
             return FeatureCounts.observe(rows, y, weight, n_classes, n_jobs=None)
         except BadCell:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sklearn.utils import Tags
 
-from likely.arrays import Array
+from likely.arrays import Array, ColumnLike
 from likely.families.counts import DenseWeights, Weights
 from likely.families.multinomial import add_counts, multinomial_weights
 from likely.families.uncertainty import Certainty
-from likely.naive_bayes.counts import DiscreteNB, Rows, floats_of
+from likely.naive_bayes.classifier import Rows
+from likely.naive_bayes.counts import DiscreteNB, floats_of
 from likely.stats import FeatureCounts
 
 
@@ -47,7 +46,12 @@ class MultinomialNB(DiscreteNB):
     """
 
     def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+        self,
+        *,
+        alpha: float | ColumnLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ColumnLike | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha

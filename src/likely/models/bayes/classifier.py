@@ -18,20 +18,26 @@ from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
 from likely.models.learner import Learner, counted_schema
-from likely.models.setting_checks import BELIEFS, BINS, Check, check_settings, is_smoothing, one_of, optional
 from likely.models.settings import (
-    CHOICES,
+    BELIEFS,
+    BINS,
     Changes,
+    Check,
+    FamiliesLike,
     Missing,
+    SchemaLike,
+    SmoothingLike,
+    TokenizerLike,
     Unseen,
     Variance,
     Weighting,
-    at_least_one,
-    checked,
-    not_negative,
+    check_settings,
+    is_smoothing,
+    one_of,
+    optional,
 )
 from likely.parallel import run
-from likely.scorer import Model, evidence_for
+from likely.scorer import Model, Priors, evidence_for
 from likely.stats import Histogram, Part, Summary
 from likely.table import index_levels
 
@@ -74,7 +80,7 @@ class BayesClassifier(Learner):
         **BELIEFS,
         **BINS,
         "smoothing": partial(is_smoothing, auto=True),
-        "weights": optional(one_of(*CHOICES["weights"])),
+        "weights": optional(one_of("learned")),
     }
 
     exponents_: FeatureWeights | None = None
@@ -82,11 +88,11 @@ class BayesClassifier(Learner):
     def __init__(
         self,
         *,
-        smoothing: Any = 1.0,
-        priors: Any = None,
-        families: Any = None,
-        schema: Any = None,
-        text: Any = None,
+        smoothing: SmoothingLike = 1.0,
+        priors: Priors = None,
+        families: FamiliesLike = None,
+        schema: SchemaLike = None,
+        text: TokenizerLike = None,
         missing: Missing = "ignore",
         unseen: Unseen = "ignore",
         variance: Variance = "unbiased",
@@ -219,7 +225,7 @@ class BayesClassifier(Learner):
     # Weights of columns need rows, so they do not follow from the summary: without rows they stay, and are stale.
 
     def _wants_weights(self) -> bool:
-        return self.weights is not None and checked("weights", self.weights) == "learned"
+        return self.weights == "learned"
 
     def _learned_weights(self, task: Task, summary: Summary, settings: Settings) -> FeatureWeights:
         rows = placed(task, summary.classes.labels, self.n_jobs)
@@ -259,13 +265,13 @@ class BayesClassifier(Learner):
     def _settings(self, columns: tuple[str, ...]) -> Settings:
         return Settings(
             smoothing=smoothing_by_column(self.smoothing, columns, auto=True),
-            missing=checked("missing", self.missing),
-            unseen=checked("unseen", self.unseen),
-            unbiased=checked("variance", self.variance) == "unbiased",
-            variance_floor=not_negative("variance_floor", self.variance_floor),
-            weighting=checked("weighting", self.weighting),
+            missing=self.missing,
+            unseen=self.unseen,
+            unbiased=self.variance == "unbiased",
+            variance_floor=float(self.variance_floor),
+            weighting=self.weighting,
             normalise=bool(self.normalise),
-            bins=at_least_one("bins", self.bins),
+            bins=int(self.bins),
         )
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.errors import DataError, ModelFileError, NotMergeable, SettingsError, listed
-from likely.explain import Contrast, Explanation, rank
-from likely.explain.contrast import target_and_rivals
+from likely.explain import Explanation, rank
 from likely.explain.credible import check_level
-from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models import prediction
+from likely.models.classifier import Classifier, Labelling, Weights, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.evidence.codec import read_evidence, write_evidence
 from likely.models.evidence.counts import binned_summary, code_counts, count_plan, weighted_nb_from_counts
@@ -40,9 +39,10 @@ from likely.models.evidence.updates import (
     rows_with_weight,
     ways_for,
 )
-from likely.models.setting_checks import Check, check_settings
+from likely.models.prediction import RowsLike
+from likely.models.settings import Check, SchemaLike, TokenizerLike, check_settings
 from likely.parallel import WorkerPool, one_thread_each
-from likely.scorer import class_prior
+from likely.scorer import LogJoint, Priors, class_prior
 from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.summaries import read_summary, write_summary
@@ -96,9 +96,9 @@ class EvidenceClassifier(Classifier):
         max_pairs: int | None = None,
         max_triples: int | None = None,
         time_limit: float | None = None,
-        priors: Any = None,
-        schema: Any = None,
-        text: Any = None,
+        priors: Priors = None,
+        schema: SchemaLike = None,
+        text: TokenizerLike = None,
         progress: Callable[[str], None] | None = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -121,7 +121,7 @@ class EvidenceClassifier(Classifier):
         names = [column.name for column in evidence.encoding.columns]
         return [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         self._options()
         rows = self._training_rows(X, y, sample_weight)
@@ -150,13 +150,13 @@ class EvidenceClassifier(Classifier):
         refuse_sparse(table)
         return super()._schema_of(table, target)
 
-    def _counted_rows(self, X: Any, y: Any, sample_weight: Any) -> GivenRows:
+    def _counted_rows(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> GivenRows:
         """Further rows, without those that have no weight."""
         return rows_with_weight(self._further_rows(X, y, sample_weight))
 
     # EvidenceFit on, forgetting and merging, by counts.
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self:
         """Count more rows; new classes and categories are welcome. Corrections are stale from then on, see `refresh`.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
@@ -166,7 +166,7 @@ class EvidenceClassifier(Classifier):
         given = self._counted_rows(X, y, sample_weight)
         return self._recount(self.summary_ + count_further(given, self.summary_, self.n_jobs))
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Take rows out of the counts; corrections are stale from then on, see `refresh`."""
         check_is_fitted(self)
         given = self._counted_rows(X, y, sample_weight)
@@ -199,7 +199,7 @@ class EvidenceClassifier(Classifier):
         check_is_fitted(self)
         return copy(self)._recount(self.summary_ - self.summary_)
 
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Correct the model anew by rows that have been counted: all of them, or a fair sample with every class.
 
         Bins follow from the counts. Terms, variances and shares stay as they were chosen when it was fitted, so nothing
@@ -234,27 +234,21 @@ class EvidenceClassifier(Classifier):
 
     # Predicting.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; the first of equals."""
-        table = self._read(X)
-        return np.asarray(self.classes_[self.model_.choose(table, self.n_jobs)])
+    predict = prediction.predict
+    predict_proba = prediction.predict_proba
+    predict_log_proba = prediction.predict_log_proba
+    predict_joint_log_proba = prediction.predict_joint_log_proba
+    explain = prediction.explain
+    _scores = prediction.scores
 
-    def predict_proba(self, X: Any) -> Array:
-        """P(class | row), one column per class in the order of `classes_`."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
+    def _log_joint(self, X: RowsLike) -> LogJoint:
+        return self.model_.log_joint(self._read(X), self.n_jobs)
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | row)."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
+    def _explanation(self, X: RowsLike) -> Explanation:
+        """Where rows were counted since the last fit, the first contribution says that corrections are stale."""
+        return explanation(self.model_, self._read(X), stale=self.stale_)
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
-        table = self._read(X)
-        return self.model_.log_joint(table, self.n_jobs)
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, by the rows learned.
 
         Laplace's approximation: around the fitted tables their coefficients are taken for normal, with the curvature of
@@ -271,22 +265,6 @@ class EvidenceClassifier(Classifier):
         return interval(self.model_, self.summary_.classes.weights, self.priors, table, level, self.n_jobs)
 
     # Explaining.
-
-    @overload
-    def explain(self, X: Any, contrast: None = None) -> Explanation: ...
-
-    @overload
-    def explain(self, X: Any, contrast: Any) -> Contrast: ...
-
-    def explain(self, X: Any, contrast: Any = None) -> Explanation | Contrast:
-        """Prior and one contribution per column, pair and triple for each row: they sum to the log joint.
-
-        With `contrast`, log-odds: of one class against another, as in `contrast=("A", "B")`, or against all the rest.
-        Where rows were counted since the last fit, the contribution before all columns says that corrections are stale.
-        """
-        table = self._read(X)
-        why = explanation(self.model_, table, stale=self.stale_)
-        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
 
     def table_of(self, *columns: str) -> pd.DataFrame:
         """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
@@ -323,7 +301,7 @@ class EvidenceClassifier(Classifier):
     def _page(self) -> str:
         return learned_page(self, terms_page(self.model_.evidence, stale=self.stale_))
 
-    def with_priors(self, priors: Any) -> Self:
+    def with_priors(self, priors: Priors) -> Self:
         """Another classifier with the same evidence, but other priors."""
         check_is_fitted(self)
         other = copy(self)
@@ -354,7 +332,7 @@ class EvidenceClassifier(Classifier):
     def _prior_shares(self) -> Array:
         return self.model_.prior
 
-    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+    def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
         raise SettingsError("Evidence tells classes apart and has no density of rows, so novel ones cannot be told.")
 
     def _rows_learned(self) -> int:

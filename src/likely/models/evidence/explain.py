@@ -55,7 +55,7 @@ def interval(
     model: AdditivePredictor, classes: Array, priors: Any, table: Table, level: float, n_jobs: int | None
 ) -> tuple[Array, Array]:
     """Bounds of P(class | row) by Laplace's approximation; `classes` are the weights of the classes."""
-    believed = model.posterior(table, in_logs=False, n_jobs=n_jobs)
+    believed = model.log_joint(table, n_jobs).posterior()
     if len(classes) < 2:
         return believed, believed
     with one_thread_each():

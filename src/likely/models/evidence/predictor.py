@@ -6,14 +6,12 @@ table entries. `AdditiveModel` knows codes, `AdditivePredictor` names of classes
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array, UInt8
+from likely.arrays import AnyArray, Array, UInt8
 from likely.models.evidence.columns import NumericColumn, encode_table
 from likely.models.evidence.encoding import Encoding, Terms
 from likely.models.evidence.fitter import Expert
@@ -22,8 +20,7 @@ from likely.models.evidence.kernels import add_term_scores
 from likely.models.evidence.text_scores import TextModel, as_scores
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes
 from likely.numerics import log_of
-from likely.parallel import row_blocks, run
-from likely.scorer import Scorer
+from likely.scorer import LogJoint, Scorer
 from likely.table import Table
 
 
@@ -100,27 +97,27 @@ def class_scores(scores: Array, n_classes: int) -> Array:
 class AdditivePredictor(Scorer):
     """Log joint of rows of a table: log prior + intercepts beyond it + contributions of columns, terms and texts."""
 
-    classes: NDArray[Any]
+    classes: AnyArray
     columns: tuple[str, ...]
     prior: Array
     evidence: AdditiveModel
     text_models: tuple[TextModel, ...]
 
-    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
-        """Hand the log joint of every block of rows to `use`."""
+    def log_joint(self, table: Table, n_jobs: int | None = None) -> LogJoint:
+        """Log prior and what columns, terms and texts add, of every row and class."""
         codes = self.codes(table, n_jobs)
         log_likelihoods = [text_model.log_likelihood(table, n_jobs) for text_model in self.text_models]
-        constant = log_of(self.prior) + self.beyond_prior()
 
-        def score(block: slice) -> None:
+        def add_evidence(block: slice, joint: Array) -> None:
             scores = np.zeros((block.stop - block.start, len(self.evidence.intercept)))
             self.evidence.add_scores(codes, block, scores)
             for weight, log_likelihood in zip(self.evidence.text_weights, log_likelihoods, strict=True):
                 scores += weight * as_scores(log_likelihood[block])
-            use(block, constant + class_scores(scores, len(self.classes)))
+            joint += class_scores(scores, len(self.classes))
 
-        blocks = row_blocks(table.n_rows, len(self.classes) + len(self.evidence.starts))
-        run(score, blocks, n_jobs)
+        width = len(self.classes) + len(self.evidence.starts)
+        start = log_of(self.prior) + self.beyond_prior()
+        return LogJoint(table.n_rows, self.prior, start, [add_evidence], width, n_jobs)
 
     def codes(self, table: Table, n_jobs: int | None = None) -> UInt8:
         """Rows × columns of codes."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from likely.models.setting_checks import (
+from likely.models.settings import (
     COMMON,
     Check,
     are_tokenizers,
-    is_function,
     is_positive,
+    is_progress,
     is_random_state,
     optional,
     whole_from,
@@ -19,6 +19,6 @@ CHECKS: dict[str, Check] = {
     "max_triples": optional(whole_from(0)),
     "time_limit": optional(is_positive),
     "text": are_tokenizers,
-    "progress": is_function,
+    "progress": is_progress,
     "random_state": is_random_state,
 }

@@ -48,7 +48,7 @@ class TextModel:
 
     def log_likelihood(self, table: Table, n_jobs: int | None) -> Array:
         """log P(text | class), rows × classes."""
-        return self.model.log_joint(table, n_jobs) - np.log(self.model.prior)
+        return self.model.log_joint(table, n_jobs).array() - np.log(self.model.prior)
 
     def tokens(self, table: Table) -> list[list[Token]]:
         """For each text its known words and what each adds."""
