@@ -18,8 +18,8 @@ from likely.evaluation.cross_validation import readable
 from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
-from likely.models.prediction import Decides
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
+from likely.models.prediction import Decides
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.models.evidence.explain import table_differences
 from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.term_tables import table_differences
 from likely.stats import HasValues, Statistic, Summary, moments_of
 from likely.stats.protocol import Differs
 from likely.store.summaries import arrays_in

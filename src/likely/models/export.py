@@ -20,9 +20,9 @@ from likely.families.protocol import FittedFamily, HasParameters, HasTokens, Par
 from likely.families.tempered import bare
 from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import kind_of, table_writer
+from likely.models.evidence.explain import SEPARATOR, term_table
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.sql import evidence_query
-from likely.models.evidence.term_tables import SEPARATOR, term_table
 from likely.models.protocols import Exports
 from likely.models.tree.sql import identifier
 from likely.numerics import log_of

@@ -230,10 +230,12 @@ class Learner(Classifier):
     _scores = prediction.scores
 
     def _log_joint(self, X: RowsLike) -> LogJoint:
-        return self.model_.log_joint(self._read(X), self.n_jobs)
+        table = self._read(X)
+        return self.model_.log_joint(table, self.n_jobs)
 
     def _explanation(self, X: RowsLike) -> Explanation:
-        return Explanation.of(self.model_, self._read(X))
+        table = self._read(X)
+        return Explanation.of(self.model_, table)
 
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.
@@ -248,10 +250,12 @@ class Learner(Classifier):
         return credible_interval(self.model_, self.summary_, families, settings, self.priors, table, level)
 
     def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
-        return density(self._density_model(), self._read(X), ordinary, self.n_jobs)
+        table = self._read(X)
+        return density(self._density_model(), table, ordinary, self.n_jobs)
 
     def _ordinary_evidence(self, X: RowsLike) -> dict[str, float]:
-        return ordinary_density(self._density_model(), self._read(X), self.n_jobs)
+        table = self._read(X)
+        return ordinary_density(self._density_model(), table, self.n_jobs)
 
     def _density_model(self) -> Model:
         for name, family in self.families_.items():
@@ -296,7 +300,8 @@ class Learner(Classifier):
 
     def unseen_values(self, X: RowsLike) -> pd.DataFrame:
         """The cells whose category was never learned: row, column, value."""
-        return _unseen_values(self.model_, self._read(X))
+        table = self._read(X)
+        return _unseen_values(self.model_, table)
 
     def _page(self) -> str:
         return learned_page(self)

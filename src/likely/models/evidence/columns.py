@@ -18,25 +18,7 @@ from likely.parallel import run
 from likely.table import Table, index_levels
 from likely.table.table import INFINITE
 
-MANY_ROWS = 3000
 MIN_PARALLEL_CELLS = 1 << 16
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinCounts:
-    """How many bins a number has in its main effect, in pairs, in triples."""
-
-    fine: int
-    coarse: int
-    tiny: int = 6
-
-    @classmethod
-    def for_rows(cls, n_rows: int) -> BinCounts:
-        """√n bins for a main effect, between 2 and 64 (200 from 3,000 rows on)."""
-        root = max(int(np.sqrt(n_rows)), 2)
-        if n_rows < MANY_ROWS:
-            return cls(min(root, 64), 8)
-        return cls(min(root, 200), 12 if n_rows < 10_000 else 20)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

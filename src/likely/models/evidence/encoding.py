@@ -1,6 +1,8 @@
 """The encoding of a table: codes of its columns at three resolutions, and the design that a choice of terms gives.
 
-Main effects have fine bins, pairs (and weighted naive Bayes) coarse ones, triples tiny ones.
+Main effects have fine bins, pairs (and weighted naive Bayes) coarse ones, triples tiny ones. Tables have Gaussian
+priors with covariance v · M Mᵀ: categories are independent (M is the identity); the bins of a number have the
+covariance of a straight line plus a Brownian motion plus a nugget, so that neighbouring bins are alike.
 """
 
 from __future__ import annotations
@@ -10,23 +12,23 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, UInt8
-from likely.models.evidence.columns import Column
-from likely.models.evidence.design import Design
+from likely.arrays import Array, Int32, UInt8, UInt16
+from likely.models.evidence.columns import Column, NumericColumn
+from likely.models.evidence.design import UNIT_BASIS, Basis, Design
 from likely.models.evidence.kernels import pair_codes, triple_codes
-from likely.models.evidence.priors import UNIT_BASIS, Basis, coarse_basis, fine_basis, kronecker
 
 TRIPLE_RANK = 3
+NUGGET = 0.05
+MAX_Z = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
     """Interactions in a model: pairs (k × 2) and triples (k × 3) of column numbers."""
 
-    pairs: NDArray[np.int32]
-    triples: NDArray[np.int32]
+    pairs: Int32
+    triples: Int32
 
     @classmethod
     def none(cls) -> Terms:
@@ -45,7 +47,7 @@ class Resolution:
     """A coarser grouping of codes: columns × fine codes → coarse codes, and how many of these a column has."""
 
     lookup: UInt8
-    widths: NDArray[np.int32]
+    widths: Int32
 
     @classmethod
     def from_groups(cls, groups: Sequence[UInt8]) -> Resolution:
@@ -62,7 +64,7 @@ class Resolution:
             out[:, k] = self.lookup[k][codes[:, k]]
         return out
 
-    def starts(self) -> tuple[NDArray[np.int32], int]:
+    def starts(self) -> tuple[Int32, int]:
         """Where the cells of each column begin in one array of all columns, and its length."""
         return (np.cumsum(self.widths) - self.widths).astype(np.int32), int(self.widths.sum())
 
@@ -105,7 +107,7 @@ class Encoding:
         blocks += [(kronecker(tiny[a], tiny[b]), tiny[c]) for a, b, c in terms.triples.tolist()]
         return Design.of(blocks)
 
-    def codes(self, codes: UInt8, terms: Terms) -> NDArray[np.uint16] | UInt8:
+    def codes(self, codes: UInt8, terms: Terms) -> UInt16 | UInt8:
         """Rows × (columns + terms): codes of columns, then cells of pairs and triples."""
         if not len(terms):
             return codes
@@ -116,3 +118,74 @@ class Encoding:
         pair_codes(codes, terms.pairs, self.coarse.lookup, self.coarse.widths, out[:, n_columns:middle])
         triple_codes(codes, terms.triples, self.tiny.lookup, self.tiny.widths, out[:, middle:])
         return out
+
+
+# Priors of tables.
+
+
+def numeric_covariance(means: Array, mass: Array) -> Array:
+    """Prior covariance of the bins of a number, with mean variance about 1.
+
+    (z zᵀ + B + ν I)/(2 + ν): z are the standardised bin means, clipped to ±4 (a linear effect is cheap); B is the
+    covariance of a Brownian motion over cumulated √(share of rows), centred, with mean diagonal 1 (a smooth effect);
+    ν = 0.05 (a jump is possible).
+    """
+    share = mass / mass.sum()
+    means = _rescaled(means)
+    centred = means - share @ means
+    deviation = np.sqrt(share @ centred**2)
+    z = np.clip(centred / deviation, -MAX_Z, MAX_Z) if deviation > 0.0 else np.zeros_like(means)
+    position = np.cumsum(np.sqrt(share))
+    brownian = np.minimum(position[:, None], position[None, :])
+    brownian = brownian - brownian.mean(axis=0) - brownian.mean(axis=1)[:, None] + brownian.mean()
+    diagonal = np.trace(brownian) / len(brownian)
+    if diagonal > 0.0:
+        brownian /= diagonal
+    return np.asarray((np.outer(z, z) + brownian + NUGGET * np.eye(len(z))) / (2.0 + NUGGET))
+
+
+def fine_basis(column: Column) -> Basis:
+    """Basis of a main effect, of full rank."""
+    if not isinstance(column, NumericColumn) or len(column.means) < 2:
+        return Basis.identity(column.size)
+    return _eigenbasis(numeric_covariance(column.means, column.mass[: len(column.means)]), None, column.gap)
+
+
+def coarse_basis(column: Column, groups: UInt8, rank: int) -> Basis:
+    """Basis of one side of a pair or triple, over groups of the codes.
+
+    A number has at most the given rank, and one more for its gap.
+    """
+    if not isinstance(column, NumericColumn) or len(column.means) < 2:
+        return Basis.identity(int(groups.max()) + 1)
+    n = len(column.means)
+    mass, group = column.mass[:n], groups[1 : n + 1] - 1
+    total = np.bincount(group, weights=mass).astype(np.float64)
+    if len(total) < 2:
+        return Basis.identity(int(groups.max()) + 1)
+    means = np.bincount(group, weights=mass * _rescaled(column.means)) / total
+    return _eigenbasis(numeric_covariance(means, total), rank, column.gap)
+
+
+def kronecker(a: Basis, b: Basis) -> Basis:
+    """A ⊗ B: two columns of a triple as one side of it."""
+    matrix = np.kron(a.dense(), b.dense())
+    return Basis(matrix.shape[0], matrix.shape[1], np.ascontiguousarray(matrix))
+
+
+def _rescaled(means: Array) -> Array:
+    """Divided by a power of two, which is exact and leaves standard scores as they are, so that no square overflows."""
+    _, exponent = np.frexp(np.abs(means).max())
+    return np.asarray(np.ldexp(means, -int(exponent)))
+
+
+def _eigenbasis(matrix: Array, rank: int | None, gap: bool) -> Basis:
+    """Eigenvectors × root of eigenvalues, largest first, below a zero row; a gap is independent, with variance 1."""
+    values, vectors = np.linalg.eigh(matrix)
+    rank_kept = len(values) if rank is None else min(rank, len(values))
+    scaled = vectors[:, ::-1][:, :rank_kept] * np.sqrt(np.maximum(values[::-1][:rank_kept], 0.0))
+    basis = np.zeros((len(matrix) + 1 + gap, rank_kept + gap))
+    basis[1 : len(matrix) + 1, :rank_kept] = scaled
+    if gap:
+        basis[-1, -1] = 1.0
+    return Basis(*basis.shape, np.ascontiguousarray(basis))

@@ -16,18 +16,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import expit
 
-from likely.arrays import Array, UInt8
+from likely.arrays import Array, Int32, UInt8
 from likely.models.evidence.encoding import Encoding, Resolution, Terms
 from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.hyperparameters import Hyperparameters, LaplaceRows
-from likely.models.evidence.predictor import AdditiveModel
-from likely.models.evidence.row_source import RowSource
+from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
+from likely.models.evidence.row_source import RowSource, log_prior
 from likely.models.evidence.search import VARIANCE_GRID
-from likely.models.evidence.solver import log_prior
 from likely.numerics import log_normalise, step_lengths
 
 MAX_LAPLACE_ROWS = 500
@@ -96,7 +93,7 @@ class PriorCovariance:
             squares += of_pairs**2
         return np.asarray(mains + self.pair_scale * 0.5 * (total**2 - squares))
 
-    def _chosen_terms(self) -> list[tuple[NDArray[np.int32], float, Resolution, list[Array]]]:
+    def _chosen_terms(self) -> list[tuple[Int32, float, Resolution, list[Array]]]:
         pairs = (self.terms.pairs, float(self.term_scales[0]), self.encoding.coarse, self.coarse)
         triples = (self.terms.triples, float(self.term_scales[1]), self.encoding.tiny, self.tiny)
         return [some for some in (pairs, triples) if len(some[0])]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.errors import SettingsError, missing_columns
 from likely.models.evidence.columns import NumericColumn
-from likely.models.evidence.term_tables import TermTable, term_table
+from likely.models.evidence.explain import TermTable, term_table
 from likely.render.picture import Picture
 from likely.render.style import (
     AGAINST,
@@ -43,9 +43,10 @@ TITLE = "What each column adds for each class"
 UNIT = "nats"
 
 
-def plot_main_effects(classifier: Any, columns: Sequence[str] | None = None, most: int = MAX_COLUMNS) -> Picture:
+def plot_main_effects(
+    model: AdditivePredictor, columns: Sequence[str] | None = None, most: int = MAX_COLUMNS
+) -> Picture:
     """Main effects of the columns that are named, or of those with the largest ones, with the rows beneath."""
-    model: AdditivePredictor = classifier.model_
     available = [column.name for column in model.evidence.encoding.columns]
     unknown = [name for name in columns or () if name not in model.columns]
     if unknown:
@@ -75,9 +76,8 @@ def plot_main_effects(classifier: Any, columns: Sequence[str] | None = None, mos
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
 
 
-def plot_pair(classifier: Any, a: str, b: str) -> Picture:
+def plot_pair(model: AdditivePredictor, a: str, b: str) -> Picture:
     """Heat map of the interaction of two columns, beyond their main effects."""
-    model: AdditivePredictor = classifier.model_
     table = term_table(model, (a, b), MIN_DIGITS)
     if table.names != (a, b):
         table = TermTable(table.columns[::-1], table.cells[::-1], table.entries.swapaxes(0, 1))

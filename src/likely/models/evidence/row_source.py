@@ -243,6 +243,13 @@ class Rows(RowSource):
         return out
 
 
+def log_prior(class_weights: Array) -> Array:
+    """Intercept of a model: log odds of the second of two classes, else log shares; a class without rows is rare."""
+    floor = 1e-3 * class_weights.max() / len(class_weights)
+    logs = np.log(np.maximum(class_weights, floor) / class_weights.sum())
+    return np.asarray(logs[1:] - logs[:1] if len(logs) == 2 else logs)
+
+
 def text_offset(text_scores: Array, text_weights: Array) -> Array:
     """Σ weight of text · scores of text: rows × scores."""
     n_scores = text_scores.shape[1] // len(text_weights)

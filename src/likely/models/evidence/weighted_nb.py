@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, UInt8
 from likely.models.evidence.kernels import residuals
-from likely.models.evidence.row_source import Block, Rows, RowSource
-from likely.models.evidence.solver import log_prior
+from likely.models.evidence.row_source import Block, Rows, RowSource, log_prior
 from likely.models.feature_weights import RIDGE, penalised
 from likely.numerics import lbfgs
 
