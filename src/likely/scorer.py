@@ -31,6 +31,7 @@ class LogJoint:
     """log P(class, row) of some rows, block by block; rows × classes need not be there as a whole.
 
     Every row begins with `start`, to which the scorers add. A row that no class allows has the prior as its posterior.
+    `dtype` is that of what comes out; all is reckoned in double precision.
     """
 
     n_rows: int
@@ -39,6 +40,7 @@ class LogJoint:
     scorers: Sequence[BlockScorer]
     width: int
     n_jobs: int | None = None
+    dtype: np.dtype[np.floating] | None = None
 
     def each_block(self, use: Callable[[slice, Array], None]) -> None:
         """Hand the log joint of every block of rows to `use`."""
@@ -55,7 +57,7 @@ class LogJoint:
 
     def array(self) -> Array:
         """All of it, rows × classes."""
-        out = np.empty((self.n_rows, len(self.prior)))
+        out = self._empty()
 
         def keep(block: slice, joint: Array) -> None:
             out[block] = joint
@@ -65,8 +67,14 @@ class LogJoint:
 
     def posterior(self, *, in_logs: bool = False) -> Array:
         """P(class | row), or its logarithm."""
-        out = np.empty((self.n_rows, len(self.prior)))
-        self.each_block(lambda block, joint: normalise(joint, self.prior, in_logs, out[block]))
+        out = self._empty()
+
+        def keep(block: slice, joint: Array) -> None:
+            exact = out[block] if out.dtype == np.float64 else joint
+            normalise(joint, self.prior, in_logs, exact)
+            out[block] = exact
+
+        self.each_block(keep)
         return out
 
     def choose(self) -> Index:
@@ -74,6 +82,9 @@ class LogJoint:
         out = np.empty(self.n_rows, dtype=np.intp)
         self.each_block(lambda block, joint: most_probable(joint, self.prior, out[block]))
         return out
+
+    def _empty(self) -> Array:
+        return np.empty((self.n_rows, len(self.prior)), dtype=self.dtype)
 
 
 class Scorer(ABC):

@@ -16,7 +16,7 @@ from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.models.prediction import RowsLike
 from likely.naive_bayes.classifier import Rows
-from likely.naive_bayes.counts import CONSTRAINTS, DiscreteNB, floats_of
+from likely.naive_bayes.discrete import CONSTRAINTS, DiscreteNB, floats_of
 from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
 

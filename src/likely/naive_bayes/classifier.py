@@ -126,27 +126,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     # Predicting and deciding.
 
     predict = prediction.predict
+    predict_proba = prediction.predict_proba
+    predict_log_proba = prediction.predict_log_proba
+    predict_joint_log_proba = prediction.predict_joint_log_proba
     decide = prediction.decide
     risk = prediction.risk
     decisions = prediction.decisions
     novelty = prediction.novelty
     estimate_priors = prediction.estimate_priors
     _scores = prediction.scores
-
-    def predict_proba(self, X: RowsLike) -> Array:
-        """P(class | row), one column per class in the order of `classes_`."""
-        rows = self._read_more(X)
-        return self._as_precise(self._bound(rows).posterior(), rows)
-
-    def predict_log_proba(self, X: RowsLike) -> Array:
-        """log P(class | row)."""
-        rows = self._read_more(X)
-        return self._as_precise(self._bound(rows).posterior(in_logs=True), rows)
-
-    def predict_joint_log_proba(self, X: RowsLike) -> Array:
-        """log P(class, row)."""
-        rows = self._read_more(X)
-        return self._as_precise(self._bound(rows).array(), rows)
 
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row), given what was counted; see `BayesClassifier.predict_interval`."""
@@ -187,17 +175,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         return self._read(X, reset=False)
 
     def _log_joint(self, X: RowsLike) -> LogJoint:
-        return self._bound(self._read_more(X))
-
-    def _bound(self, rows: Rows) -> LogJoint:
+        rows = self._read_more(X)
         n_rows, n_columns = rows.shape
         held = n_columns if isinstance(rows, np.ndarray) else rows.nnz // max(n_rows, 1)
         start = self._log_start()
-        return LogJoint(n_rows, self._prior(), start, [self._scorer(rows)], held + len(start))
+        scorers = [self._scorer(rows)]
+        return LogJoint(n_rows, self._prior(), start, scorers, held + len(start), dtype=self._precision(rows))
 
-    def _as_precise(self, found: Array, rows: Rows) -> Array:
-        """In the type of these rows."""
-        return found
+    def _precision(self, rows: Rows) -> np.dtype[np.floating]:
+        """The type of the probabilities of these rows."""
+        return np.dtype(np.float64)
 
 
 def _read_weights(given: ColumnLike, rows: Rows) -> Array:

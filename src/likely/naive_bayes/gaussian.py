@@ -148,9 +148,9 @@ class GaussianNB(NaiveBayes[Spread]):
         n, mean, deviation = self._seen[1].by_class.n, np.asarray(self.theta_, dtype=np.float64), self._deviation()
         return [lambda block, *out: add_bells(n, mean, deviation, np.asarray(rows[block], dtype=np.float64), *out)]
 
-    def _as_precise(self, found: Array, rows: AnyArray) -> Array:
+    def _precision(self, rows: AnyArray) -> np.dtype[np.floating]:
         own = rows.dtype if rows.dtype.kind == "f" else np.float64
-        return found.astype(np.result_type(own, self.theta_.dtype), copy=False)
+        return np.result_type(own, self.theta_.dtype)
 
     def _deviation(self) -> Array:
         """Roots of `var_`, and those kept apart where it has left the floats."""

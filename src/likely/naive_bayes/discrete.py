@@ -1,9 +1,10 @@
-"""What the classifiers of counts share: pseudo counts and priors; and the base of those that read count matrices."""
+"""Classifiers of counts: pseudo counts and priors, the base of those that read count matrices, and two of these."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar, Protocol
 
@@ -15,8 +16,11 @@ from sklearn.utils.validation import check_non_negative, validate_data
 
 from likely.arrays import Array, ColumnLike, Int32
 from likely.errors import BadCell, SettingsError
-from likely.families.counts import DenseWeights, SparseWeights
+from likely.families.complement import LEAST_PSEUDO, complement_weights
+from likely.families.counts import DenseWeights, SparseWeights, Weights
+from likely.families.multinomial import add_counts, multinomial_weights
 from likely.families.outcomes import BlockScorer
+from likely.families.uncertainty import Certainty
 from likely.models.prediction import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes, Rows
 from likely.numerics import log_of
@@ -167,6 +171,145 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
             weights.add(floats_of(rows, block), joint)
 
         return score
+
+
+class MultinomialNB(DiscreteNB):
+    """Counts of words or events: each occurrence is drawn from the urn of its class.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        Pseudo count of each column (Laplace, Lidstone).
+    force_alpha : bool, default=True
+        Take `alpha` as it is; if False, it is at least 1e-10.
+    fit_prior : bool, default=True
+        Count P(class); if False, all classes are equally probable.
+    class_prior : array-like of shape (n_classes,), default=None
+        P(class), if it is known.
+
+    Attributes
+    ----------
+    class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        Weight and log probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Sum of each column in each class, and log P(column | class). Written out when asked for.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> clf = MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["sea", "sea", "hills"])
+    >>> clf.predict([[1, 0]]), clf.feature_count_.tolist()
+    (array(['sea'], dtype='<U5'), [[0.0, 3.0], [3.0, 0.0]])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float | ColumnLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ColumnLike | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _believe(self, weights: Array, counts: FeatureCounts, pseudo: Array) -> Weights:
+        return multinomial_weights(counts, pseudo)
+
+    def _log_shares(self, beliefs: DenseWeights) -> Array:
+        return beliefs.lines.T
+
+    def _spreads(self, rows: Rows) -> list[Certainty]:
+        a = self._seen[1].dense() + self._pseudo_counts()
+        return [lambda block, *out: add_counts(a, floats_of(rows, block), *out)]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class ComplementNB(DiscreteNB):
+    """Counts of words or events, weighed by how rare they are in all other classes.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        Pseudo count of each column. It is never below 1e-10: a weight must stay finite.
+    force_alpha : bool, default=True
+        If False, an `alpha` below 1e-10 comes with a warning.
+    fit_prior : bool, default=True
+        Only used if there is a single class.
+    class_prior : array-like of shape (n_classes,), default=None
+        Not used for predictions.
+    norm : bool, default=False
+        Divide the weights of each class by their sum.
+
+    Attributes
+    ----------
+    class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        Weight and log probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    feature_all_ : ndarray of shape (n_features,)
+        Sum of each column.
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Sum of each column in each class, and its weight. Written out when asked for.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> clf = ComplementNB().fit([[2, 0], [1, 0], [0, 3]], ["sea", "sea", "hills"])
+    >>> clf.predict([[1, 0]]), clf.feature_all_.tolist()
+    (array(['sea'], dtype='<U5'), [3.0, 3.0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
+        **CONSTRAINTS,
+        "norm": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float | ColumnLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ColumnLike | None = None,
+        norm: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _believe(self, weights: Array, counts: FeatureCounts, pseudo: Array) -> Weights:
+        return complement_weights(counts, np.maximum(pseudo, LEAST_PSEUDO), norm=self.norm)
+
+    def _log_shares(self, beliefs: DenseWeights) -> Array:
+        return beliefs.lines.T
+
+    def _settle(self, weights: Array, columns: FeatureCounts) -> None:
+        super()._settle(weights, columns)
+        self.feature_all_ = columns.column_sums()
+
+    def _log_start(self) -> Array:
+        return self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
+
+    def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
+        raise SettingsError("ComplementNB weighs words by the other classes and so has no density to find novelty by.")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
 
 
 def floats_of(rows: Rows, block: slice) -> Rows:
