@@ -7,7 +7,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import ClassVar, Self, TypeAlias, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import AnyArray, Array, ColumnLike
+from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import persistence, prediction
-from likely.models.prediction import RowsLike
-from likely.models.protocols import KeepsLearned
+from likely.models.protocols import KeepsLearned, Labelling, RowsLike, Weights
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
 from likely.store import Reader
@@ -29,11 +28,6 @@ from likely.store.labels import unsaved_type
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
-
-Labelling: TypeAlias = ColumnLike | str
-"""Labels of rows, or the name of the column that holds them."""
-
-Weights: TypeAlias = ColumnLike | float | None
 
 
 class UnsavedWarning(UserWarning):

@@ -32,10 +32,11 @@ from likely.families import Settings, family_named
 from likely.families.categorical import Categorical
 from likely.families.tempered import bare
 from likely.models import prediction
-from likely.models.classifier import Classifier, Labelling, TrainingRows, Weights, warn_if_unsaved
+from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
-from likely.models.prediction import RowsLike, density, ordinary_density
+from likely.models.prediction import density, ordinary_density
+from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import SchemaLike, TokenizerLike, check_settings
 from likely.scorer import LogJoint, Model, Priors, remaining_priors
 from likely.stats import Summary
@@ -216,7 +217,7 @@ class Learner(Classifier):
     def _rows_learned(self) -> int:
         return self.summary_.n_rows
 
-    def _weights_kept(self) -> dict[str, Any] | None:
+    def _weights_kept(self) -> dict[str, object] | None:
         """Learned weights as plain values for a file."""
         return None
 

@@ -7,26 +7,24 @@ which rows are novel; of any other one, posteriors are enough to decide.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeAlias, overload, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
 import numpy as np
 
-from likely.arrays import AnyArray, Array, Flags, TableLike
+from likely.arrays import AnyArray, Array, Flags
 from likely.decide import Chosen, Loss, LossMatrix, Novelty, as_loss
 from likely.decide.priors import likelihood_ratios, shifted_prior
 from likely.decide.refusal import checked_novelty
 from likely.decide.scores import Block, Joint, Scores
 from likely.explain import Contrast, Explanation
 from likely.explain.contrast import target_and_rivals
+from likely.models.protocols import RowsLike
 from likely.scorer import LogJoint, Model
 from likely.table import GAP, Table
 from likely.table.cells import Cells, NumberCells
 
 if TYPE_CHECKING:
     import pandas as pd
-
-RowsLike: TypeAlias = TableLike | Table
-"""Rows to predict for: raw, or read already."""
 
 
 class HasLogJoint(Protocol):

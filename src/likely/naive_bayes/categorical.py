@@ -20,7 +20,7 @@ from likely.errors import DataError, SettingsError
 from likely.families.categorical import add_lines
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.models.prediction import RowsLike
+from likely.models.protocols import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.naive_bayes.discrete import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
 from likely.numerics import log_of

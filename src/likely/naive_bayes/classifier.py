@@ -17,7 +17,7 @@ from likely.errors import DataError, SettingsError
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.models import prediction
-from likely.models.prediction import RowsLike
+from likely.models.protocols import RowsLike
 from likely.numerics import refuse_heavy, together
 from likely.parallel import Adds
 from likely.scorer import LogJoint

@@ -18,6 +18,7 @@ from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
 from likely.models.learner import Learner, counted_schema
+from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import (
     BELIEFS,
     BINS,
@@ -118,7 +119,7 @@ class BayesClassifier(Learner):
         self.weights = weights
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         check_settings(self)
         rows = self._training_rows(X, y, sample_weight)
@@ -142,7 +143,7 @@ class BayesClassifier(Learner):
         """
         return self._resettle(changes)
 
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn the weights of the columns anew from rows that have been learned: all of them, or a fair sample."""
         check_is_fitted(self)
         if not self._wants_weights():
@@ -252,7 +253,7 @@ class BayesClassifier(Learner):
         learned = self.exponents_ if self._wants_weights() else None
         return (None, None) if learned is None else (learned.weights, learned.offsets)
 
-    def _weights_kept(self) -> dict[str, Any] | None:
+    def _weights_kept(self) -> dict[str, object] | None:
         return None if self.exponents_ is None else self.exponents_.kept(self.families_)
 
     def _restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:

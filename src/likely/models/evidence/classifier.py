@@ -18,9 +18,9 @@ from likely.errors import DataError, ModelFileError, SettingsError
 from likely.explain import Explanation, rank
 from likely.explain.credible import check_level
 from likely.models import prediction
-from likely.models.classifier import Classifier, Labelling, TrainingRows, Weights, warn_if_unsaved
+from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
-from likely.models.evidence.codec import read_evidence, write_evidence
+from likely.models.evidence.codec import read_evidence
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, table_of, terms_page
 from likely.models.evidence.fit import STEPS, EvidenceFit, Options
 from likely.models.evidence.fitter import EncodedData
@@ -44,7 +44,7 @@ from likely.models.evidence.updates import (
     weighted_nb_from_counts,
 )
 from likely.models.learner import refuse_other_families
-from likely.models.prediction import RowsLike
+from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import (
     COMMON,
     Check,
@@ -63,6 +63,7 @@ from likely.progress import Shown, StepBar
 from likely.scorer import LogJoint, Model, Priors, class_prior
 from likely.stats import Summary
 from likely.store import Reader, Writer
+from likely.store.codec import write
 from likely.store.summaries import read_summary, write_summary
 from likely.table import Table, index_levels
 from likely.table.schema import Schema
@@ -143,9 +144,7 @@ class EvidenceClassifier(Classifier):
     def pairs_(self) -> list[tuple[str, ...]]:
         """Names of the columns that have a table together: pairs first, then triples."""
         check_is_fitted(self)
-        evidence = self.model_.evidence
-        names = [column.name for column in evidence.encoding.columns]
-        return [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
+        return self.model_.evidence.term_names()
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
@@ -250,7 +249,7 @@ class EvidenceClassifier(Classifier):
 
     def _side(self) -> Side:
         evidence = self.model_.evidence
-        columns = (*(column.name for column in evidence.encoding.columns), *self.schema_.text)
+        columns = (*evidence.encoding.names, *self.schema_.text)
         return Side(evidence.hyperparameters, columns, self.classes_, self.summary_.n_rows)
 
     # Predicting.
@@ -362,13 +361,13 @@ class EvidenceClassifier(Classifier):
     def _rows_learned(self) -> int:
         return self.summary_.n_rows
 
-    def _write_learned(self, writer: Writer) -> Any:
+    def _write_learned(self, writer: Writer) -> object:
         return {
             "form": FORM,
             "summary": write_summary(self.summary_, writer),
-            "evidence": write_evidence(self.model_.evidence, writer),
+            "evidence": write(self.model_.evidence, writer),
             "stale": self.stale_,
-            "corrected": write_evidence(self._corrected, writer) if self.stale_ and self._corrected else None,
+            "corrected": write(self._corrected, writer) if self.stale_ and self._corrected else None,
         }
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
@@ -384,8 +383,8 @@ class EvidenceClassifier(Classifier):
         if set(summary.parts) != set(count_plan(self.schema_, texts=True)):
             raise DataError("its counts are not those of its columns")
         evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
-        names = [column.name for column in evidence.encoding.columns]
-        if [*names, *self.schema_.text] != sorted(self.schema_.features, key=[*names, *self.schema_.text].index):
+        names = [*evidence.encoding.names, *self.schema_.text]
+        if names != sorted(self.schema_.features, key=names.index):
             raise DataError("its evidence is not about the columns of its schema")
         for column in evidence.encoding.columns:
             code_counts(column, summary)  # refuses counts that do not fall into its bins
@@ -393,5 +392,5 @@ class EvidenceClassifier(Classifier):
         self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), n_texts)
         self._remember(evidence, summary, stale=stale)
 
-    def _settings_kept(self) -> dict[str, Any]:
+    def _settings_kept(self) -> dict[str, object]:
         return {**super()._settings_kept(), "progress": None}  # a function cannot be saved

@@ -13,7 +13,7 @@ from likely.models.evidence.encoding import Encoding, Terms
 from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, table_starts
 from likely.stats.protocol import HEAVIEST_COUNT
-from likely.store.codec import Context, Form, Reader, Writer, expect, read, register, write
+from likely.store.codec import Context, Form, Reader, expect, read, register
 from likely.table import level_key
 
 MOST_RANK = 64
@@ -22,13 +22,8 @@ MOST_PLACES = 1 << 30
 """Cells of a term are named by two bytes, and places in all tables together by four."""
 
 
-def write_evidence(evidence: AdditiveModel, writer: Writer) -> Any:
-    """Columns with their cuts or categories, terms by the places of their columns, tables one after another."""
-    return write(evidence, writer)
-
-
 def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
-    """The model that `write_evidence` wrote: every code has its cell, every term its columns."""
+    """A model that was written: every code has its cell, every term its columns."""
     return read(AdditiveModel, data, reader, n_classes=n_classes, n_texts=n_texts)
 
 

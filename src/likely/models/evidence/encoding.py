@@ -16,7 +16,7 @@ import numpy as np
 from likely.arrays import Array, Int32, UInt8, UInt16
 from likely.models.evidence.columns import Column, NumericColumn
 from likely.models.evidence.design import UNIT_BASIS, Basis, Design
-from likely.models.evidence.kernels import pair_codes, triple_codes
+from likely.models.evidence.kernels import term_codes
 
 TRIPLE_RANK = 3
 NUGGET = 0.05
@@ -37,9 +37,10 @@ class Terms:
     def __len__(self) -> int:
         return len(self.pairs) + len(self.triples)
 
-    def tuples(self) -> list[tuple[int, ...]]:
-        """Every interaction as a tuple of column numbers, pairs first."""
-        return [tuple(term) for term in [*self.pairs.tolist(), *self.triples.tolist()]]
+    def tuples(self, n_columns: int = 0) -> list[tuple[int, ...]]:
+        """Every interaction as a tuple of column numbers, pairs first; before them, so many single columns."""
+        single = [(k,) for k in range(n_columns)]
+        return [*single, *(tuple(term) for term in [*self.pairs.tolist(), *self.triples.tolist()])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +76,11 @@ class Encoding:
 
     columns: tuple[Column, ...]
     rank: int
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
 
     @cached_property
     def coarse(self) -> Resolution:
@@ -115,8 +121,8 @@ class Encoding:
         out = np.empty((len(codes), n_columns + len(terms)), dtype=np.uint16)
         out[:, :n_columns] = codes
         middle = n_columns + len(terms.pairs)
-        pair_codes(codes, terms.pairs, self.coarse.lookup, self.coarse.widths, out[:, n_columns:middle])
-        triple_codes(codes, terms.triples, self.tiny.lookup, self.tiny.widths, out[:, middle:])
+        term_codes(codes, terms.pairs, self.coarse.lookup, self.coarse.widths, out[:, n_columns:middle])
+        term_codes(codes, terms.triples, self.tiny.lookup, self.tiny.widths, out[:, middle:])
         return out
 
 

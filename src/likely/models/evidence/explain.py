@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from likely.models.evidence.laplace import LaplaceApproximation
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, class_scores
 from likely.parallel import one_thread_each
 from likely.render.factors import Status
+from likely.scorer import Priors
 from likely.table import Table
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def table_of(model: AdditivePredictor, columns: tuple[str, ...]) -> pd.DataFrame
 
     told = term_table(model, columns)
     places = np.indices(told.entries.shape[:-1]).reshape(len(told.cells), -1)
-    out: dict[Any, Any] = {
+    out: dict[Hashable, list[str] | list[float] | Array] = {
         name: [cells[code] for code in codes] for name, cells, codes in zip(told.names, told.cells, places, strict=True)
     }
     if len(told.columns) == 1:
@@ -50,14 +51,13 @@ def table_of(model: AdditivePredictor, columns: tuple[str, ...]) -> pd.DataFrame
 
 def terms_page(evidence: AdditiveModel, *, stale: bool) -> Markup:
     """Which columns are heard together, and whether the corrections are stale, as HTML."""
-    names = [column.name for column in evidence.encoding.columns]
-    lines = [[SEPARATOR.join(names[k] for k in term)] for term in evidence.terms.tuples()]
+    lines = [[SEPARATOR.join(names)] for names in evidence.term_names()]
     more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
     return joined(tag("p", TOLD_STALE) if stale else None, more)
 
 
 def interval(
-    model: AdditivePredictor, classes: Array, priors: Any, table: Table, level: float, n_jobs: int | None
+    model: AdditivePredictor, classes: Array, priors: Priors, table: Table, level: float, n_jobs: int | None
 ) -> tuple[Array, Array]:
     """Bounds of P(class | row) by Laplace's approximation; `classes` are the weights of the classes."""
     believed = model.log_joint(table, n_jobs).posterior()
@@ -131,8 +131,8 @@ class TermTable:
 def term_table(model: AdditivePredictor, columns: Sequence[str], digits: int = DIGITS) -> TermTable:
     """The fitted table of these columns, in whatever order they are named."""
     evidence = model.evidence
-    encoding, names = evidence.encoding, [column.name for column in evidence.encoding.columns]
-    terms = [(k,) for k in range(len(names))] + evidence.terms.tuples()
+    encoding, names = evidence.encoding, evidence.encoding.names
+    terms = evidence.terms.tuples(len(names))
     wanted = [term for term in terms if {names[k] for k in term} == set(columns)]
     if not wanted or len(columns) != len(set(columns)):
         raise SettingsError(f"No table was learned for {SEPARATOR.join(columns)!r}; see `pairs_` for those there are.")
@@ -219,12 +219,12 @@ def table_differences(a: AdditivePredictor, b: AdditivePredictor) -> Iterator[Di
 class _NamedModel:
     """A model by names of columns, of the classes that both models have."""
 
-    def __init__(self, model: AdditivePredictor, labels: list[Any]) -> None:
+    def __init__(self, model: AdditivePredictor, labels: list[Hashable]) -> None:
         self.model, evidence = model, model.evidence
         self.columns: dict[str, Column] = {column.name: column for column in evidence.encoding.columns}
         names = list(self.columns)
         self.starts = dict(zip(names, evidence.starts.tolist(), strict=False))
-        self.terms = [tuple(names[k] for k in term) for term in evidence.terms.tuples()]
+        self.terms = evidence.term_names()
         self.text_weights = {
             text_model.column: float(s) for text_model, s in zip(model.text_models, evidence.text_weights, strict=True)
         }
@@ -245,7 +245,7 @@ class _NamedModel:
 
 
 def _term_difference(
-    mine: _NamedModel, theirs: _NamedModel, term: tuple[str, ...], labels: list[Any]
+    mine: _NamedModel, theirs: _NamedModel, term: tuple[str, ...], labels: list[Hashable]
 ) -> Iterator[Difference]:
     """A pair or triple that both have, if it has the same cells in both."""
     tables = [term_table(side.model, term) for side in (mine, theirs)]
@@ -256,7 +256,9 @@ def _term_difference(
         yield from _largest_difference(SEPARATOR.join(term), cells, entries[0], entries[1], labels)
 
 
-def _largest_difference(name: str, cells: list[str], a: Array, b: Array, labels: list[Any]) -> Iterator[Difference]:
+def _largest_difference(
+    name: str, cells: list[str], a: Array, b: Array, labels: list[Hashable]
+) -> Iterator[Difference]:
     gap = np.abs(a - b)
     if gap.size and gap.max() > MIN_DIFFERENCE:
         cell, k = np.unravel_index(int(gap.argmax()), gap.shape)

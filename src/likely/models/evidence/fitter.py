@@ -139,9 +139,7 @@ def _mean_coefficients(experts: Sequence[Expert], terms: Terms, design: Design, 
 
 def _term_places(terms: Terms, design: Design) -> dict[tuple[int, ...], int]:
     """The place of every term in a design, by its column numbers."""
-    n_columns = len(design.layout) - len(terms)
-    keys = [*((k,) for k in range(n_columns)), *terms.tuples()]
-    return {key: k for k, key in enumerate(keys)}
+    return {key: k for k, key in enumerate(terms.tuples(len(design.layout) - len(terms)))}
 
 
 def _coefficients_of(design: Design, k: int) -> slice:

@@ -47,7 +47,7 @@ def plot_main_effects(
     model: AdditivePredictor, columns: Sequence[str] | None = None, most: int = MAX_COLUMNS
 ) -> Picture:
     """Main effects of the columns that are named, or of those with the largest ones, with the rows beneath."""
-    available = [column.name for column in model.evidence.encoding.columns]
+    available = model.evidence.encoding.names
     unknown = [name for name in columns or () if name not in model.columns]
     if unknown:
         raise missing_columns(unknown, model.columns)

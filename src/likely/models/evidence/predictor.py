@@ -137,6 +137,11 @@ class AdditiveModel:
         """With more weight on texts."""
         return replace(self, text_weights=self.text_weights + text_weights)
 
+    def term_names(self) -> list[tuple[str, ...]]:
+        """The names of the columns of every interaction."""
+        names = self.encoding.names
+        return [tuple(names[k] for k in term) for term in self.terms.tuples()]
+
     def add_scores(self, codes: UInt8, block: slice, out: Array) -> None:
         """Add the tables of a block of rows to their scores, given the codes of all rows."""
         coarse, tiny = self.encoding.coarse, self.encoding.tiny
@@ -199,9 +204,8 @@ class AdditivePredictor(Scorer):
     def contributions(self, table: Table) -> tuple[list[tuple[str, ...]], Array]:
         """Columns of each term (none for the intercept beyond the prior), and rows × terms × classes: they add up."""
         evidence, encoding = self.evidence, self.evidence.encoding
-        names, n_classes = [column.name for column in encoding.columns], len(self.classes)
-        terms: list[tuple[str, ...]] = [(name,) for name in names]
-        terms += [tuple(names[k] for k in term) for term in evidence.terms.tuples()]
+        n_classes = len(self.classes)
+        terms: list[tuple[str, ...]] = [*((name,) for name in encoding.names), *evidence.term_names()]
         cells = encoding.codes(self.codes(table), evidence.terms).astype(np.int64) + evidence.starts
         parts = [np.tile(self.beyond_prior(), (table.n_rows, 1))]
         parts += [class_scores(evidence.tables[cells[:, k]], n_classes) for k in range(cells.shape[1])]

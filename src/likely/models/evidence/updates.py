@@ -165,10 +165,10 @@ def warm_start(last: AdditiveModel, encoding: Encoding, terms: Terms) -> Expert:
 
 def _carried_over(last: AdditiveModel, encoding: Encoding, terms: Terms, n_cells: int) -> Array:
     """The tables of `last` for the codes of a encoding: zeros where it has no such term or code."""
-    names, before = ([column.name for column in one.columns] for one in (encoding, last.encoding))
-    starts = dict(zip([(k,) for k in range(len(before))] + last.terms.tuples(), last.starts.tolist(), strict=True))
+    names, before = encoding.names, last.encoding.names
+    starts = dict(zip(last.terms.tuples(len(before)), last.starts.tolist(), strict=True))
     out, end = np.zeros((n_cells, last.tables.shape[1])), 0
-    for term in [(k,) for k in range(len(names))] + terms.tuples():
+    for term in terms.tuples(len(names)):
         order = len(term)
         widths = [_width(encoding, place, order) for place in term]
         first, end = end, end + int(np.prod(widths))
