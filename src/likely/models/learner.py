@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
@@ -28,7 +27,7 @@ from likely.engines.plan import (
 from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Explanation, Nomogram, next_measurement, rank, rank_words
 from likely.explain.credible import credible_interval
-from likely.families import Settings, family_named
+from likely.families import Settings, family_named, smoothing_by_column
 from likely.families.categorical import Categorical
 from likely.families.tempered import bare
 from likely.models import prediction
@@ -46,6 +45,9 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
+SETTLED = ("missing", "unseen", "variance_floor", "covariance", "shrinkage", "weighting", "normalise", "bins")
+"""Parameters that go into the `Settings` of families as they are."""
+
 FOR_DENSITIES: Mapping[str, object] = {"unseen": "smooth", "weights": None}
 """Densities of rows have no weights, and a value never seen is as rare as smoothing says: novel, not ignored."""
 
@@ -53,7 +55,7 @@ FOR_DENSITIES: Mapping[str, object] = {"unseen": "smooth", "weights": None}
 class Learner(Classifier):
     """A classifier whose memory is a summary, which is settled into a model: one family for each column.
 
-    Its parameters are `priors`, `families`, `schema`, `text` and `n_jobs`, and those that `_settings` makes use of.
+    Its parameters are `smoothing`, `priors`, `families`, `schema`, `text` and `n_jobs`, and any of `SETTLED`.
     """
 
     priors: Priors
@@ -65,9 +67,12 @@ class Learner(Classifier):
     model_: Model
     families_: dict[str, str]
 
-    @abstractmethod
     def _settings(self, columns: tuple[str, ...]) -> Settings:
-        """The parameters that families are settled with, checked."""
+        """The parameters that families are settled with; those that a classifier does not have are as usual."""
+        own = vars(self)
+        given = {name: own[name] for name in SETTLED if name in own}
+        unbiased = own.get("variance", "unbiased") == "unbiased"
+        return Settings(smoothing_by_column(own["smoothing"], columns, auto=True), unbiased=unbiased, **given)
 
     def _settings_for(self, summary: Summary, assigned: Mapping[str, str]) -> Settings:
         """The same, where some of them are chosen by what was seen."""

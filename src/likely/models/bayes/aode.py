@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
@@ -13,7 +14,7 @@ from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.engines.plan import Task
 from likely.errors import SettingsError, did_you_mean, listed
-from likely.families import Settings, smoothing_by_column
+from likely.families import Settings
 from likely.measures import information_gain
 from likely.models.learner import Learner
 from likely.models.settings import (
@@ -150,11 +151,7 @@ class AODEClassifier(Learner):
         return {**super()._usual_families(), "numeric": "aode", "nominal": "aode", "sparse": "aode"}
 
     def _settings(self, columns: tuple[str, ...]) -> Settings:
-        return Settings(
-            smoothing=smoothing_by_column(self.smoothing, columns),
-            bins=int(self.bins),
-            fewest=float(self.min_cases),
-        )
+        return replace(super()._settings(columns), fewest=float(self.min_cases))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.engines.plan import Families, Task
 from likely.errors import SettingsError
-from likely.families import Settings, Smoothing, smoothing_by_column
+from likely.families import Settings, Smoothing
 from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
@@ -262,18 +262,6 @@ class BayesClassifier(Learner):
             return self._settle(summary, families)
         self.exponents_ = read_weights(weights, families, len(summary.classes))
         return super()._settle(summary, families)
-
-    def _settings(self, columns: tuple[str, ...]) -> Settings:
-        return Settings(
-            smoothing=smoothing_by_column(self.smoothing, columns, auto=True),
-            missing=self.missing,
-            unseen=self.unseen,
-            unbiased=self.variance == "unbiased",
-            variance_floor=float(self.variance_floor),
-            weighting=self.weighting,
-            normalise=bool(self.normalise),
-            bins=int(self.bins),
-        )
 
 
 def _why(found: Mapping[str, float]) -> str:

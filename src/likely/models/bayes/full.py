@@ -10,7 +10,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
-from likely.families import Settings, smoothing_by_column
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.protocol import Covariance
 from likely.models.learner import Learner
@@ -125,19 +124,6 @@ class FullBayesClassifier(Learner):
 
     def _usual_families(self) -> Mapping[str, str]:
         return {**super()._usual_families(), "numeric": "multivariate", "sparse": "multivariate"}
-
-    def _settings(self, columns: tuple[str, ...]) -> Settings:
-        return Settings(
-            smoothing=smoothing_by_column(self.smoothing, columns),
-            missing=self.missing,
-            unseen=self.unseen,
-            unbiased=self.variance == "unbiased",
-            variance_floor=float(self.variance_floor),
-            weighting=self.weighting,
-            normalise=bool(self.normalise),
-            covariance=self.covariance,
-            shrinkage=share_or_auto("shrinkage", self.shrinkage),
-        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

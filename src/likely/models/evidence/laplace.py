@@ -13,6 +13,7 @@ best, which is cautious, but the largest that these rows support by their approx
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -61,37 +62,31 @@ class PriorCovariance:
 
     def between(self, a: UInt8, b: UInt8) -> Array:
         """Covariances of rows × other rows, given their codes."""
-        fine = [table[np.ix_(a[:, k], b[:, k])] for k, table in enumerate(self.fine)]
-        x, y = self.encoding.coarse.codes(a), self.encoding.coarse.codes(b)
-        coarse = [table[np.ix_(x[:, k], y[:, k])] for k, table in enumerate(self.coarse)]
-        out = self._mains_and_pairs(fine, coarse, (len(a), len(b)))
-        for terms, scale, resolution, tables in self._chosen_terms():
-            x, y = resolution.codes(a), resolution.codes(b)
-            used = {int(k): tables[k][np.ix_(x[:, k], y[:, k])] for k in np.unique(terms)}
-            for term in terms.tolist():
-                out += scale * np.prod([used[k] for k in term], axis=0)
-        return out
+        return self._sum([a, b], lambda table, x, y: table[np.ix_(x, y)])
 
     def diagonal(self, codes: UInt8) -> Array:
         """Variance of each row."""
-        x = self.encoding.coarse.codes(codes)
-        fine = [table.diagonal()[codes[:, k]] for k, table in enumerate(self.fine)]
-        coarse = [table.diagonal()[x[:, k]] for k, table in enumerate(self.coarse)]
-        out = self._mains_and_pairs(fine, coarse, (len(codes),))
-        for terms, scale, resolution, tables in self._chosen_terms():
-            x = resolution.codes(codes)
-            for term in terms.tolist():
-                out += scale * np.prod([tables[k].diagonal()[x[:, k]] for k in term], axis=0)
-        return out
+        return self._sum([codes], lambda table, x: table.diagonal()[x])
 
-    def _mains_and_pairs(self, fine: list[Array], coarse: list[Array], shape: tuple[int, ...]) -> Array:
-        """Σ_j K_j + scale · Σ_(j<k) K_j K_k; the second sum is half of (Σ K)² − Σ K²."""
-        mains, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        for of_main, of_pairs in zip(fine, coarse, strict=True):
-            mains += of_main
-            total += of_pairs
-            squares += of_pairs**2
-        return np.asarray(mains + self.pair_scale * 0.5 * (total**2 - squares))
+    def _sum(self, rows: list[UInt8], entries: Callable[..., Array]) -> Array:
+        """Main effects, all pairs and the chosen terms; `entries` looks codes of the rows up in the table of a column.
+
+        Σ_j K_j + scale · Σ_(j<k) K_j K_k + …: the second sum is half of (Σ K)² − Σ K².
+        """
+        mains, total, squares = np.zeros((3, *map(len, rows)))
+        coarse = [self.encoding.coarse.codes(codes) for codes in rows]
+        for k, (of_main, of_pairs) in enumerate(zip(self.fine, self.coarse, strict=True)):
+            mains += entries(of_main, *(codes[:, k] for codes in rows))
+            found = entries(of_pairs, *(codes[:, k] for codes in coarse))
+            total += found
+            squares += found**2
+        out = np.asarray(mains + self.pair_scale * 0.5 * (total**2 - squares))
+        for terms, scale, resolution, tables in self._chosen_terms():
+            recoded = [resolution.codes(codes) for codes in rows]
+            used = {k: entries(tables[k], *(codes[:, k] for codes in recoded)) for k in np.unique(terms).tolist()}
+            for term in terms.tolist():
+                out += scale * np.prod([used[k] for k in term], axis=0)
+        return out
 
     def _chosen_terms(self) -> list[tuple[Int32, float, Resolution, list[Array]]]:
         pairs = (self.terms.pairs, float(self.term_scales[0]), self.encoding.coarse, self.coarse)

@@ -84,7 +84,7 @@ def plot_pair(model: AdditivePredictor, a: str, b: str) -> Picture:
     multiclass = len(model.classes) > 2
     shown = np.sort(np.argsort(-model.prior, kind="stable")[:MAX_PANELS]) if multiclass else np.array([1])
     limit = max(float(np.abs(table.entries[..., shown]).max(initial=0.0)), 1e-9)
-    rows, columns = (np.flatnonzero(_used(cells)) for cells in table.cells)
+    rows, columns = (np.flatnonzero(np.array(cells) != "") for cells in table.cells)
     with drawing():
         across = min(PANELS_ACROSS, len(shown))
         down = -(-len(shown) // across)
@@ -193,10 +193,6 @@ def _by_name(above: Axes, below: Axes, cells: Sequence[str], entries: Array, sha
     if left_out:
         below.set_xlabel(f"{left_out} rarer values not shown", fontsize=7.5, color="#555555")
     above.set_xlim(-0.6, max(len(order), 1) - 0.4)
-
-
-def _used(cells: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([bool(cell) for cell in cells], dtype=np.bool_)
 
 
 def _shades() -> Any:
