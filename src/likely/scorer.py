@@ -70,9 +70,11 @@ class LogJoint:
         out = self._empty()
 
         def keep(block: slice, joint: Array) -> None:
-            exact = out[block] if out.dtype == np.float64 else joint
-            normalise(joint, self.prior, in_logs, exact)
-            out[block] = exact
+            if out.dtype == np.float64:
+                normalise(joint, self.prior, in_logs, out[block])
+            else:
+                normalise(joint, self.prior, in_logs, joint)
+                out[block] = joint
 
         self.each_block(keep)
         return out
@@ -225,7 +227,7 @@ def class_prior(given: Priors, classes: ClassWeights) -> Array:
 
 
 def remaining_priors(given: Priors, classes: AnyArray, left: AnyArray) -> Priors:
-    """The same wish where only some of the classes are left: shares that were given are scaled to sum to one."""
+    """The same priors where only some of the classes are left: shares that were given are scaled to sum to one."""
     if given is None or isinstance(given, str) or len(left) == len(classes):
         return given
     labels, kept = classes.tolist(), left.tolist()

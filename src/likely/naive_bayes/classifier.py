@@ -22,7 +22,7 @@ from likely.numerics import refuse_heavy, together
 from likely.parallel import Adds
 from likely.scorer import LogJoint
 from likely.stats import ClassWeights
-from likely.table import Labels, encode_labels
+from likely.table import Labels, encode_labels, index_levels
 
 Rows: TypeAlias = "AnyArray | sparse.csr_array"
 Seen = TypeVar("Seen", bound=Adds)
@@ -42,8 +42,7 @@ def agreed_classes(known: AnyArray | None, given: ColumnLike | None) -> AnyArray
 
 def places_among(labels: Labels, classes: AnyArray) -> Int32:
     """The place of each row's label among the classes of all batches."""
-    place = {label: position for position, label in enumerate(classes.tolist())}
-    found = np.array([place.get(label, -1) for label in labels.classes.tolist()], dtype=np.int32)
+    found = index_levels(labels.classes.tolist(), classes.tolist()).astype(np.int32)
     if (found < 0).any():
         strangers = labels.classes[found < 0]
         raise DataError(f"The target label(s) {strangers} in y do not exist in the initial classes {classes}")
@@ -87,11 +86,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         return self._conclude(labels.classes)
 
     def partial_fit(
-        self,
-        X: RowsLike,
-        y: ColumnLike,
-        classes: ColumnLike | None = None,
-        sample_weight: ColumnLike | None = None,
+        self, X: RowsLike, y: ColumnLike, classes: ColumnLike | None = None, sample_weight: ColumnLike | None = None
     ) -> Self:
         """Learn more rows; the first call must name all classes that will ever come."""
         self._validate_params()
@@ -142,7 +137,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
 
         rows = self._read_more(X)
         counted = self._seen[0] if self._prior_is_counted() else None
-        return interval(self.predict_joint_log_proba(X), self._spreads(rows), counted, self._prior(), level)
+        return interval(self.predict_joint_log_proba(X), self._spreads(rows), counted, self._prior_shares(), level)
 
     def _spreads(self, rows: Rows) -> list[Certainty]:
         """How sure the evidence of the rows is, for intervals."""
@@ -152,7 +147,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     def _prior_is_counted(self) -> bool:
         """Whether P(class) rests on rows."""
 
-    def _prior(self) -> Array:
+    def _prior_shares(self) -> Array:
         """P(class)."""
         shares = np.exp(self.class_log_prior_)
         return np.asarray(shares / shares.sum())
@@ -167,9 +162,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     def _ordinary_evidence(self, X: RowsLike) -> dict[str, float]:
         return {}  # there are no gaps
 
-    def _prior_shares(self) -> Array:
-        return self._prior()
-
     def _read_more(self, X: RowsLike) -> Rows:
         check_is_fitted(self)
         return self._read(X, reset=False)
@@ -180,7 +172,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         held = n_columns if isinstance(rows, np.ndarray) else rows.nnz // max(n_rows, 1)
         start = self._log_start()
         scorers = [self._scorer(rows)]
-        return LogJoint(n_rows, self._prior(), start, scorers, held + len(start), dtype=self._precision(rows))
+        return LogJoint(n_rows, self._prior_shares(), start, scorers, held + len(start), dtype=self._precision(rows))
 
     def _precision(self, rows: Rows) -> np.dtype[np.floating]:
         """The type of the probabilities of these rows."""

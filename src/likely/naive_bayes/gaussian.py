@@ -135,11 +135,11 @@ class GaussianNB(NaiveBayes[Spread]):
             raise SettingsError("Priors must be non-negative.")
         return shares
 
-    def _prior(self) -> Array:
+    def _prior_shares(self) -> Array:
         return np.asarray(self.class_prior_, dtype=np.float64)
 
     def _log_start(self) -> Array:
-        return log_of(self._prior())
+        return log_of(self._prior_shares())
 
     def _prior_is_counted(self) -> bool:
         return self.priors is None

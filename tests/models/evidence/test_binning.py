@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from likely.errors import DataError
-from likely.models.evidence.columns import NominalColumn, NumericColumn, encode_table
+from likely.models.evidence.encoding import NominalColumn, NumericColumn, encode_table
 from likely.models.evidence.prepare import BinCounts, binned_summary, code_counts, fit_encoding
 from likely.stats import ValueCounts
 from likely.stats.binning import equal_frequency_bins

@@ -32,14 +32,13 @@ need is counted, rows can be added and taken out: the model is then weighted nai
 
 Reading order:
     classifier       parameters, fit, predict, intervals; `updates` adds, forgets, merges, refreshes; `explain`, `plot`
-    prepare          table → encoded rows: counts, bins; `columns` (codes), `text_scores`; `stream` the same from files
-    encoding         codes at three resolutions, priors of tables, and the design of a choice of terms
+    prepare          table → encoded rows: counts, bins; `text_scores`; `stream` the same from files
+    encoding         columns and their codes at three resolutions, priors of tables, the design of a choice of terms
     design           the linear map from coefficients to tables
     row_source       training rows in memory as blocks to sum over; `spill` the same on disk
     weighted_nb      the first expert
     fitter           fits all three experts to some rows: L-BFGS; stacking weights by Newton's method
-    interactions     screening of pairs and triples
-    search           inner cross-validation, variance search, one-standard-error rule
+    search           inner cross-validation, variance search, one-standard-error rule, screening of pairs and triples
     fit              the whole fit on one page
     predictor        the fitted model and its hyperparameters; `laplace` how sure it is
     kernels          compiled loops over rows

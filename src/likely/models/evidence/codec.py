@@ -8,8 +8,7 @@ import numpy as np
 
 from likely.arrays import Array, Int32, UInt8
 from likely.errors import ModelFileError
-from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
-from likely.models.evidence.encoding import Encoding, Terms
+from likely.models.evidence.encoding import Column, Encoding, NominalColumn, NumericColumn, Terms
 from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, table_starts
 from likely.stats.protocol import HEAVIEST_COUNT

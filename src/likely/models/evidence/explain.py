@@ -15,7 +15,7 @@ from likely.explain.credible import around, is_counted
 from likely.families.uncertainty import trigamma
 from likely.markup import Markup, joined, tag
 from likely.models.display import html_table
-from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
+from likely.models.evidence.encoding import Column, NominalColumn, NumericColumn
 from likely.models.evidence.laplace import LaplaceApproximation
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, class_scores
 from likely.parallel import one_thread_each

@@ -11,12 +11,20 @@ import numpy as np
 from likely.arrays import Array, Int32
 from likely.models.evidence.encoding import Resolution, Terms
 from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter, stack
-from likely.models.evidence.interactions import candidate_terms, screening_scores
 from likely.models.evidence.laplace import laplace_rows
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, class_scores
 from likely.models.evidence.prepare import MANY_ROWS
 from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource, log_prior
-from likely.models.evidence.search import VARIANCE_GRID, CVResult, InnerCV, Variances, VarianceSearch, inner_folds
+from likely.models.evidence.search import (
+    VARIANCE_GRID,
+    CVResult,
+    InnerCV,
+    Variances,
+    VarianceSearch,
+    candidate_terms,
+    inner_folds,
+    screening_scores,
+)
 from likely.progress import StepBar
 
 STEPS = ("weighing columns", "correcting columns", "looking for pairs", "looking for triples", "fitting all rows")

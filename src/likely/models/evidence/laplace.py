@@ -24,7 +24,7 @@ from likely.arrays import Array, Int32, UInt8
 from likely.models.evidence.encoding import Encoding, Resolution, Terms
 from likely.models.evidence.fitter import EncodedData
 from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
-from likely.models.evidence.row_source import RowSource, log_prior
+from likely.models.evidence.row_source import RowSource, log_prior, text_offset
 from likely.models.evidence.search import VARIANCE_GRID
 from likely.numerics import log_normalise, step_lengths
 
@@ -186,9 +186,8 @@ def laplace_rows(model: AdditiveModel, data: EncodedData[RowSource], seed: int =
         sample = np.sort(np.random.default_rng(seed).choice(n_rows, MAX_LAPLACE_ROWS, replace=False))
     rows, class_weights = data.rows.take(sample), data.rows.class_weights()
     codes, weight = np.ascontiguousarray(rows.codes), rows.weight
-    text_scores = np.zeros((len(sample), n_scores))
-    for t, text_weight in enumerate(model.text_weights):
-        text_scores += text_weight * rows.text_scores[:, t * n_scores : (t + 1) * n_scores]
+    has_texts = len(model.text_weights) > 0
+    text_scores = text_offset(rows.text_scores, model.text_weights) if has_texts else np.zeros((len(sample), n_scores))
     scores = model.intercept + text_scores
     model.add_scores(codes, slice(0, len(sample)), scores)
     p = _probabilities(scores)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import SettingsError, missing_columns
-from likely.models.evidence.columns import NumericColumn
+from likely.models.evidence.encoding import NumericColumn
 from likely.models.evidence.explain import TermTable, term_table
 from likely.render.picture import Picture
 from likely.render.style import (

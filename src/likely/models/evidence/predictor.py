@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, UInt8
-from likely.models.evidence.columns import NumericColumn, encode_table
-from likely.models.evidence.encoding import Encoding, Terms
+from likely.models.evidence.encoding import Encoding, NumericColumn, Terms, encode_table
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.kernels import add_term_scores
 from likely.models.evidence.text_scores import TextModel, as_scores

@@ -14,8 +14,14 @@ import numpy as np
 from likely.arrays import Array, Index, UInt8
 from likely.engines.memory import Rows as TableRows
 from likely.errors import DataError
-from likely.models.evidence.columns import MIN_PARALLEL_CELLS, Column, NominalColumn, NumericColumn, encode_table
-from likely.models.evidence.encoding import Encoding
+from likely.models.evidence.encoding import (
+    MIN_PARALLEL_CELLS,
+    Column,
+    Encoding,
+    NominalColumn,
+    NumericColumn,
+    encode_table,
+)
 from likely.models.evidence.fitter import EncodedData, stack
 from likely.models.evidence.row_source import MAX_SEARCH_ROWS, Rows, RowSource, log_prior
 from likely.models.evidence.text_scores import out_of_fold_scores, text_parts

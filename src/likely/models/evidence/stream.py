@@ -19,7 +19,7 @@ from likely.errors import DataError, FileError
 from likely.io.sources import Piece
 from likely.io.table import FileTable, open_table
 from likely.models.evidence.classifier import EvidenceClassifier
-from likely.models.evidence.columns import encode_table
+from likely.models.evidence.encoding import encode_table
 from likely.models.evidence.fitter import EncodedData
 from likely.models.evidence.prepare import FitContext, count_plan, fit_encoding, with_text_offset
 from likely.models.evidence.row_source import RowSource

@@ -11,8 +11,7 @@ from likely.arrays import AnyArray, Array, Index
 from likely.engines.memory import Rows as TableRows
 from likely.errors import DataError, listed
 from likely.models.classifier import TrainingRows
-from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
-from likely.models.evidence.encoding import Encoding, Terms
+from likely.models.evidence.encoding import Column, Encoding, NominalColumn, NumericColumn, Terms
 from likely.models.evidence.fit import EvidenceFit, Options, fit_experts
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
