@@ -22,7 +22,7 @@ from likely.numerics import refuse_heavy, together
 from likely.parallel import Adds
 from likely.scorer import LogJoint
 from likely.stats import ClassWeights
-from likely.table import Labels, encode_labels, index_levels
+from likely.table import Labels, encode_labels
 
 Rows: TypeAlias = "AnyArray | sparse.csr_array"
 Seen = TypeVar("Seen", bound=Adds)
@@ -42,7 +42,8 @@ def agreed_classes(known: AnyArray | None, given: ColumnLike | None) -> AnyArray
 
 def places_among(labels: Labels, classes: AnyArray) -> Int32:
     """The place of each row's label among the classes of all batches."""
-    found = index_levels(labels.classes.tolist(), classes.tolist()).astype(np.int32)
+    place = {label: position for position, label in enumerate(classes.tolist())}
+    found = np.array([place.get(label, -1) for label in labels.classes.tolist()], dtype=np.int32)
     if (found < 0).any():
         strangers = labels.classes[found < 0]
         raise DataError(f"The target label(s) {strangers} in y do not exist in the initial classes {classes}")
