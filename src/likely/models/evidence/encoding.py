@@ -182,6 +182,12 @@ class Encoding:
         """Resolution of triples."""
         return Resolution.from_groups([column.tiny for column in self.columns])
 
+    def table_shape(self, term: tuple[int, ...]) -> tuple[int, ...]:
+        """How many codes each column has in the table of a term."""
+        if len(term) == 1:
+            return (self.columns[term[0]].size,)
+        return tuple((self.coarse if len(term) == 2 else self.tiny).widths[list(term)].tolist())
+
     @cached_property
     def _bases(self) -> tuple[list[Basis], list[Basis], list[Basis]]:
         columns = self.columns

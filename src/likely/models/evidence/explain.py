@@ -138,8 +138,7 @@ def term_table(model: AdditivePredictor, columns: Sequence[str], digits: int = D
         raise SettingsError(f"No table was learned for {SEPARATOR.join(columns)!r}; see `pairs_` for those there are.")
     term = wanted[0]
     start = int(evidence.starts[terms.index(term)])
-    resolution = [None, encoding.coarse, encoding.tiny][len(term) - 1]
-    widths = [encoding.columns[term[0]].size] if resolution is None else [int(resolution.widths[k]) for k in term]
+    widths = encoding.table_shape(term)
     cells = tuple(tuple(cell_names(encoding.columns[k], len(term), digits)[1:]) for k in term)
     table = class_scores(evidence.tables[start : start + int(np.prod(widths))], len(model.classes))
     entries = table.reshape(*widths, -1)[tuple(slice(1, None) for _ in term)]

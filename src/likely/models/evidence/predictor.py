@@ -8,6 +8,7 @@ was chosen by inner cross-validation, enough to fit other rows without it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -152,9 +153,7 @@ class AdditiveModel:
 
 def table_starts(encoding: Encoding, terms: Terms) -> Int32:
     """Where the table of each column, pair and triple begins, and where the last one ends."""
-    sizes = [column.size for column in encoding.columns]
-    sizes += [int(np.prod(encoding.coarse.widths[pair])) for pair in terms.pairs]
-    sizes += [int(np.prod(encoding.tiny.widths[triple])) for triple in terms.triples]
+    sizes = [prod(encoding.table_shape(term)) for term in terms.tuples(len(encoding.columns))]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -169,29 +170,20 @@ def _carried_over(last: AdditiveModel, encoding: Encoding, terms: Terms, n_cells
     out, end = np.zeros((n_cells, last.tables.shape[1])), 0
     for term in terms.tuples(len(names)):
         order = len(term)
-        widths = [_width(encoding, place, order) for place in term]
-        first, end = end, end + int(np.prod(widths))
+        first, end = end, end + prod(encoding.table_shape(term))
         there = [before.index(names[place]) if names[place] in before else -1 for place in term]
         turned = np.argsort(there)
         start = starts.get(tuple(sorted(there)))
         if start is None:
             continue
-        old_widths = [_width(last.encoding, there[k], order) for k in turned]
-        table = last.tables[start : start + int(np.prod(old_widths))].reshape(*old_widths, -1)
+        old_shape = last.encoding.table_shape(tuple(sorted(there)))
+        table = last.tables[start : start + prod(old_shape)].reshape(*old_shape, -1)
         table = np.moveaxis(table, range(order), turned.tolist())
         codes = [
             _old_codes(last.encoding.columns[t], encoding.columns[p], order) for t, p in zip(there, term, strict=True)
         ]
         out[first:end] = table[np.ix_(*codes)].reshape(end - first, -1)
     return out
-
-
-def _width(encoding: Encoding, place: int, order: int) -> int:
-    return (
-        encoding.columns[place].size
-        if order == 1
-        else int((encoding.coarse if order == 2 else encoding.tiny).widths[place])
-    )
 
 
 def _old_codes(old: Column, new: Column, order: int) -> Index:
