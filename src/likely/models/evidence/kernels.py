@@ -37,11 +37,14 @@ def term_codes(codes: UInt8, terms: Int32, lookup: UInt8, widths: Int32, out: UI
 
     A code is one byte, so the cells of a pair fit into two; in a triple a column has at most 15 codes (`prepare`).
     """
+    order = terms.shape[1]
     for i in range(codes.shape[0]):
         for k in range(len(terms)):
-            cell = 0
-            for a in terms[k]:
-                cell = cell * widths[a] + lookup[a, codes[i, a]]
+            a, b = terms[k, 0], terms[k, 1]
+            cell = np.intp(lookup[a, codes[i, a]]) * widths[b] + lookup[b, codes[i, b]]
+            if order == 3:
+                c = terms[k, 2]
+                cell = cell * widths[c] + lookup[c, codes[i, c]]
             out[i, k] = cell
 
 
