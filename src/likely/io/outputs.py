@@ -16,8 +16,12 @@ from typing import IO, NamedTuple
 
 from likely.errors import FileError, NoSuchFile
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    BINARY = os.O_BINARY
+else:
     from fcntl import LOCK_EX, LOCK_NB, flock
+
+    BINARY = 0
 
 MARK = ".unfinished-"
 """Part of the name of a file that is still being written."""
@@ -46,7 +50,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     refuse_place(path)
     if is_stream(path):
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)), "wb") as stream:
+        with open(os.open(path, os.O_WRONLY | os.O_APPEND | BINARY), "wb") as stream:
             yield stream
         return
     target = Path(os.path.realpath(path))

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from likely.engines.pieces import Pass
 from likely.io.delimited import TextPiece
+from likely.io.file_table import FileTable, open_table
 from likely.io.outputs import Output
 from likely.io.parse import read_text
 from likely.io.sources import Piece
-from likely.io.table import FileTable, open_table
 from likely.io.write import DELIMITERS, kind_of, table_writer
 from likely.progress import Shown
 
@@ -41,7 +41,7 @@ def convert_file(
 
     def read(piece: Piece) -> pa.Table:
         if as_text and isinstance(piece, TextPiece):
-            return read_text(piece.block, piece.layout, table.names, gaps=True)
+            return read_text(piece.block, piece.layout, table.names)
         return piece.read().cast(table.schema)
 
     rows = 0

@@ -16,7 +16,7 @@ from likely.evaluation.evaluate import evaluate
 from likely.evaluation.folds import sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
-from likely.io.table import FileTable, open_table
+from likely.io.file_table import FileTable, open_table
 from likely.models.learner import Learner
 from likely.progress import Shown
 from likely.scorer import remaining_priors

@@ -17,7 +17,7 @@ from likely.engines.plan import Task
 from likely.errors import DataError, FileError, SettingsError
 from likely.evaluation.cross_validation import fold_summaries
 from likely.evaluation.folds import stratified
-from likely.io.table import FileTable
+from likely.io.file_table import FileTable
 from likely.progress import Shown
 from likely.stats import Summary
 from likely.table import Table, merge_classes

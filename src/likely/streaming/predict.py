@@ -13,10 +13,10 @@ import pyarrow as pa
 from likely.engines.pieces import Pass, columns_read, located
 from likely.errors import FileError, LikelyError, Setting, missing_columns
 from likely.io.delimited import TextPiece
+from likely.io.file_table import FileTable, open_table
 from likely.io.outputs import Output
-from likely.io.parse import read_block, read_text, without_bad
+from likely.io.parse import leave_out, read_block, read_text
 from likely.io.sources import Piece
-from likely.io.table import FileTable, open_table
 from likely.io.write import DELIMITERS, kind_of, table_writer
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.bayes.full import FullBayesClassifier
@@ -144,14 +144,13 @@ class Prediction:
         if not self.keep:
             copied = seen.table.select([])
         elif self.as_text:
-            copied = read_text(piece.block, piece.layout, self.keep, gaps=True)
+            copied = read_text(piece.block, piece.layout, self.keep)
         else:
             types = {name: self.table.types[name] for name in self.keep}
             typed = read_block(piece.block, piece.layout, types)
             copied, bad = typed.table, {**typed.bad, **bad}
-        if piece.rejects is not None:
-            piece.rejects.extend(bad[row] for row in sorted(bad))
-        return without_bad(seen.table, bad, piece.rejects), without_bad(copied, bad, piece.rejects)
+        known, kept = leave_out(bad, piece.rejects, seen.table, copied)
+        return known, kept
 
     def _beside(self, copied: pa.Table, seen: pa.Table) -> pa.Table:
         if not seen.num_rows:

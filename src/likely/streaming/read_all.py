@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from likely.engines.pieces import JudgedFile, Pass, columns_read, judge_usual, located
 from likely.errors import DataError, FileError, LikelyError, missing_columns
+from likely.io.file_table import FileTable
 from likely.io.sources import Piece
-from likely.io.table import FileTable
 from likely.models.evidence.columns import finite_numbers
 from likely.progress import Shown
 from likely.table import as_table, encode_column

@@ -16,10 +16,10 @@ from likely.errors import (
     ModelFileError,
     SettingsError,
 )
+from likely.io.file_table import FileTable, open_table
 from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output, write_whole
 from likely.io.scan import TOO_DEEP, is_deep
 from likely.io.sources import Place
-from likely.io.table import FileTable, open_table
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.learner import Learner
 from likely.models.settings import Choices

@@ -21,7 +21,7 @@ from likely.engines.pieces import (
 )
 from likely.engines.plan import recipes_in
 from likely.errors import DataError, Setting, SettingsError, missing_columns
-from likely.io.table import FileTable, open_table
+from likely.io.file_table import FileTable, open_table
 from likely.models.evidence.counts import count_rows
 from likely.models.learner import Learner
 from likely.models.protocols import Refreshes
