@@ -13,8 +13,8 @@ from likely.comparison.compare import compare as compare_tables
 from likely.engines import pieces
 from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate as evaluate_table
-from likely.io.sources import looks_like_files
 from likely.io.file_table import FileTable, open_table
+from likely.io.sources import looks_like_files
 from likely.models.registry import entries, entry_named
 from likely.models.saving import load
 from likely.progress import Shown

@@ -25,10 +25,9 @@ from typing import (
 )
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.errors import LikelyError, ModelFileError
 from likely.stats.protocol import HEAVIEST_COUNT
 from likely.store.plain import TAGGED, from_plain, to_plain
@@ -46,9 +45,9 @@ MOST = 1 << 63
 class Writer:
     """Collects arrays under names that the document refers to."""
 
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: dict[str, AnyArray] = field(default_factory=dict)
 
-    def put(self, array: NDArray[Any]) -> str:
+    def put(self, array: AnyArray) -> str:
         name = f"a{len(self.arrays)}"
         self.arrays[name] = array
         return name
@@ -58,9 +57,9 @@ class Writer:
 class Reader:
     """Hands out arrays of the shape and type that are expected, or refuses."""
 
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, AnyArray]
 
-    def get(self, name: Any, shape: tuple[int | None, ...] | None, dtype: type = np.float64) -> NDArray[Any]:
+    def get(self, name: Any, shape: tuple[int | None, ...] | None, dtype: type = np.float64) -> AnyArray:
         array = self.arrays.get(name) if isinstance(name, str) else None
         if array is None or array.dtype != dtype or (shape is not None and array.ndim != len(shape)):
             raise ModelFileError(f"it lacks the array {str(name)[:20]!r}, or has it in another form")
@@ -312,7 +311,7 @@ def _moved(data: Mapping[str, Any], moves: Mapping[str, str]) -> dict[str, Any]:
 FINITE = float(np.finfo(np.float64).max)
 
 
-def expect(what: str, array: NDArray[Any], *shape: int | None, least: float = -FINITE, most: float = FINITE) -> None:
+def expect(what: str, array: AnyArray, *shape: int | None, least: float = -FINITE, most: float = FINITE) -> None:
     """Refuse an array of another shape, or one that holds no number or one beyond its limits."""
     fits = array.ndim == len(shape) and all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))
     if not fits or not ((array >= least) & (array <= most)).all():

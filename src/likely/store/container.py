@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray
 from likely.errors import ModelFileError
 from likely.io.outputs import MODEL_MARK
 from likely.io.scan import TOO_DEEP, is_deep
@@ -47,7 +47,7 @@ DTYPES = {
     "U8": np.uint8,
 }
 
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, AnyArray]
 
 
 def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
@@ -61,7 +61,7 @@ def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
     return b"".join([head, digest, text, body])
 
 
-def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """The document and the arrays of a file, or a `ModelFileError` that says what is wrong with it."""
     view = memoryview(content)
     if len(view) < START:
@@ -102,7 +102,7 @@ def _document(text: bytes) -> dict[str, Any]:
     return document
 
 
-def _arrays(body: bytes) -> dict[str, NDArray[Any]]:
+def _arrays(body: bytes) -> dict[str, AnyArray]:
     from safetensors import SafetensorError, deserialize
 
     try:

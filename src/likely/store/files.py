@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
+from likely.arrays import AnyArray
 from likely.errors import LikelyError, ModelFileError
 from likely.io.outputs import write_whole
 from likely.scorer import Model
@@ -78,13 +77,13 @@ def packed(saved: Counted, model: Model) -> bytes:
 
 
 def write_learned(
-    saved: Saved, labels: NDArray[Any], learned: Callable[[Writer], Any], path: str | os.PathLike[str]
+    saved: Saved, labels: AnyArray, learned: Callable[[Writer], Any], path: str | os.PathLike[str]
 ) -> None:
     """The same for a classifier whose memory is no summary: `learned` gives JSON that names the arrays it puts away."""
     write_whole(Path(path), packed_learned(saved, labels, learned))
 
 
-def packed_learned(saved: Saved, labels: NDArray[Any], learned: Callable[[Writer], Any]) -> bytes:
+def packed_learned(saved: Saved, labels: AnyArray, learned: Callable[[Writer], Any]) -> bytes:
     """The bytes of that file."""
     writer = Writer()
     document = {**_write_saved(saved), "labels": write_labels(labels), "learned": learned(writer)}
@@ -122,7 +121,7 @@ class FoundLearned:
     """A classifier whose memory is no summary: its labels, and what it has learned, which it has to check itself."""
 
     saved: Saved
-    labels: NDArray[Any]
+    labels: AnyArray
     learned: Any
     reader: Reader
 

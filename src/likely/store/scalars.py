@@ -54,7 +54,7 @@ def unit_of(dtype: np.dtype[Any]) -> str:
     return unit if step == 1 else f"{step}{unit}"
 
 
-def ticking(letter: str, unit: Any) -> np.dtype[Any]:
+def ticking(letter: str, unit: Any) -> np.dtype[np.generic]:
     """The type of dates ("M") or spans of time ("m") that are counted in a unit which a file names."""
     if not isinstance(unit, str) or not SPAN.fullmatch(unit):
         raise ModelFileError("its document counts time in a unit that there is not")

@@ -10,9 +10,7 @@ from collections.abc import Hashable, Sequence
 from functools import reduce
 from typing import Any
 
-from numpy.typing import NDArray
-
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.errors import MissingExtra, SettingsError
 
 Node = Any
@@ -175,7 +173,7 @@ class Nodes:
 
 def posterior_query(
     nodes: Nodes,
-    classes: NDArray[Any],
+    classes: AnyArray,
     prior: Array,
     joints: Sequence[Node],
     table: str,

@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from likely.arrays import AnyArray
 from likely.errors import DataError, ModelFileError
 from likely.scorer import Model
 from likely.stats import (
@@ -176,13 +176,13 @@ def check_parameters(data: Any, model: Model, reader: Reader) -> None:
             _agree(reader, entry["arrays"][name], array, name)
 
 
-def _agree(reader: Reader, name: Any, settled: NDArray[Any], meaning: str) -> None:
+def _agree(reader: Reader, name: Any, settled: AnyArray, meaning: str) -> None:
     stored = reader.get(name, settled.shape, settled.dtype.type)
     if not np.allclose(stored, settled, rtol=ROUNDING, atol=ROUNDING, equal_nan=True):
         raise ModelFileError(f"its {meaning} does not follow from its counts")
 
 
-def arrays_in(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+def arrays_in(belief: Any, prefix: str = "") -> Iterator[tuple[str, AnyArray]]:
     """The arrays in a belief or statistic and in what it is made of."""
     for entry in fields(belief):
         value, name = getattr(belief, entry.name), f"{prefix}{entry.name}"

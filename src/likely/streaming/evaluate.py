@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray
 from likely.engines.pieces import columns_read, label_type
 from likely.errors import DataError, Setting, SettingsError, listed, missing_columns
 from likely.evaluation.cross_validation import write_posterior
@@ -138,7 +138,7 @@ def _in_memory(
     )  # fmt: skip
 
 
-def _model(training: Training, summary: Summary, classes: NDArray[Any]) -> Learner:
+def _model(training: Training, summary: Summary, classes: AnyArray) -> Learner:
     clf = training.classifier
     model = type(clf)(**{**clf.get_params(deep=False), "n_jobs": 1})
     model.priors = remaining_priors(clf.priors, classes, summary.classes.labels)

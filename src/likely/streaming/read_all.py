@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray, Array
 from likely.engines.pieces import JudgedFile, Pass, columns_read, judge_usual, located
 from likely.errors import DataError, FileError, LikelyError, missing_columns
 from likely.io.file_table import FileTable
@@ -31,8 +30,8 @@ class LabelledRows:
     """All rows of a table: the columns to learn from, labels, weights if a column holds them, and groups."""
 
     X: pa.Table
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
+    y: AnyArray
+    weight: Array | None
     groups: Any
     schema: Schema
     looked: int

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
+from likely.arrays import Array
 from likely.engines import pieces
 from likely.engines.pieces import (
     Counter,
@@ -150,7 +151,7 @@ class Draw:
 
     def __init__(self, memory: int, n_columns: int) -> None:
         self.memory, self.n_columns, self.share = memory, n_columns, 1.0
-        self.parts: list[tuple[pa.Table, np.ndarray[Any, np.dtype[np.float64]]]] = []
+        self.parts: list[tuple[pa.Table, Array]] = []
         self.random = np.random.default_rng(0)
 
     def add(self, rows: pa.Table) -> None:
@@ -167,7 +168,7 @@ class Draw:
         parts = [rows for rows, _ in self.parts if rows.num_rows]
         return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries() if parts else None
 
-    def _below(self, rows: pa.Table, lots: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+    def _below(self, rows: pa.Table, lots: Array) -> Any:
         stays = lots < self.share
         return (rows, lots) if stays.all() else (rows.filter(pa.array(stays)), lots[stays])
 

@@ -17,8 +17,8 @@ from likely.engines import pieces
 from likely.engines.memory import Rows
 from likely.engines.pieces import JudgedFile, Pass, Result, RunningSum, counted_schema, judge_usual
 from likely.errors import DataError, FileError, SettingsError
-from likely.io.sources import Piece
 from likely.io.file_table import FileTable, open_table
+from likely.io.sources import Piece
 from likely.models.evidence.binning import fit_encoding
 from likely.models.evidence.classifier import EvidenceClassifier
 from likely.models.evidence.columns import encode_table
