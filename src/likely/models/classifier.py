@@ -23,7 +23,7 @@ from likely.models import decision, saving
 from likely.models.setting_checks import Check
 from likely.numerics import log_of
 from likely.store import Reader
-from likely.store.labels import unsaved_type
+from likely.store.class_labels import unsaved_type
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for

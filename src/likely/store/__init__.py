@@ -15,8 +15,6 @@ from likely.store.files import (
     parsed,
     read,
     refusal,
-    write,
-    write_learned,
 )
 
 __all__ = [
@@ -33,6 +31,4 @@ __all__ = [
     "parsed",
     "read",
     "refusal",
-    "write",
-    "write_learned",
 ]

@@ -27,7 +27,6 @@ from likely.arrays import AnyArray
 from likely.errors import ModelFileError
 from likely.io.outputs import MODEL_MARK
 from likely.io.scan import TOO_DEEP, is_deep
-from likely.store.scalars import LONGEST_NUMBER
 
 MAGIC = MODEL_MARK
 FORMAT = 1
@@ -38,19 +37,18 @@ START = HEAD.size + DIGEST
 MOST_DOCUMENT = 1 << 28
 """Bytes of JSON that are read at most: far above any real model, far below what would hurt."""
 
-DTYPES = {
-    "F64": np.float64,
-    "F32": np.float32,
-    "I64": np.int64,
-    "I32": np.int32,
-    "U16": np.uint16,
-    "U8": np.uint8,
-}
+LONGEST_NUMBER = 400
+"""Digits of a number in a file: a few letters more, and it could be one that no computer can hold."""
+
+DTYPES = {"F64": np.float64, "F32": np.float32, "I64": np.int64, "I32": np.int32, "U16": np.uint16, "U8": np.uint8}
+
+Document = dict[str, Any]
+"""A JSON object as it lies in a file: whoever reads from it checks what is there."""
 
 Arrays = Mapping[str, AnyArray]
 
 
-def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
+def pack(document: Mapping[str, object], arrays: Arrays) -> bytes:
     """A document and its arrays as the bytes of a file."""
     from safetensors.numpy import save
 
@@ -61,7 +59,7 @@ def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
     return b"".join([head, digest, text, body])
 
 
-def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+def unpack(content: bytes | memoryview) -> tuple[Document, dict[str, AnyArray]]:
     """The document and the arrays of a file, or a `ModelFileError` that says what is wrong with it."""
     view = memoryview(content)
     if len(view) < START:
@@ -83,7 +81,7 @@ def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, AnyAr
     return _document(bytes(view[START:middle])), _arrays(bytes(view[middle:]))
 
 
-def _document(text: bytes) -> dict[str, Any]:
+def _document(text: bytes) -> Document:
     if is_deep(text):
         raise ModelFileError(f"in its document {TOO_DEEP}")
     try:
@@ -120,7 +118,7 @@ def _arrays(body: bytes) -> dict[str, AnyArray]:
     return arrays
 
 
-def _no_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _no_double_keys(pairs: list[tuple[str, object]]) -> Document:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ModelFileError("its document names a key twice")
