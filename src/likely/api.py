@@ -85,7 +85,7 @@ def evaluate(classifier: Any, table: Any, target: Any = None, **how: Any) -> Rep
     """
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
     if isinstance(table, FileTable) or looks_like_files(table):
-        return evaluate_file(made, open_source(table), target, **how)
+        return evaluate_file(made, table, target, **how)
     return evaluate_table(made, table, target, **how)
 
 
