@@ -23,4 +23,5 @@ def __getattr__(name: str) -> object:
     """Reading needs Arrow, which takes a moment to import: whoever only writes, or shows help, does without."""
     if name not in _HOME:
         raise AttributeError(f"module 'likely.io' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    found: object = vars(import_module(_HOME[name]))[name]
+    return found

@@ -10,22 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from likely.errors import FileError, SchemaError, Setting, SettingsError, listed, refuse_missing
+from likely.io import sources
 from likely.io.dialect import Dialect, ReadOptions
 from likely.io.outputs import Output, refuse
-from likely.io.sources import (
-    SUFFIXES,
-    FileSource,
-    Format,
-    Piece,
-    Place,
-    Rejects,
-    Source,
-    Spool,
-    TableFile,
-    Wanted,
-    empty,
-    find_sources,
-)  # fmt: skip
+from likely.io.sources import FileSource, Piece, Place, Rejects, Source, TableFile, Wanted
 from likely.io.streams import EncodingNote, RawBytes
 
 if TYPE_CHECKING:
@@ -34,7 +22,7 @@ if TYPE_CHECKING:
     from likely.io.parse import CellType
 
 START = 512
-MARKS: tuple[tuple[bytes, Format], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"))
+MARKS: dict[bytes, sources.Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 STRANGERS = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "export the sheet as CSV, or unpack the archive"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "export the sheet as CSV"),
@@ -67,8 +55,8 @@ def open_file(
     return DelimitedFile(source, options, types, rejects, n_files)
 
 
-def _format(source: Source, given: str | None) -> Format:
-    formats = {str(known): known for known in SUFFIXES.values()}
+def _format(source: Source, given: str | None) -> sources.Format:
+    formats = {str(known): known for known in sources.SUFFIXES.values()}
     if given is not None:
         if given not in formats:
             raise SettingsError(f"format is {given!r}, but it is one of {listed(list(formats))}.")
@@ -76,15 +64,15 @@ def _format(source: Source, given: str | None) -> Format:
     with closing(RawBytes(source)) as raw:
         start = raw.read(START)
     if not start:
-        raise empty(source)
-    for mark, kind in MARKS:
+        raise sources.empty(source)
+    for mark, kind in MARKS.items():
         if start.startswith(mark):
             if raw.packing:
                 twice = "is packed twice: Parquet and Arrow files pack their columns themselves; unpack it."
                 raise FileError(f"{source.name} {twice}")
             return kind
     _refuse_strangers(start, source)
-    by_suffix = SUFFIXES.get(source.suffix)
+    by_suffix = sources.SUFFIXES.get(source.suffix)
     if by_suffix == "parquet":
         raise FileError(f"{source.name} does not begin like a Parquet file; it is damaged or misnamed.")
     return by_suffix or ("json" if start.lstrip().startswith(b'{"') else "delimited")
@@ -114,8 +102,9 @@ class FileTable:
     """A table in one or several files. `open_table` makes it; it can be read as often as wanted."""
 
     def __init__(
-        self, files: Sequence[TableFile], columns: tuple[str, ...] | None, rejects: Rejects | None, spool: Spool | None
-    ) -> None:
+        self, files: Sequence[TableFile], columns: tuple[str, ...] | None, rejects: Rejects | None,
+        spool: sources.Spool | None,
+    ) -> None:  # fmt: skip
         self.files = tuple(files)
         self.rejected = rejects if rejects is not None else Rejects()
         self._chosen, self._spool = columns, spool
@@ -291,7 +280,7 @@ def open_table(
     chosen = None if columns is None else tuple(columns)
     left_out = None if rejects is None else Rejects(None if rejects == SKIP else rejects)
     kinds = checked_types(types or {})
-    found, spool = find_sources(source)
+    found, spool = sources.find_sources(source)
     try:
         if left_out is not None:
             refuse(left_out.outputs, [entry.path for entry in found])

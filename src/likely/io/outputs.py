@@ -242,18 +242,13 @@ def refuse(outputs: Sequence[Output], inputs: Iterable[PathName] = ()) -> None:
 
 def kind_of(path: PathName) -> str | None:
     """What a file seems to hold, by its first bytes; None if there is no such file, or nothing in it."""
-    try:
-        with open(path, "rb") as file:
-            start = file.read(LOOKED)
-    except FileNotFoundError:
-        return None
+    start = _first_bytes(path, LOOKED)
     if not start:
         return None
     for mark, kind in _BINARY:
         if start.startswith(mark):
             return kind
-    wide = start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if b"\0" in start and not wide:
+    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return OTHER
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     return next((kind for pattern, kind in _WRITTEN if pattern.match(text)), TEXT)
@@ -283,12 +278,16 @@ def _is_ours(places: PathName) -> bool:
     """Whether the places of a checkpoint may be written here."""
     if is_stream(places):  # to look into a pipe would be to wait for ever
         return False
+    return _first_bytes(places, len(PLACES_MARK)) in (b"", PLACES_MARK)
+
+
+def _first_bytes(path: PathName, n: int) -> bytes:
+    """The beginning of a file; nothing if there is none."""
     try:
-        with open(places, "rb") as file:
-            start = file.read(len(PLACES_MARK))
+        with open(path, "rb") as file:
+            return file.read(n)
     except FileNotFoundError:
-        return True
-    return start in (b"", PLACES_MARK)
+        return b""
 
 
 def _purpose(output: Output) -> str:

@@ -37,18 +37,9 @@ def _marks(delimiter: int, quote: int, escape: int) -> UInt8:
 
 @numba.njit(nogil=True, cache=True)
 def scan(  # noqa: C901, PLR0915  # one loop over the bytes; cut into functions it would lose its state, and its speed
-    data: UInt8,
-    delimiter: int,
-    quote: int,
-    escape: int,
-    n_columns: int,
-    final: bool,
-    multiline: bool,
-    trim: bool,
-    blank: int,
-    starts: Int64,
-    counts: Int64,
-) -> Int64:
+    data: UInt8, delimiter: int, quote: int, escape: int, n_columns: int, final: bool, multiline: bool, trim: bool,
+    blank: int, starts: Int64, counts: Int64,
+) -> Int64:  # fmt: skip
     """Scan whole records; stop at the first fault, or when `starts` is full if it has any room at all.
 
     A quote opens a cell only at its very beginning, a doubled one inside stands for itself, and after the closing

@@ -18,17 +18,6 @@ from likely.store.files import (
 )
 
 __all__ = [
-    "MADE_UP",
-    "Counted",
-    "Found",
-    "FoundLearned",
-    "Provenance",
-    "Reader",
-    "Saved",
-    "Writer",
-    "packed",
-    "packed_learned",
-    "parsed",
-    "read",
-    "refusal",
-]
+    "MADE_UP", "Counted", "Found", "FoundLearned", "Provenance", "Reader", "Saved", "Writer", "packed",
+    "packed_learned", "parsed", "read", "refusal",
+]  # fmt: skip

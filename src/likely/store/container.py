@@ -86,10 +86,7 @@ def _document(text: bytes) -> Document:
         raise ModelFileError(f"in its document {TOO_DEEP}")
     try:
         document = json.loads(
-            text.decode("utf-8"),
-            object_pairs_hook=_no_double_keys,
-            parse_constant=_no_constant,
-            parse_int=_bounded_int,
+            text.decode("utf-8"), object_pairs_hook=_no_double_keys, parse_constant=_no_constant, parse_int=_bounded_int
         )
     except ModelFileError:
         raise

@@ -27,22 +27,9 @@ from likely.stats import (
 )
 from likely.stats.pair_counts import Axis
 from likely.stats.scatter import Pairs
+from likely.store import codec
 from likely.store.class_labels import read_labels, write_labels
-from likely.store.codec import (
-    FORMS,
-    ByHand,
-    Context,
-    Form,
-    Reader,
-    Writer,
-    read,
-    read_matrix,
-    read_names,
-    register,
-    write,
-    write_matrix,
-    write_names,
-)
+from likely.store.codec import FORMS, ByHand, Context, Form, Reader, Writer, register
 from likely.store.container import Document
 from likely.store.plain import from_plain, to_plain
 from likely.text.vocabulary import Words
@@ -56,7 +43,7 @@ def write_summary(summary: Summary, writer: Writer) -> Document:
         "weights": writer.put(classes.weights),
         "rows": writer.put(classes.rows),
         "parts": [
-            {"kind": part.kind, "columns": write_names(part.columns), **write_statistic(seen, writer)}
+            {"kind": part.kind, "columns": codec.write_names(part.columns), **write_statistic(seen, writer)}
             for part, seen in summary.parts.items()
         ],
     }
@@ -68,7 +55,7 @@ def read_summary(data: Document, reader: Reader) -> Summary:
     rows, weights = reader.get(data["rows"], (None,), np.int64), reader.get(data["weights"], (None,))
     parts = {}
     for entry in data["parts"]:
-        columns = read_names(entry["columns"], reader)
+        columns = codec.read_names(entry["columns"], reader)
         part = Part(str(entry["kind"]), columns)
         parts[part] = read_statistic(part, entry, reader)
     if len(parts) != len(data["parts"]):
@@ -87,7 +74,7 @@ def read_summary(data: Document, reader: Reader) -> Summary:
 def write_statistic(seen: Statistic, writer: Writer) -> Document:
     """The statistic as a JSON object that names its arrays."""
     FORMS.setdefault(type(seen), Form())
-    return {"statistic": seen.stored_as, **write(seen, writer)}
+    return {"statistic": seen.stored_as, **codec.write(seen, writer)}
 
 
 def read_statistic(part: Part, data: Document, reader: Reader) -> Statistic:
@@ -96,7 +83,7 @@ def read_statistic(part: Part, data: Document, reader: Reader) -> Statistic:
     if statistic is None or data["statistic"] != statistic.stored_as:
         raise ModelFileError("it holds a statistic that this version does not know")
     FORMS.setdefault(statistic, Form())
-    return read(statistic, data, reader, columns=len(part.columns))
+    return codec.read(statistic, data, reader, columns=len(part.columns))
 
 
 def _read_words(data: Document, reader: Reader, context: Context) -> Words:
@@ -116,14 +103,14 @@ def _read_words(data: Document, reader: Reader, context: Context) -> Words:
 
 def _write_axes(axes: tuple[Axis, ...], writer: Writer) -> list[object]:
     return [
-        write(axis, writer) if isinstance(axis, Cuts) else {"values": [to_plain(value) for value in axis]}
+        codec.write(axis, writer) if isinstance(axis, Cuts) else {"values": [to_plain(value) for value in axis]}
         for axis in axes
     ]
 
 
 def _read_axes(data: list[Document], reader: Reader, context: Context) -> tuple[Axis, ...]:
     return tuple(
-        read(Cuts, entry, reader) if "cuts" in entry else tuple(from_plain(value) for value in entry["values"])
+        codec.read(Cuts, entry, reader) if "cuts" in entry else tuple(from_plain(value) for value in entry["values"])
         for entry in data
     )
 
@@ -141,8 +128,8 @@ register(TokenCounts, Form(names=WORDS, lengths={"columns": "words"}))
 register(
     FeatureCounts,
     ByHand(
-        lambda seen, writer: write_matrix(seen.table, writer, "table"),
-        lambda data, reader, context: FeatureCounts(read_matrix(data, reader, "table", context["columns"])),
+        lambda seen, writer: codec.write_matrix(seen.table, writer, "table"),
+        lambda data, reader, context: FeatureCounts(codec.read_matrix(data, reader, "table", context["columns"])),
     ),
 )
 

@@ -27,21 +27,14 @@ _HOME = {
 }
 
 __all__ = [
-    "convert_file",
-    "evaluate_file",
-    "fit_file",
-    "forget_file",
-    "learn_file",
-    "predict_file",
-    "refresh_file",
-    "train_evidence_file",
-    "train_file",
-    "train_tree_file",
-]
+    "convert_file", "evaluate_file", "fit_file", "forget_file", "learn_file", "predict_file", "refresh_file",
+    "train_evidence_file", "train_file", "train_tree_file",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     """Training and predicting need the classifiers, which take a moment to import."""
     if name not in _HOME:
         raise AttributeError(f"module 'likely.streaming' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    found: object = vars(import_module(_HOME[name]))[name]
+    return found

@@ -116,8 +116,9 @@ def _as_it_is(
 
 
 def _in_memory(
-    training: Training, cv: float | Literal["loo"], loss: Loss | None, beta: float, groups: str | None, repeats: int, seed: int
-) -> Report:
+    training: Training, cv: float | Literal["loo"], loss: Loss | None, beta: float, groups: str | None, repeats: int,
+    seed: int,
+) -> Report:  # fmt: skip
     """The ways that need all rows at once."""
     table, wanted = training.judged.table, training.judged.wanted
     if groups is not None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int32, UInt8
 from likely.engines.pieces import Counter, Pass, Result, RunningSum
-from likely.engines.plan import Task
 from likely.errors import DataError, FileError, SettingsError
 from likely.evaluation.cross_validation import fold_summaries
 from likely.evaluation.folds import stratified
@@ -32,10 +31,6 @@ class Counted:
     y: Int32
     weight: Array
     folds: list[Summary]
-
-    @classmethod
-    def of(cls, task: Task, folds: list[Summary]) -> Counted:
-        return cls(task.rows.classes, task.rows.y, task.rows.weight, folds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +53,8 @@ class Folds:
     def count(self, rows: Table, number: int) -> Counted:
         """Count each fold of a piece."""
         task = self.counter.task(rows)
-        return Counted.of(task, fold_summaries(task, self.deal(number, task.rows.y), self.n_folds))
+        seen, folds = task.rows, fold_summaries(task, self.deal(number, task.rows.y), self.n_folds)
+        return Counted(seen.classes, seen.y, seen.weight, folds)
 
 
 MOST_ROWS = 2_000_000
@@ -71,6 +67,10 @@ def ranks(seed: int, number: int, n_rows: int) -> UInt8:
     return np.minimum(drawn, 255).astype(np.uint8)
 
 
+Kept = tuple[AnyArray, Int32, Array, UInt8]
+"""Of a piece: its classes, and label, weight and rank of each row."""
+
+
 class Seen:
     """All that the first pass found: truths and weights of the rows to be judged, and where each piece begins there.
 
@@ -81,7 +81,7 @@ class Seen:
         self.level = 0
         self.n_rows = 0
         self._seed, self._most, self._kept = seed, most, 0
-        self._labels: list[tuple[AnyArray, Int32, Array, UInt8] | None] = []
+        self._labels: list[Kept | None] = []
         self._sums: list[RunningSum] = []
 
     def take(self, piece: Counted | None) -> None:
@@ -131,7 +131,7 @@ class Seen:
         return [0, *accumulate(sizes)][:-1]
 
     @cached_property
-    def _pieces(self) -> list[tuple[AnyArray, Int32, Array, UInt8]]:
+    def _pieces(self) -> list[Kept]:
         return [piece for piece in self._labels if piece is not None]
 
     @cached_property

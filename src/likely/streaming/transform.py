@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -17,18 +17,18 @@ from likely.io.file_table import FileTable, as_file_table
 from likely.io.outputs import Output
 from likely.io.parse import leave_out, read_block, read_text
 from likely.io.sources import FileSource, Piece
-from likely.io.write import DELIMITERS, kind_of, table_writer
-from likely.models.bayes.classifier import BayesClassifier
-from likely.models.bayes.full import FullBayesClassifier
+from likely.io.write import DELIMITERS, suffix_of, table_writer
 from likely.progress import Shown
 from likely.table import as_table
 
+if TYPE_CHECKING:
+    from likely.models.bayes.classifier import BayesClassifier
+    from likely.models.bayes.full import FullBayesClassifier
+
+    Classifier: TypeAlias = BayesClassifier | FullBayesClassifier
+    More: TypeAlias = Callable[[Classifier, pa.Table], Mapping[str, Any]]
+
 PREDICTION = "prediction"
-
-Classifier = BayesClassifier | FullBayesClassifier
-
-More = Callable[[Classifier, pa.Table], Mapping[str, Any]]
-"""Further columns for some rows, made from the classifier and the rows that it reads."""
 
 Target = str | os.PathLike[str] | IO[bytes]
 
@@ -84,7 +84,7 @@ def _suffix(table: FileTable, out: Target, kind: str | None) -> str:
     """The suffix that says how is written; refuses a file by which something would be lost."""
     if not isinstance(out, (str, os.PathLike)):
         return kind or ".csv"
-    suffix = kind or kind_of(os.fspath(out))
+    suffix = kind or suffix_of(os.fspath(out))
     table.refuse_losses(Output(out))
     return suffix
 

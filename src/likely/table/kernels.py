@@ -39,11 +39,7 @@ def whole_bounds(values: Array) -> tuple[bool, float, float]:
     return True, low, high
 
 
-@numba.njit(
-    [types.void(_INTS, types.int64, _SEEN), types.void(_FLOATS, types.float64, _SEEN)],
-    nogil=True,
-    cache=True,
-)
+@numba.njit([types.void(_INTS, types.int64, _SEEN), types.void(_FLOATS, types.float64, _SEEN)], nogil=True, cache=True)
 def mark(values: Numbers, low: float, seen: UInt8) -> None:
     """Set `seen` for each value, counted from `low`."""
     for value in values:
