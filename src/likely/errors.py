@@ -108,13 +108,19 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class PythonOnly:
-    """Words that concern callers from Python only."""
-
+class _Words:
     text: str
 
     def __str__(self) -> str:
         return self.text
+
+
+class PythonOnly(_Words):
+    """Words that concern callers from Python only."""
+
+
+class Aside(_Words):
+    """Words that a sentence may do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +130,6 @@ class AtRow:
     row: int
     text: str
     otherwise: str = ""
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """Words that a sentence may do without."""
-
-    text: str
 
     def __str__(self) -> str:
         return self.text
