@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from likely.evaluation.evaluate import evaluate
     from likely.evaluation.report import Report
     from likely.families.smoothing import Laplace, MEstimate
-    from likely.io.table import open_table
+    from likely.io.file_table import open_table
     from likely.models.bayes.aode import AODEClassifier
     from likely.models.bayes.classifier import BayesClassifier
     from likely.models.bayes.full import FullBayesClassifier

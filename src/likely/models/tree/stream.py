@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.engines.pieces import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
-from likely.io.table import FileTable, open_table
+from likely.io.file_table import FileTable, open_table
 from likely.models.tree.batches import LevelCounts, OpenNodes, StreamedTreeGrower
 from likely.models.tree.binned_column import MOST_SAMPLED, quantile_edges
 from likely.models.tree.classifier import TreeClassifier
