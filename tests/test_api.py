@@ -16,7 +16,7 @@ from likely.api import Reason, compare, evaluate, select_model
 from likely.cli.run import run
 from likely.engines import pieces
 from likely.errors import SchemaError, SettingsError
-from likely.io.table import open_table
+from likely.io.file_table import open_table
 from likely.table import as_table
 
 NAMES = {

@@ -13,10 +13,10 @@ from likely.comparison.compare import compare as compare_tables
 from likely.engines import pieces
 from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate as evaluate_table
+from likely.io.file_table import FileTable, open_table
 from likely.io.sources import looks_like_files
-from likely.io.table import FileTable, open_table
+from likely.models.persistence import load
 from likely.models.registry import entries, entry_named
-from likely.models.saving import load
 from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
@@ -85,7 +85,7 @@ def evaluate(classifier: Any, table: Any, target: Any = None, **how: Any) -> Rep
     """
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
     if isinstance(table, FileTable) or looks_like_files(table):
-        return evaluate_file(made, open_source(table), target, **how)
+        return evaluate_file(made, table, target, **how)
     return evaluate_table(made, table, target, **how)
 
 

@@ -19,7 +19,7 @@ from likely.io.outputs import LEFT_OUT, MODEL, PAGE, Output, refuse
 if TYPE_CHECKING:
     from likely.decide import Loss
     from likely.decide.loss_tables import Axis
-    from likely.io.table import FileTable
+    from likely.io.file_table import FileTable
 
 STANDARD = "-"
 
@@ -95,7 +95,7 @@ def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
     paths = [path for value in named for path in (value if isinstance(value, (list, tuple)) else [value])]
     for path in [path for path in paths if isinstance(path, str) and os.path.isfile(path)]:
         from likely.errors import LikelyError
-        from likely.io.table import open_table
+        from likely.io.file_table import open_table
 
         try:
             return [name for name in open_table(path).names if name.startswith(incomplete)]
@@ -253,7 +253,7 @@ class InputOptions:
 
     def open(self, sources: Sequence[str]) -> FileTable:
         """The table in these files."""
-        from likely.io.table import open_table
+        from likely.io.file_table import open_table
 
         return open_table(
             _source(sources),

@@ -23,9 +23,9 @@ from likely.errors import (
     without_asides,
     without_row,
 )
+from likely.io.file_table import FileTable
 from likely.io.parse import CATEGORY
 from likely.io.sources import Piece
-from likely.io.table import FileTable
 from likely.parallel import pipeline
 from likely.progress import Progress, Shown, row_bar
 from likely.stats import HasTables, Summary, ValueCounts

@@ -9,19 +9,6 @@ from likely.table.read import as_table
 from likely.table.table import Numbered, Table
 
 __all__ = [
-    "GAP",
-    "Codes",
-    "Labels",
-    "NotANumber",
-    "Numbered",
-    "Storage",
-    "Table",
-    "as_table",
-    "encode_column",
-    "encode_labels",
-    "index_levels",
-    "labels_of",
-    "level_key",
-    "level_map",
-    "merge_classes",
-]
+    "GAP", "Codes", "Labels", "NotANumber", "Numbered", "Storage", "Table", "as_table", "encode_column",
+    "encode_labels", "index_levels", "labels_of", "level_key", "level_map", "merge_classes",
+]  # fmt: skip

@@ -31,7 +31,7 @@ def convert(
     By suffix: .csv .tsv .parquet .arrow .jsonl, texts also .gz or .zst. From text to text cells stay as they are
     written; else columns get the types that they were found to have.
     """
-    from likely.streaming.convert import convert_file
+    from likely.streaming.transform import convert_file
 
     table = input_options.open(tables)
     output.tell_notes(table.notes)

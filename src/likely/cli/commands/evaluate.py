@@ -16,7 +16,7 @@ from likely.errors import SettingsError
 from likely.progress import row_bar
 
 if TYPE_CHECKING:
-    from likely.io.table import FileTable
+    from likely.io.file_table import FileTable
 
 Inputs = Annotated[
     list[str],

@@ -58,7 +58,7 @@ def predict(
     loss = costs.read(classifier.classes_.tolist(), output)
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
-    from likely.streaming.predict import predict_file
+    from likely.streaming.transform import predict_file
 
     with row_bar("predicting", False if to_pipe else output.progress) as progress:
         rows = predict_file(

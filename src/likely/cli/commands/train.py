@@ -26,7 +26,7 @@ from likely.io.outputs import CHECKPOINT, MODEL
 from likely.progress import row_bar
 
 if TYPE_CHECKING:
-    from likely.io.table import FileTable
+    from likely.io.file_table import FileTable
 
 SHOWN_CLASSES = 6
 

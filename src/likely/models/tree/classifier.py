@@ -12,24 +12,25 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import AnyArray, Array, ColumnLike, Int32, TableLike
+from likely.arrays import AnyArray, Array, ColumnLike, Int32
 from likely.decide import LossMatrix, Scores, as_loss
 from likely.errors import DataError, SettingsError
 from likely.families.smoothing import LARGEST as MOST_SMOOTHING
 from likely.measures import measure_named
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.setting_checks import (
+from likely.models.protocols import RowsLike, Weights
+from likely.models.settings import (
     COMMON,
     Check,
     check_settings,
     is_loss,
     is_positive,
     is_truth,
+    not_negative,
     one_of,
     optional,
     whole_from,
 )
-from likely.models.settings import not_negative
 from likely.models.tree.codec import read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
 from likely.models.tree.explain import Paths
@@ -167,7 +168,7 @@ class TreeClassifier(Classifier):
         check_is_fitted(self)
         return len(self.tree_)
 
-    def fit(self, X: TableLike, y: ColumnLike | str, sample_weight: ColumnLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: ColumnLike, sample_weight: Weights = None) -> Self:
         """Grow and prune a tree from these rows. `y` may also name a column of the table."""
         plan, pruning = self._plan(), Pruning.read(self.prune)
         given = self._training_rows(X, y, sample_weight)
@@ -189,7 +190,7 @@ class TreeClassifier(Classifier):
         return self._remember(tree)
 
     def pruned(
-        self, prune: object, X: TableLike | None = None, y: ColumnLike | str | None = None, *, raising: bool = False
+        self, prune: object, X: RowsLike | None = None, y: ColumnLike | None = None, *, raising: bool = False
     ) -> Self:
         """Another classifier with a smaller tree: this one's, pruned anew, by other rows if they are given.
 
@@ -210,6 +211,8 @@ class TreeClassifier(Classifier):
         other = copy(self)
         if X is None:
             return other._remember(pruning.apply(self.tree_))
+        if y is None:
+            raise SettingsError("Rows to prune by need their labels: pruned(…, X, y).")
         rows, labels = self._rows(X), places_among(labels_of(y, as_table(X)), self.classes_)
         kept = learned_places(labels)
         if len(kept) < len(labels):
@@ -221,24 +224,24 @@ class TreeClassifier(Classifier):
             return other._remember(cost_complexity(self.tree_, alpha_by_cases(self.tree_, counts)))
         return other._remember(pruning.apply(self.tree_, counts))
 
-    def predict(self, X: TableLike) -> AnyArray:
+    def predict(self, X: RowsLike) -> AnyArray:
         """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
         rows = self._rows(X)
         if self.loss is None:
             return np.asarray(self.classes_[rows.choose(self._shares())])
         return self._cheapest(self._scores(X))
 
-    def predict_proba(self, X: TableLike) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
 
-    def apply(self, X: TableLike) -> Int32:
+    def apply(self, X: RowsLike) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
         return self._rows(X).leaves()
 
     # What it shows of itself.
 
-    def explain(self, X: TableLike) -> Paths:
+    def explain(self, X: RowsLike) -> Paths:
         """The tests that each row passed and the leaf, or leaves, that it came to."""
         rows = replace(self._rows(X), tree=self._shown())
         return Paths.of(rows, self._shares(), None if self.loss is None else list(self.predict(X).tolist()))
@@ -266,7 +269,7 @@ class TreeClassifier(Classifier):
         """The tree as a graph for Graphviz."""
         return as_dot(self._shown())
 
-    def plot(self, X: TableLike | None = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
+    def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
         """The tree as a picture with class bars; with rows, the way of one of them is highlighted."""
         return TreePicture(self._shown(), max_depth=max_depth) if X is None else self.explain(X).plot(row, max_depth)
 
@@ -348,7 +351,7 @@ class TreeClassifier(Classifier):
         self.tree_, self.classes_ = tree, tree.classes
         return self
 
-    def _rows(self, X: TableLike) -> Rows:
+    def _rows(self, X: RowsLike) -> Rows:
         table = self._read(X)  # says first that nothing has been learned yet
         return Rows.of(self.tree_, table, self.n_jobs)
 

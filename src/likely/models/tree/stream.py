@@ -16,7 +16,8 @@ import numpy as np
 from likely.arrays import AnyArray, Array, Int32, Int64, UInt8
 from likely.engines.pieces import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
-from likely.io.table import FileTable, open_table
+from likely.io.file_table import FileTable, open_table
+from likely.io.sources import FileSource
 from likely.models.tree.classifier import TreeClassifier
 from likely.models.tree.data import GAP_BIN, MOST_SAMPLED, TrainingData, bin_numbers, quantile_edges, read_numbers
 from likely.models.tree.fit import Plan, refuse_many_groups
@@ -40,7 +41,7 @@ MOST_CELLS = 1 << 23
 
 
 def train_tree_file(
-    source: object,
+    source: FileSource | FileTable,
     target: str,
     *,
     classifier: TreeClassifier | None = None,
