@@ -32,18 +32,18 @@ from likely.table import Table
 from likely.table.table import Numbers, counts_of
 from likely.text.tokenizer import Tokenizer
 
-USUAL_RECIPE = Tokenizer(normalize="NFC")
+USUAL_TOKENIZER = Tokenizer(normalize="NFC")
 """How texts are read unless the user says otherwise: composed and decomposed accents are one spelling."""
 
-Recipes = Mapping[str, Tokenizer | Cuts]
-"""How columns are read that are not simply counted: texts by a recipe, numbers in pairs by cuts."""
+Preprocessing = Mapping[str, Tokenizer | Cuts]
+"""How columns are read that are not simply counted: texts by a tokenizer, numbers in pairs by cuts."""
 
 COLUMN_BY_COLUMN = ("values", "histogram")
 """Statistics of one column each that are counted in one go, several columns side by side."""
 
 
 class Rows:
-    """A table with its class codes and weights: what there is to be counted. `recipes` say how columns are read."""
+    """A table with its class codes and weights: what there is to be counted."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class Rows:
         y: NDArray[np.int32],
         weight: Array | None,
         n_jobs: int | None,
-        recipes: Recipes | None = None,
+        preprocessing: Preprocessing | None = None,
     ) -> None:
         self.table, self.classes, self.y, self.n_jobs = table, classes, y, n_jobs
-        self.recipes: Recipes = recipes or {}
+        self.preprocessing: Preprocessing = preprocessing or {}
         self.weight = np.ones(len(y)) if weight is None else weight
 
     def summarise(self, plan: Sequence[Part]) -> Summary:
@@ -146,16 +146,16 @@ def _token_counts(rows: Rows, columns: tuple[str, ...]) -> TokenCounts:
     (name,) = columns
     texts = rows.table.strings(name)
     known = texts.is_valid().to_numpy() if texts.null_count else None
-    given = rows.recipes.get(name)
-    recipe = given if isinstance(given, Tokenizer) else USUAL_RECIPE
-    return TokenCounts.observe(texts, rows.y, rows.weight, len(rows.classes), recipe, known, rows.n_jobs)
+    given = rows.preprocessing.get(name)
+    tokenizer = given if isinstance(given, Tokenizer) else USUAL_TOKENIZER
+    return TokenCounts.observe(texts, rows.y, rows.weight, len(rows.classes), tokenizer, known, rows.n_jobs)
 
 
 def _pair_counts(rows: Rows, columns: tuple[str, ...]) -> PairCounts:
     axes: list[Axis] = []
     codes = np.empty((rows.table.n_rows, len(columns)), dtype=np.int32)
     for place, name in enumerate(columns):
-        cuts = rows.recipes.get(name)
+        cuts = rows.preprocessing.get(name)
         if isinstance(cuts, Cuts):
             numbers = Numbers.of(rows.table, (name,))
             numbers.refuse_infinite(slice(0, rows.table.n_rows))

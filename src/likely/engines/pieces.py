@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.engines.memory import Recipes, Rows
-from likely.engines.plan import Task, assign, recipes_for, refuse_negative_counts
+from likely.engines.memory import Preprocessing, Rows
+from likely.engines.plan import Task, assign, refuse_negative_counts, tokenizers_for
 from likely.errors import (
     DataError,
     FileError,
@@ -75,7 +75,7 @@ class Counter:
     schema: Schema
     assigned: Mapping[str, str]
     target: str
-    recipes: Recipes = field(default_factory=dict)
+    preprocessing: Preprocessing = field(default_factory=dict)
 
     @property
     def wanted(self) -> dict[str, str]:
@@ -95,7 +95,7 @@ class Counter:
         labels = encode_column(table.cells(self.target))
         weight = row_weights(None, table, self.schema.weight)
         refuse_negative_counts(table, self.assigned)
-        rows = Rows(table, labels.classes, labels.codes, weight, 1, self.recipes)
+        rows = Rows(table, labels.classes, labels.codes, weight, 1, self.preprocessing)
         return Task(rows, self.schema, self.assigned, weight is not None)
 
 
@@ -215,7 +215,7 @@ class JudgedFile:
         except DataError as error:
             raise _located_in_head(look, table, sample, target, error) from None
         _refuse_late_changes(table, task.schema, given)
-        return cls(table, Counter(task.schema, task.assigned, target, task.rows.recipes), known.num_rows)
+        return cls(table, Counter(task.schema, task.assigned, target, task.rows.preprocessing), known.num_rows)
 
     @property
     def schema(self) -> Schema:
@@ -243,8 +243,8 @@ def judge_usual(
         found = schema_for(rows, target, given)
         assigned = assign(found, None, USUAL_FAMILIES, is_sparse=False)
         labels, weights = encode_column(rows.cells(target)), row_weights(None, rows, found.weight)
-        recipes = recipes_for(rows, assigned, text)
-        return Task(Rows(rows, labels.classes, labels.codes, weights, 1, recipes), found, assigned, weights is not None)
+        counted = Rows(rows, labels.classes, labels.codes, weights, 1, tokenizers_for(rows, assigned, text))
+        return Task(counted, found, assigned, weights is not None)
 
     return JudgedFile.judge(table, target, look, given)
 

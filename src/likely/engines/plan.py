@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.engines.memory import USUAL_RECIPE, Rows
+from likely.engines.memory import USUAL_TOKENIZER, Rows
 from likely.errors import AtRow, BadCell, SchemaError, SettingsError, did_you_mean, listed
 from likely.families import TEXT_FAMILIES, family_named
 from likely.stats import STATISTICS, Cuts, PairCounts, Part, Summary, TokenCounts
@@ -151,20 +151,18 @@ def refuse_negative_counts(table: Table, assigned: Mapping[str, str]) -> None:
 # How each text column is cut into words: as the user said when it was first learned, and the same ever after.
 
 
-def recipes_for(table: Table, assigned: Mapping[str, str], given: Any) -> dict[str, Tokenizer]:
-    """The recipe of every text column; a language that is to be guessed is guessed here, once."""
+def tokenizers_for(table: Table, assigned: Mapping[str, str], given: Any) -> dict[str, Tokenizer]:
+    """The tokenizer of every text column; a language that is to be guessed is guessed here, once."""
     columns = [name for name, family in assigned.items() if family_named(family).reads == "text"]
     wanted = _by_column(given, columns)
-    return {
-        name: with_language(recipe, as_blocks(table.strings(name), "strict")) if recipe.language == "auto" else recipe
-        for name, recipe in wanted.items()
-    }
+    guessed = [name for name, tokenizer in wanted.items() if tokenizer.language == "auto"]
+    return wanted | {name: with_language(wanted[name], as_blocks(table.strings(name), "strict")) for name in guessed}
 
 
-def recipes_in(summary: Summary) -> dict[str, Tokenizer | Cuts]:
-    """The recipes by which the texts of a summary were counted, and the cuts of numbers that were counted in pairs."""
+def preprocessing_in(summary: Summary) -> dict[str, Tokenizer | Cuts]:
+    """The tokenizers by which the texts of a summary were counted, and the cuts of numbers counted in pairs."""
     found: dict[str, Tokenizer | Cuts] = {
-        part.columns[0]: seen.recipe for part, seen in summary.parts_of(TokenCounts).items()
+        part.columns[0]: seen.tokenizer for part, seen in summary.parts_of(TokenCounts).items()
     }
     for part, pairs in summary.parts_of(PairCounts).items():
         found |= pairs.cuts(part.columns)
@@ -187,11 +185,11 @@ def strings_in(table: Table, families: Any) -> frozenset[str]:
 
 def _by_column(given: Any, columns: list[str]) -> dict[str, Tokenizer]:
     if given is None or isinstance(given, Tokenizer):
-        return dict.fromkeys(columns, given or USUAL_RECIPE)
-    if not isinstance(given, Mapping) or not all(isinstance(recipe, Tokenizer) for recipe in given.values()):
+        return dict.fromkeys(columns, given or USUAL_TOKENIZER)
+    if not isinstance(given, Mapping) or not all(isinstance(tokenizer, Tokenizer) for tokenizer in given.values()):
         raise SettingsError(f"text is {given!r}, but it is a Tokenizer or a mapping of text columns to tokenizers.")
     strange = [name for name in given if name not in columns]
     if strange:
         hint = did_you_mean(str(strange[0]), columns)
         raise SettingsError(f"text names {listed(strange)}, which is no text column of the table.{hint}")
-    return {name: given.get(name, USUAL_RECIPE) for name in columns}
+    return {name: given.get(name, USUAL_TOKENIZER) for name in columns}

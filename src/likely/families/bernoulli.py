@@ -267,7 +267,7 @@ class TextBernoulli:
         size = len(seen.words)
         presence = Presence(seen.documents, FeatureCounts.empty(*seen.documents.shape))
         shares = presence_shares(presence, seen.texts, np.full(size, yes), np.full(size, no))
-        return cls(columns, Reader(seen.recipe, seen.words, None), shares)
+        return cls(columns, Reader(seen.tokenizer, seen.words, None), shares)
 
     def bind(self, table: Table) -> BlockScorer:
         rows = self.reader.rows(table, self.columns[0])

@@ -27,17 +27,17 @@ from likely.text.vocabulary import Words
 class Reader:
     """Finds the known words of texts; `factor` weighs them (None: each counts as it is)."""
 
-    recipe: Tokenizer
+    tokenizer: Tokenizer
     words: Words
     factor: Array | None
 
     @classmethod
     def of(cls, seen: TokenCounts, settings: Settings) -> Reader:
-        return cls(seen.recipe, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
+        return cls(seen.tokenizer, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
 
     def rows(self, table: Table, column: str) -> sparse.csr_array:
         """Documents × known words; a gap is an empty document."""
-        counted = count_rows(table.strings(column), self.recipe, words=self.words).to_csr()
+        counted = count_rows(table.strings(column), self.tokenizer, words=self.words).to_csr()
         cells = counted.data.astype(np.float64)
         if self.factor is not None:
             cells *= self.factor[counted.indices]
@@ -45,7 +45,7 @@ class Reader:
 
     def found(self, table: Table, column: str) -> Tokens:
         """The known words of each document as they follow one another."""
-        return find_tokens(table.strings(column), self.recipe, self.words)
+        return find_tokens(table.strings(column), self.tokenizer, self.words)
 
     def weighed(self, counts: FeatureCounts) -> FeatureCounts:
         """Counts as `rows` would weigh them."""

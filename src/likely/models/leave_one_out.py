@@ -31,7 +31,7 @@ class LeaveOneOut:
         rows = task.rows
         self.classes, self.settings, self.summary = rows.classes, settings, summary
         self.rows = LeftOut(rows.table, rows.y, rows.weight, summary.classes.weights)
-        self.assigned, self.recipes = task.assigned, rows.recipes
+        self.assigned, self.recipes = task.assigned, rows.preprocessing
         self.counted = _is_counted(priors)
         self.smoothed = isinstance(priors, str) and priors == "smoothed"
         self.others = sums_of_others(summary.classes.weights)

@@ -36,7 +36,7 @@ from likely.text.vocabulary import Words
 class TokenCounts:
     """Per class and word the weight of the tokens and of the documents that hold it; per class that of all texts.
 
-    The recipe says how a text becomes tokens; counts under another recipe mean something else. Words are in
+    The tokenizer says how a text becomes tokens; counts under another tokenizer mean something else. Words are in
     alphabetical order, and a word without weight is not kept.
 
     >>> seen = TokenCounts.observe(["to be or not to be", "be"], np.array([0, 1], dtype=np.int32))
@@ -47,16 +47,16 @@ class TokenCounts:
     stored_as: ClassVar[str] = "token counts"
     by_column: ClassVar[bool] = True
 
-    recipe: Tokenizer
+    tokenizer: Tokenizer
     words: Words
     counts: FeatureCounts
     documents: FeatureCounts
     texts: Array
 
     @classmethod
-    def empty(cls, recipe: Tokenizer | None = None, n_classes: int = 0) -> TokenCounts:
+    def empty(cls, tokenizer: Tokenizer | None = None, n_classes: int = 0) -> TokenCounts:
         none = FeatureCounts.empty(n_classes)
-        return cls(recipe or Tokenizer(), Words.of([]), none, none, np.zeros(n_classes))
+        return cls(tokenizer or Tokenizer(), Words.of([]), none, none, np.zeros(n_classes))
 
     @classmethod
     def observe(
@@ -65,7 +65,7 @@ class TokenCounts:
         y: NDArray[np.int32],
         weight: Array | None = None,
         n_classes: int | None = None,
-        recipe: Tokenizer | None = None,
+        tokenizer: Tokenizer | None = None,
         known: NDArray[np.bool_] | None = None,
         n_jobs: int | None = None,
     ) -> TokenCounts:
@@ -74,23 +74,23 @@ class TokenCounts:
             n_classes = int(y.max(initial=-1)) + 1
         if weight is None:
             weight = np.ones(len(y))
-        if recipe is None:
-            recipe = Tokenizer()
-        stream = read_stream(as_blocks(texts, "strict"), recipe, n_jobs).in_order()
+        if tokenizer is None:
+            tokenizer = Tokenizer()
+        stream = read_stream(as_blocks(texts, "strict"), tokenizer, n_jobs).in_order()
         seen = class_counts_of(stream, y, n_classes, weight, n_jobs)
         held = weight if known is None else np.where(known, weight, 0.0)
         of_class = np.bincount(y, weights=held, minlength=n_classes).astype(np.float64)
-        return cls._kept(recipe, seen.words, FeatureCounts(seen.counts), FeatureCounts(seen.documents), of_class)
+        return cls._kept(tokenizer, seen.words, FeatureCounts(seen.counts), FeatureCounts(seen.documents), of_class)
 
     @classmethod
     def _kept(
-        cls, recipe: Tokenizer, words: Words, counts: FeatureCounts, documents: FeatureCounts, texts: Array
+        cls, tokenizer: Tokenizer, words: Words, counts: FeatureCounts, documents: FeatureCounts, texts: Array
     ) -> TokenCounts:
         """Without the words that have no weight left."""
         there = np.flatnonzero(documents.column_sums() > 0.0)
         if len(there) == len(words):
-            return cls(recipe, words, counts, documents, texts)
-        return cls(recipe, words.take(there), counts.select(there), documents.select(there), texts)
+            return cls(tokenizer, words, counts, documents, texts)
+        return cls(tokenizer, words.take(there), counts.select(there), documents.select(there), texts)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -133,12 +133,12 @@ class TokenCounts:
         self.documents.validate()
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
-        self._refuse_other_recipe(other)
+        self._refuse_other_tokenizer(other)
         size = max(len(self.texts), len(other.texts))
         texts = together(pad(self.texts, size), pad(other.texts, size))
         if self.words == other.words:
             return TokenCounts(
-                self.recipe, self.words, self.counts + other.counts, self.documents + other.documents, texts
+                self.tokenizer, self.words, self.counts + other.counts, self.documents + other.documents, texts
             )
         both, found = self.words.union(other.words)
         order = both.order()
@@ -147,10 +147,10 @@ class TokenCounts:
         mine, theirs = place[: len(self.words)], place[found]
         counts = self.counts.place_columns(mine, len(both)) + other.counts.place_columns(theirs, len(both))
         documents = self.documents.place_columns(mine, len(both)) + other.documents.place_columns(theirs, len(both))
-        return TokenCounts(self.recipe, both.take(order), counts, documents, texts)
+        return TokenCounts(self.tokenizer, both.take(order), counts, documents, texts)
 
     def __sub__(self, other: TokenCounts) -> TokenCounts:
-        self._refuse_other_recipe(other)
+        self._refuse_other_tokenizer(other)
         places = self.words.find(other.words).astype(np.intp)
         if (places < 0).any():
             raise NotMergeable(NEVER_SEEN)
@@ -158,16 +158,16 @@ class TokenCounts:
         counts = self.counts - other.counts.place_columns(places, n_words)
         documents = self.documents - other.documents.place_columns(places, n_words)
         texts = leave(pad(self.texts, size), pad(other.texts, size))
-        return self._kept(self.recipe, self.words, counts, documents, texts)
+        return self._kept(self.tokenizer, self.words, counts, documents, texts)
 
     def take_classes(self, source: Index) -> TokenCounts:
         counts, documents = self.counts.take_classes(source), self.documents.take_classes(source)
-        return TokenCounts(self.recipe, self.words, counts, documents, take_rows(self.texts, source))
+        return TokenCounts(self.tokenizer, self.words, counts, documents, take_rows(self.texts, source))
 
     def select(self, columns: Index) -> TokenCounts:
         """Itself: it describes one column."""
         return self
 
-    def _refuse_other_recipe(self, other: TokenCounts) -> None:
-        if self.recipe != other.recipe and len(self.words) and len(other.words):
+    def _refuse_other_tokenizer(self, other: TokenCounts) -> None:
+        if self.tokenizer != other.tokenizer and len(self.words) and len(other.words):
             raise NotMergeable("The texts were cut into words in two different ways, so their counts do not add up.")

@@ -19,7 +19,7 @@ from likely.engines.pieces import (
     label_type,
     told,
 )
-from likely.engines.plan import recipes_in
+from likely.engines.plan import preprocessing_in
 from likely.errors import DataError, Setting, SettingsError, missing_columns
 from likely.io.table import FileTable, open_table
 from likely.models.evidence.counts import count_rows
@@ -81,7 +81,7 @@ def _count(
     table = source if isinstance(source, FileTable) else open_table(source)
     label = target_of(classifier, target)
     wanted = wanted_by(classifier, table, label)
-    recipes = recipes_in(classifier.summary_)
+    recipes = preprocessing_in(classifier.summary_)
     counter = Counter(classifier.schema_, classifier.families_, label, recipes)
 
     def by_cells(rows: Table) -> Summary:

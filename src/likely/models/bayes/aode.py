@@ -130,7 +130,7 @@ class AODEClassifier(Learner):
         chosen, cuts = chosen_columns(rows, task.schema, wanted, given, at_least_one("bins", self.bins), most)
         left_out = {"numeric": "bins", "nominal": "categorical"}
         assigned |= {name: left_out[task.schema.kinds[name]] for name in wanted if name not in chosen}
-        recipes = {**rows.recipes, **cuts}
+        recipes = {**rows.preprocessing, **cuts}
         again = Rows(rows.table, rows.classes, rows.y, rows.weight, rows.n_jobs, recipes)
         return Task(again, task.schema, assigned, task.weighted)
 

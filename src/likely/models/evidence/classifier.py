@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
-from likely.engines.plan import recipes_for
+from likely.engines.plan import tokenizers_for
 from likely.errors import DataError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Contrast, Explanation, rank
 from likely.explain.contrast import target_and_rivals
@@ -127,7 +127,7 @@ class EvidenceClassifier(Classifier):
         rows = self._training_rows(X, y, sample_weight)
         given = rows_with_weight(rows)
         warn_if_unsaved(given.labels.classes)
-        recipes = recipes_for(given.table, dict.fromkeys(rows.schema.text, FAMILY), self.text)
+        recipes = tokenizers_for(given.table, dict.fromkeys(rows.schema.text, FAMILY), self.text)
         self._learn(given.schema, recipes, lambda how: prepare_rows(given.table, given.labels, given.weight, how))
         self._remember_columns(given.schema, named=rows.table.named)
         return self

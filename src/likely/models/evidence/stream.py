@@ -70,7 +70,7 @@ def train_evidence_file(
     judged = judge_usual(table, target, schema=clf.schema, weight=weight, text=clf.text)
     with SpillDirectory(folder) as shelf:
         coding = Coding(judged, budget, shelf, progress)
-        clf._learn(judged.schema, judged.counter.recipes, coding.prepare)
+        clf._learn(judged.schema, judged.counter.preprocessing, coding.prepare)
     clf._remember_columns(counted_schema(judged.schema, clf.summary_, judged.looked))
     return clf
 

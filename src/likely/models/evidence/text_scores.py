@@ -85,7 +85,7 @@ def count_by_fold(rows: Rows, fold: NDArray[np.intp], columns: tuple[str, ...]) 
     counted = []
     for k in range(N_FOLDS):
         own = np.flatnonzero(fold == k)
-        some = Rows(rows.table.take(own), rows.classes, rows.y[own], rows.weight[own], rows.n_jobs, rows.recipes)
+        some = Rows(rows.table.take(own), rows.classes, rows.y[own], rows.weight[own], rows.n_jobs, rows.preprocessing)
         counted.append(some.summarise(text_parts(columns)))
     return counted
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index
-from likely.engines.plan import recipes_in
+from likely.engines.plan import preprocessing_in
 from likely.errors import DataError, listed
 from likely.models.classifier import TrainingRows
 from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
@@ -59,7 +59,7 @@ def refuse_sparse(table: Table) -> None:
 
 def count_further(given: GivenRows, summary: Summary, n_jobs: int | None) -> Summary:
     """What there is to count in further rows, by the recipes of a summary."""
-    return count_rows(given.table, given.schema, given.labels, given.weight, recipes_in(summary), n_jobs)
+    return count_rows(given.table, given.schema, given.labels, given.weight, preprocessing_in(summary), n_jobs)
 
 
 def ways_for(ways: Hyperparameters, known: NDArray[Any], classes: ClassWeights) -> Hyperparameters:
@@ -91,7 +91,7 @@ def corrected_anew(
         )
     labels = Labels(classes, places[given.labels.codes].astype(np.int32))
     with one_thread_each(), WorkerPool(n_jobs) as crew:
-        how = FitContext(given.schema, recipes_in(summary), options.seed, crew, n_jobs)
+        how = FitContext(given.schema, preprocessing_in(summary), options.seed, crew, n_jobs)
         data, _ = encode_rows(before.encoding, given.table, labels, given.weight, how)
         ways = before.hyperparameters.for_classes(np.arange(len(labels.classes)), data.rows.class_weights())
         if data.rows.n_classes < 2 or not before.encoding.columns:
