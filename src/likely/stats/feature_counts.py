@@ -194,8 +194,7 @@ class Presence:
         held = rows.data if sparse.issparse(rows) else rows
         present, gaps = (held > threshold).astype(np.float64), np.isnan(held).astype(np.float64)
         if sparse.issparse(rows):
-            present = sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
-            gaps = sparse.csr_array((gaps, rows.indices, rows.indptr), shape=rows.shape)
+            present, gaps = with_cells(rows, present), with_cells(rows, gaps)
         options = (y, weight, n_classes, n_jobs)
         return cls(FeatureCounts.observe(present, *options), FeatureCounts.observe(gaps, *options))
 
@@ -351,6 +350,11 @@ def csr_arrays(rows: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.in
         np.asarray(rows.indices, dtype=np.int32),
         np.asarray(rows.data, dtype=np.float64),
     )
+
+
+def with_cells(rows: sparse.csr_array, cells: Array) -> sparse.csr_array:
+    """Other cells in the same places."""
+    return sparse.csr_array((cells, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def rows_of(rows: sparse.csr_array, block: slice) -> sparse.csr_array:
