@@ -42,8 +42,7 @@ class Explanation:
     """log prior + contributions = log joint; normalised, the posterior.
 
     `contributions` is rows × columns × classes, in nats; a gap or a value never seen contributes nothing
-    (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns that
-    speak together, as those of a covariance matrix do, are one entry of `columns` and make one contribution.
+    (unless the classifier was told otherwise), and `statuses` says of each cell what it is.
     """
 
     classes: NDArray[Any]

@@ -10,8 +10,7 @@ from likely.families.bernoulli import Bernoulli, TextBernoulli
 from likely.families.bins import Bins
 from likely.families.categorical import Categorical
 from likely.families.complement import Complement, TextComplement
-from likely.families.gaussian import Gaussian
-from likely.families.lognormal import LogNormal
+from likely.families.gaussian import Gaussian, LogNormal
 from likely.families.multinomial import Multinomial, TextMultinomial
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.outcomes import BlockScorer, Outcomes

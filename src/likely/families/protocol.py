@@ -13,9 +13,8 @@ from enum import Enum
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Flags, Int64
+from likely.arrays import Array, Flags, Index, Int64
 from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.smoothing import Laplace, Smoothing
@@ -258,18 +257,10 @@ class Chained(Protocol):
 
 
 @runtime_checkable
-class Whole(Protocol):
-    """Says whether no share of its evidence belongs to one column, so that `only` has no answer."""
-
-    @property
-    def whole(self) -> bool: ...
-
-
-@runtime_checkable
 class GivenOthers(Protocol):
     """For each of some rows what is believed of a column given the row's other cells, as a family of that column."""
 
-    def given_others(self, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[FittedFamily]: ...
+    def given_others(self, table: Table, column: str, rows: Index) -> Iterator[FittedFamily]: ...
 
 
 @runtime_checkable
