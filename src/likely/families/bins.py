@@ -19,7 +19,7 @@ from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.uncertainty import Certainty
 from likely.numerics import log_of
-from likely.stats.binning import Binning, cells_between, cut, log_width, log_widths, outer_edges
+from likely.stats.binning import Binning, cells_between, cut, interval_of, log_width, log_widths, outer_edges
 from likely.stats.histogram import Histogram, floats_at, share_out
 from likely.stats.protocol import leave
 from likely.table import Table, as_table
@@ -76,8 +76,7 @@ class BinnedDensity(ABC):
 
     def places(self, cells: Array) -> NDArray[np.int32]:
         """The bin of each number, −1 for a gap."""
-        found = np.searchsorted(self.edges[1:-1], cells, side="right").astype(np.int32)
-        return np.where(np.isnan(cells), np.int32(-1), found)
+        return interval_of(cells, self.edges[1:-1])
 
     def shares(self) -> Array:
         """P(bin | class) as bins × classes; with gaps as values, theirs is what lacks to one."""

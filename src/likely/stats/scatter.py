@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable, TooLarge
@@ -69,9 +69,7 @@ class Scatter:
         return cls(Moments.empty(n_classes, n_columns), np.zeros((n_classes, n_columns, n_columns)))
 
     @classmethod
-    def observe(
-        cls, rows: Array, y: NDArray[np.int32], weight: Array | None = None, n_classes: int | None = None
-    ) -> Scatter:
+    def observe(cls, rows: Array, y: Int32, weight: Array | None = None, n_classes: int | None = None) -> Scatter:
         """Count the known cells and pairs of `rows` (finite, or NaN for a gap) for the classes `y`."""
         if weight is None:
             weight = np.ones(len(rows))
@@ -194,7 +192,7 @@ class Scatter:
         whole, pairs = (n_classes, n_columns, n_columns), self.pairs
         if self.cross.shape == whole:
             return self
-        moments = Moments(*(pad(t, *whole[:2]) for t in (self.moments.n, self.moments.mean, self.moments.root)))
+        moments = self.moments.padded(*whole[:2])
         if pairs is not None:
             pairs = Pairs(pad(pairs.n, *whole), pad(pairs.mean, *whole))
         return Scatter(moments, pad(self.cross, *whole), pairs)
@@ -207,41 +205,45 @@ def moments_of(seen: Statistic) -> Moments | None:
     return seen if isinstance(seen, Moments) else None
 
 
-def _cross_products(rows: Array, y: NDArray[np.int32], weight: Array, moments: Moments) -> Array | None:
+def _cross_products(rows: Array, y: Int32, weight: Array, moments: Moments) -> Array | None:
     """Σ weight · (xᵢ − meanᵢ)(xⱼ − meanⱼ) in units of the roots; None if there is a gap."""
     n_classes, n_columns = moments.n.shape
-    cross = np.zeros((n_classes, n_columns, n_columns))
-    order, starts = sort_by_class(y, n_classes)
-    scale = _not_zero(moments.root)
-    size = max(CHUNK_CELLS // max(n_columns, 1), 16)
-    centred = np.empty((min(size, len(rows)), n_columns))
-    for c in np.flatnonzero(np.diff(starts)):
-        for start in range(starts[c], starts[c + 1], size):
-            some = order[start : min(start + size, starts[c + 1])]
-            chunk = centred[: len(some)]
-            if not centre(rows, some, moments.mean[c], scale[c], weight, chunk):
-                return None
-            cross[c] += chunk.T @ chunk
+    cross, scale = np.zeros((n_classes, n_columns, n_columns)), _not_zero(moments.root)
+    centred = np.empty((min(_chunk_size(n_columns), len(rows)), n_columns))
+    for c, some in _chunks(y, n_classes, n_columns):
+        chunk = centred[: len(some)]
+        if not centre(rows, some, moments.mean[c], scale[c], weight, chunk):
+            return None
+        cross[c] += chunk.T @ chunk
     return cross
 
 
-def _observe_pairs(rows: Array, y: NDArray[np.int32], weight: Array, moments: Moments) -> Scatter:
+def _chunk_size(n_columns: int) -> int:
+    return max(CHUNK_CELLS // max(n_columns, 1), 16)
+
+
+def _chunks(y: Int32, n_classes: int, n_columns: int) -> Iterator[tuple[int, Int64]]:
+    """A class and some of its rows, until there are none."""
+    order, starts = sort_by_class(y, n_classes)
+    size = _chunk_size(n_columns)
+    for c in range(n_classes):
+        for start in range(starts[c], starts[c + 1], size):
+            yield c, order[start : min(start + size, starts[c + 1])]
+
+
+def _observe_pairs(rows: Array, y: Int32, weight: Array, moments: Moments) -> Scatter:
     """The same for rows with gaps: weights, sums and products of each pair of columns over the rows that know both."""
     n_classes, n_columns = moments.n.shape
     n, sums, cross = np.zeros((3, n_classes, n_columns, n_columns))
-    order, starts = sort_by_class(y, n_classes)
     scale = _not_zero(moments.root)
-    size = max(CHUNK_CELLS // max(n_columns, 1), 16)
-    centred, known = np.empty((2, min(size, len(rows)), n_columns))
-    for c in np.flatnonzero(np.diff(starts)):
-        for start in range(starts[c], starts[c + 1], size):
-            some = order[start : min(start + size, starts[c + 1])]
-            of_rows, here = centred[: len(some)], known[: len(some)]
-            centre_known(rows, some, moments.mean[c], scale[c], of_rows, here)
-            weighted = weight[some, None] * of_rows
-            n[c] += (weight[some, None] * here).T @ here
-            sums[c] += weighted.T @ here
-            cross[c] += weighted.T @ of_rows
+    centred, known = np.empty((2, min(_chunk_size(n_columns), len(rows)), n_columns))
+    for c, some in _chunks(y, n_classes, n_columns):
+        of_rows, here = centred[: len(some)], known[: len(some)]
+        centre_known(rows, some, moments.mean[c], scale[c], of_rows, here)
+        weighted = weight[some, None] * of_rows
+        n[c] += (weight[some, None] * here).T @ here
+        sums[c] += weighted.T @ here
+        cross[c] += weighted.T @ of_rows
     step = np.divide(sums, n, out=np.zeros_like(n), where=n > 0)
     mean = np.where(n > 0, moments.mean[:, :, None] + step * scale[:, :, None], 0.0)
     cross -= step * _turned(step) * n

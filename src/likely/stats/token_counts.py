@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index
+from likely.arrays import Array, Flags, Index, Int32
 from likely.errors import NotMergeable
 from likely.measures import information_gains
 from likely.numerics import together
 from likely.stats.feature_counts import FeatureCounts, against_rest
 from likely.stats.protocol import (
     NEVER_SEEN,
-    Told,
+    Difference,
+    as_counted,
     difference_of_shares,
     leave,
-    pad,
+    matched,
     require,
     require_counts,
     share_of,
@@ -61,21 +61,17 @@ class TokenCounts:
     @classmethod
     def observe(
         cls,
-        texts: Any,
-        y: NDArray[np.int32],
+        texts: object,
+        y: Int32,
         weight: Array | None = None,
         n_classes: int | None = None,
         tokenizer: Tokenizer | None = None,
-        known: NDArray[np.bool_] | None = None,
+        known: Flags | None = None,
         n_jobs: int | None = None,
     ) -> TokenCounts:
         """Count texts for the classes `y`; `known` tells which of them are there at all."""
-        if n_classes is None:
-            n_classes = int(y.max(initial=-1)) + 1
-        if weight is None:
-            weight = np.ones(len(y))
-        if tokenizer is None:
-            tokenizer = Tokenizer()
+        weight, n_classes = as_counted(y, weight, n_classes)
+        tokenizer = tokenizer or Tokenizer()
         stream = read_stream(as_blocks(texts, "strict"), tokenizer, n_jobs).in_order()
         seen = class_counts_of(stream, y, n_classes, weight, n_jobs)
         held = weight if known is None else np.where(known, weight, 0.0)
@@ -121,7 +117,7 @@ class TokenCounts:
         bits = [information_gains(against_rest(held, self.texts)) for held in self.documents.dense_blocks()]
         return np.concatenate(bits) if bits else np.zeros(0)
 
-    def difference(self, mine: int, other: TokenCounts, theirs: int) -> Told | None:
+    def difference(self, mine: int, other: TokenCounts, theirs: int) -> Difference | None:
         a, b = (seen.counts.take_classes(np.array([row])).dense()[0] for seen, row in ((self, mine), (other, theirs)))
         return difference_of_shares(self.words.to_list(), a, other.words.to_list(), b)
 
@@ -134,8 +130,7 @@ class TokenCounts:
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
         self._refuse_other_tokenizer(other)
-        size = max(len(self.texts), len(other.texts))
-        texts = together(pad(self.texts, size), pad(other.texts, size))
+        texts = together(*matched(self.texts, other.texts))
         if self.words == other.words:
             return TokenCounts(
                 self.tokenizer, self.words, self.counts + other.counts, self.documents + other.documents, texts
@@ -154,10 +149,9 @@ class TokenCounts:
         places = self.words.find(other.words).astype(np.intp)
         if (places < 0).any():
             raise NotMergeable(NEVER_SEEN)
-        n_words, size = len(self.words), max(len(self.texts), len(other.texts))
+        n_words, texts = len(self.words), leave(*matched(self.texts, other.texts))
         counts = self.counts - other.counts.place_columns(places, n_words)
         documents = self.documents - other.documents.place_columns(places, n_words)
-        texts = leave(pad(self.texts, size), pad(other.texts, size))
         return self._kept(self.tokenizer, self.words, counts, documents, texts)
 
     def take_classes(self, source: Index) -> TokenCounts:
