@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.families.protocol import Chained, Domain, FittedFamily, HasDomain, KnowsValues, Positional
+from likely.arrays import Array, Flags
+from likely.families.outcomes import Outcomes, log_likelihood
+from likely.families.protocol import (
+    Chained,
+    Domain,
+    FittedFamily,
+    HasDomain,
+    HasMargins,
+    HasOutcomes,
+    KnowsValues,
+    Positional,
+)
 from likely.families.tempered import bare
 from likely.render.factors import Status
 from likely.scorer import Model
@@ -80,7 +89,7 @@ def _status(table: Table, name: str, cells: Sequence[object], beliefs: Sequence[
     return found
 
 
-def _mark(found: list[Status], where: NDArray[np.bool_], status: Status) -> None:
+def _mark(found: list[Status], where: Flags, status: Status) -> None:
     for row in np.flatnonzero(where):
         if found[row] == "known":
             found[row] = status
@@ -113,3 +122,29 @@ def _wide_factors(model: Model, table: Table) -> list[Factor]:
     others = f"{len(model.columns) - len(present)} columns that are zero in these rows"
     factors.append(Factor(others, [0.0] * table.n_rows, ["known"] * table.n_rows, rest))
     return factors
+
+
+# What a column may turn out to be under each class, whatever the row's other cells hold.
+
+FINE, COARSE = 8192, 1024
+"""Values for one integral, and where there is one for every row."""
+
+MOST_CELLS, FEWEST_POINTS = 1 << 22, 256
+"""Values × classes of one integral: with thousands of classes there are fewer values."""
+
+
+def outcomes_of(belief: FittedFamily, column: str, n_classes: int, points: int = FINE) -> Outcomes | None:
+    """What a belief expects of a column; a weight that it may have is left aside.
+
+    None where it is no distribution of single cells, as counts of words.
+    """
+    if column not in belief.columns or not isinstance(belief, HasOutcomes):
+        return None
+    return belief.outcomes(column, min(points, max(MOST_CELLS // n_classes, FEWEST_POINTS)))
+
+
+def density(belief: FittedFamily, column: str, values: Array, n_classes: int) -> Array:
+    """log P(value | class) at some values, as values × classes."""
+    whole = bare(belief)
+    alone = (whole.margins if isinstance(whole, HasMargins) else whole).only(column)
+    return log_likelihood(alone.bind, column, values, n_classes)

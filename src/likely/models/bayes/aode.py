@@ -23,7 +23,7 @@ from likely.stats.binning import cut
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
-    from likely.explain.dependence import Dependence
+    from likely.explain.rank import Dependence
 
 MOST_CELLS = 1 << 23
 """Classes × pairs of values that are counted unless the user allows more: 64 MiB."""
@@ -114,7 +114,7 @@ class AODEClassifier(Learner):
 
     def dependence(self) -> Dependence:
         """Which columns say the same thing given the class: conditional mutual information of every pair."""
-        from likely.explain.dependence import Dependence
+        from likely.explain.rank import Dependence
 
         check_is_fitted(self)
         for part, seen in self.summary_.parts_of(PairCounts).items():
