@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Int32
 from likely.errors import BadCell, TooLarge
 from likely.parallel import one_thread_each, row_blocks, run, total
 from likely.stats import (
@@ -26,6 +25,7 @@ from likely.stats import (
     Summary,
     TokenCounts,
     ValueCounts,
+    moments_of,
 )
 from likely.stats.pair_counts import Axis
 from likely.table import Table
@@ -48,8 +48,8 @@ class Rows:
     def __init__(
         self,
         table: Table,
-        classes: NDArray[Any],
-        y: NDArray[np.int32],
+        classes: AnyArray,
+        y: Int32,
         weight: Array | None,
         n_jobs: int | None,
         preprocessing: Preprocessing | None = None,
@@ -86,40 +86,42 @@ def _histogram(rows: Rows, columns: tuple[str, ...]) -> Histogram:
 
 
 def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
-    numbers = Numbers.of(rows.table, columns)
-    n_classes = len(rows.classes)
+    def observe(cells: Array, block: slice) -> Moments:
+        numbers = _logs(cells, columns, block.start) if of_logs else cells
+        return Moments.observe(numbers, rows.y[block], rows.weight[block], len(rows.classes))
 
-    def observe(block: slice) -> Moments:
-        cells = numbers.rows(block)
-        if of_logs:
-            cells = _logs(cells, columns, block.start)
-        seen = Moments.observe(cells, rows.y[block], rows.weight[block], n_classes)
-        if not np.isfinite(seen.root).all():
-            numbers.refuse_infinite(block)
-        return seen
-
-    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=8 * n_classes)
-    try:
-        return total(observe, blocks, rows.n_jobs, Moments.empty(n_classes, len(columns)))
-    except TooLarge as large:
-        raise large.named(columns) from None
+    return _sum_of_blocks(rows, columns, observe, Moments.empty(len(rows.classes), len(columns)), 8)
 
 
 def _scatter(rows: Rows, columns: tuple[str, ...]) -> Scatter:
-    numbers = Numbers.of(rows.table, columns)
-    n_classes = len(rows.classes)
+    def observe(cells: Array, block: slice) -> Scatter:
+        return Scatter.observe(cells, rows.y[block], rows.weight[block], len(rows.classes))
 
-    def observe(block: slice) -> Scatter:
-        seen = Scatter.observe(numbers.rows(block), rows.y[block], rows.weight[block], n_classes)
-        if not np.isfinite(seen.moments.root).all():
+    # The matrices of a block should not be larger than its rows; otherwise the blocks are those of moments.
+    nothing, fewest = Scatter.empty(len(rows.classes), len(columns)), max(len(columns), 8)
+    with one_thread_each():
+        return _sum_of_blocks(rows, columns, observe, nothing, fewest)
+
+
+N = TypeVar("N", Moments, Scatter)
+
+
+def _sum_of_blocks(
+    rows: Rows, columns: tuple[str, ...], observe: Callable[[Array, slice], N], nothing: N, fewest: int
+) -> N:
+    """What is observed in blocks of numbers, added up; a block has at least `fewest` rows for each class."""
+    numbers = Numbers.of(rows.table, columns)
+
+    def observe_block(block: slice) -> N:
+        seen = observe(numbers.rows(block), block)
+        moments = moments_of(seen)
+        if moments is not None and not np.isfinite(moments.root).all():
             numbers.refuse_infinite(block)
         return seen
 
-    # The matrices of a block should not be larger than its rows; otherwise the blocks are those of moments.
-    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=n_classes * max(len(columns), 8))
+    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=fewest * len(rows.classes))
     try:
-        with one_thread_each():
-            return total(observe, blocks, rows.n_jobs, Scatter.empty(n_classes, len(columns)))
+        return total(observe_block, blocks, rows.n_jobs, nothing)
     except TooLarge as large:
         raise large.named(columns) from None
 
