@@ -44,7 +44,8 @@ class Explanation:
     """log prior + contributions = log joint; normalised, the posterior.
 
     `contributions` is rows × columns × classes, in nats; a gap or a value never seen contributes nothing
-    (unless the classifier was told otherwise), and `statuses` says of each cell what it is.
+    (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns of a family that
+    cannot tell their evidence apart are one entry of `columns` and make one contribution.
     """
 
     classes: AnyArray

@@ -18,6 +18,7 @@ from likely.families.protocol import (
     HasOutcomes,
     KnowsValues,
     Positional,
+    Whole,
 )
 from likely.families.tempered import bare
 from likely.render.factors import Status
@@ -30,7 +31,7 @@ WIDE = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """The contribution of a column to every row."""
+    """One contribution to every row: of a column, or of several that speak together."""
 
     label: str
     cells: Sequence[object]
@@ -42,8 +43,15 @@ def factors_of(model: Model, table: Table) -> list[Factor]:
     """All factors in the order of the model's columns; their evidence sums to log joint less log prior."""
     if table.sparse is not None and len(model.columns) > WIDE:
         return _wide_factors(model, table)
-    n_classes = len(model.classes)
-    return [_factor(name, beliefs_about(model, name), table, n_classes) for name in model.columns]
+    together = {name: belief.columns for belief in model.beliefs if is_whole(belief) for name in belief.columns}
+    beliefs_of: dict[tuple[str, ...], list[FittedFamily]] = {together.get(name, (name,)): [] for name in model.columns}
+    for belief in model.beliefs:
+        if is_whole(belief):
+            beliefs_of[together[belief.columns[0]]].append(belief)
+            continue
+        for name in belief.columns:
+            beliefs_of[together.get(name, (name,))].append(belief.only(name))
+    return [_factor(columns, beliefs, table, len(model.classes)) for columns, beliefs in beliefs_of.items()]
 
 
 def evidence(beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Array:
@@ -59,15 +67,26 @@ def beliefs_about(model: Model, column: str) -> list[FittedFamily]:
     return [belief.only(column) for belief in model.beliefs if column in belief.columns]
 
 
+def is_whole(belief: FittedFamily) -> bool:
+    """Whether no share of a belief's evidence belongs to one column."""
+    about = bare(belief)
+    return isinstance(about, Whole) and about.whole and len(belief.columns) > 1
+
+
 def speaks_together(belief: FittedFamily) -> bool:
     """Whether what one column of a belief says depends on the row's other cells."""
     about = bare(belief)
-    return isinstance(about, Chained) and about.chained
+    return is_whole(belief) or (isinstance(about, Chained) and about.chained)
 
 
-def _factor(column: str, beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Factor:
-    cells = _cells(table, column)
-    return Factor(column, cells, _status(table, column, cells, beliefs), evidence(beliefs, table, n_classes))
+def _factor(columns: tuple[str, ...], beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Factor:
+    cells = [_cells(table, name) for name in columns]
+    status = [_status(table, name, known, beliefs) for name, known in zip(columns, cells, strict=True)]
+    added = evidence(beliefs, table, n_classes)
+    if len(columns) == 1:
+        return Factor(columns[0], cells[0], status[0], added)
+    joined: list[Status] = [parts[0] if len(set(parts)) == 1 else "partly" for parts in zip(*status, strict=True)]
+    return Factor(", ".join(columns), list(zip(*cells, strict=True)), joined, added)
 
 
 def _cells(table: Table, name: str) -> list[object]:
@@ -114,7 +133,7 @@ def _wide_factors(model: Model, table: Table) -> list[Factor]:
     for name in present:
         alone = as_table({name: by_column[:, [place[name]]].toarray()[:, 0]})
         about = [_at(belief, own[name]) for belief, own in zip(model.beliefs, among, strict=True) if name in own]
-        factors.append(_factor(name, about, alone, n_classes))
+        factors.append(_factor((name,), about, alone, n_classes))
     spoken = np.sum([factor.evidence for factor in factors], axis=0) if factors else 0.0
     rest = evidence(model.beliefs, table, n_classes)
     with np.errstate(invalid="ignore"):

@@ -31,13 +31,11 @@ class GapFactor:
 
     @classmethod
     def settle(cls, columns: tuple[str, ...], known: Array, weights: Array, settings: Settings) -> GapFactor:
-        pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T
-        gaps = np.maximum(weights[:, None] - known, 0.0)
-        total = gaps + known + pseudo.sum(axis=0)
-        safe = np.where(total > 0.0, total, 1.0)
-        share_gap = np.where(total > 0.0, (gaps + pseudo[0]) / safe, 0.5)
-        share_known = np.where(total > 0.0, (known + pseudo[1]) / safe, 0.5)
-        return cls(columns, log_of(share_gap), log_of(share_known))
+        counts = np.stack([np.maximum(weights[:, None] - known, 0.0), known])
+        counts += np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T[:, None]
+        total = counts.sum(axis=0)
+        shares = np.divide(counts, total, out=np.full(counts.shape, 0.5), where=total > 0.0)
+        return cls(columns, *log_of(shares))
 
     @classmethod
     def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:

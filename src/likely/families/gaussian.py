@@ -60,7 +60,9 @@ class Gaussian:
         pooled = seen.pooled()
         whole = pooled.deviation(unbiased=False)
         deviation = np.maximum(seen.deviation(unbiased=settings.unbiased), np.sqrt(settings.variance_floor) * whole)
-        deviation = np.where((seen.n > 1.0) & (deviation > 0.0), deviation, _typical_deviation(seen, whole))
+        within = within_deviation(seen, whole, unbiased=True)
+        typical = np.where(within > 0.0, within, whole)  # what a class with a single row borrows
+        deviation = np.where((seen.n > 1.0) & (deviation > 0.0), deviation, typical)
         nothing = seen.n <= 0.0
         mean = np.where(nothing, pooled.mean, seen.mean)
         deviation = np.where(nothing, whole, deviation)
@@ -185,13 +187,12 @@ class Gaussian:
         return values[::every]
 
 
-def _typical_deviation(seen: Moments, whole: Array) -> Array:
-    """What a class with a single row borrows: the deviation within classes, else that of the column."""
+def within_deviation(seen: Moments, whole: Array, *, unbiased: bool) -> Array:
+    """The deviation around the class means, all classes together; zero where there is nothing to estimate it from."""
     scale = np.where(whole > 0.0, whole, 1.0)
-    rows = np.maximum(seen.n.sum(axis=0) - (seen.n > 0.0).sum(axis=0), 0.0)
     squares = np.square(seen.root / scale).sum(axis=0)
-    within = scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0))
-    return np.asarray(np.where(within > 0.0, within, whole))
+    rows = seen.n.sum(axis=0) - ((seen.n > 0.0).sum(axis=0) if unbiased else 0.0)
+    return np.asarray(scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0)))
 
 
 def add_bells(n: Array, mean: Array, deviation: Array, cells: Array, shift: Array, variance: Array) -> None:

@@ -21,11 +21,11 @@ from likely.families.covariance import (
     shrinkage_of,
     within_correlation,
 )
-from likely.families.gaussian import Gaussian
+from likely.families.gaussian import Gaussian, within_deviation
 from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
-from likely.stats import Scatter
+from likely.stats import Moments, Scatter
 from likely.stats.protocol import NOISE
 from likely.table import Table
 from likely.table.table import Numbers
@@ -73,7 +73,7 @@ class MultivariateGaussian:
             return cls(margins, None, np.ones(len(weights)))
         if settings.covariance == "pooled":
             shared = within_correlation(seen, unbiased=settings.unbiased)[None]
-            margins = Gaussian(columns, margins.mean, _shared_deviation(seen, settings))
+            margins = Gaussian(columns, margins.mean, _shared_deviation(seen.moments, settings))
             return cls(margins, _factors(shared, settings.variance_floor), np.zeros(1))
         own = own_correlations(seen, unbiased=settings.unbiased)
         shrinkage = np.zeros(len(own))
@@ -226,17 +226,13 @@ def _factors(correlations: Array, floor: float) -> Array:
     return np.array([lower_factor(matrix, floor) for matrix in correlations]).reshape(correlations.shape)
 
 
-def _shared_deviation(seen: Scatter, settings: Settings) -> Array:
+def _shared_deviation(seen: Moments, settings: Settings) -> Array:
     """The deviation around the class means, the same in all classes."""
-    moments = seen.moments
-    whole = moments.pooled().deviation(unbiased=False)[0]
-    scale = np.where(whole > 0.0, whole, 1.0)
-    squares = np.square(moments.root / scale).sum(axis=0)
-    rows = moments.n.sum(axis=0) - ((moments.n > 0.0).sum(axis=0) if settings.unbiased else 0.0)
-    within = scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0))
+    whole = seen.pooled().deviation(unbiased=False)[0]
+    within = within_deviation(seen, whole, unbiased=settings.unbiased)
     within = np.maximum(within, np.sqrt(settings.variance_floor) * whole)
     within = np.where(within > 0.0, within, np.where(whole > 0.0, whole, np.inf))
-    return np.tile(within, (len(moments.n), 1))
+    return np.tile(within, (len(seen.n), 1))
 
 
 # Leave-one-out for covariance matrices: without a row, a scatter matrix changes by one product d dᵀ.

@@ -79,12 +79,20 @@ class FittedFamily(Protocol):
     @property
     def columns(self) -> tuple[str, ...]: ...
 
-    def bind(self, table: Table) -> BlockScorer: ...
+    def bind(self, table: Table) -> BlockScorer:
+        """Read the columns of a table; the result adds their evidence, block by block."""
+        ...
 
-    def only(self, column: str) -> Self: ...
+    def only(self, column: str) -> Self:
+        """The belief about one of the columns: its evidence alone, and all of them add up to the whole.
+
+        Where columns depend on each other (`Chained`), it is the evidence of the column given the known ones before
+        it, and reads these, too.
+        """
+        ...
 
 
-class Family(Protocol):
+class Family(FittedFamily, Protocol):
     """A settled belief. Smoothing has entered, once; rows have not.
 
     `statistic` names what it is settled from (a key of `engines.memory.READINGS`), `reads` how its columns are read,
@@ -98,24 +106,9 @@ class Family(Protocol):
     domain: ClassVar[Domain]
     has_density: ClassVar[bool]
 
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: Any, weights: Array, settings: Settings) -> Self:
         """From what was seen of the columns, and the weight of each class."""
-        ...
-
-    def bind(self, table: Table) -> BlockScorer:
-        """Read the columns of a table; the result adds their evidence, block by block."""
-        ...
-
-    def only(self, column: str) -> Self:
-        """The belief about one of the columns: its evidence alone, and all of them add up to the whole.
-
-        Where columns depend on each other (`Chained`), it is the evidence of the column given the known ones before
-        it, and reads these, too.
-        """
         ...
 
 
@@ -254,6 +247,14 @@ class Chained(Protocol):
 
     @property
     def chained(self) -> bool: ...
+
+
+@runtime_checkable
+class Whole(Protocol):
+    """Says whether no share of its evidence belongs to one column, so that `only` has no answer."""
+
+    @property
+    def whole(self) -> bool: ...
 
 
 @runtime_checkable
