@@ -20,7 +20,7 @@ from likely.families.counts import (
     read_counts,
 )
 from likely.families.leave_one_out import LeftOut, less, less_one
-from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood
+from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.families.words import Reader, TextFamily
@@ -166,7 +166,7 @@ class Bernoulli:
         alone = self.only(column)
         values = np.array([0.0, 1.0]) + (0.0 if 0.0 <= self.threshold < 1.0 else self.threshold)
         n_classes = self.shares.only(0).present.shape[1]
-        return Outcomes.of_values(values, np.exp(log_likelihood(alone.bind, column, values, n_classes)))
+        return Outcomes(values, normalised(np.exp(log_likelihood(alone.bind, column, values, n_classes))))
 
 
 def _dense(rows: Matrix) -> Array:

@@ -10,9 +10,8 @@ from typing import ClassVar, Self
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Flags, Int64
+from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.families.categorical import add_lines, add_rows_of_table, log_shares
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
@@ -74,7 +73,7 @@ class BinnedDensity(ABC):
 
         return score
 
-    def places(self, cells: Array) -> NDArray[np.int32]:
+    def places(self, cells: Array) -> Int32:
         """The bin of each number, −1 for a gap."""
         return interval_of(cells, self.edges[1:-1])
 
@@ -206,7 +205,7 @@ class OwnBins:
         self.known, self.mass = seen.known, np.asarray(seen.counts.sum(axis=0))
         self.below = np.concatenate([np.zeros((len(rows.classes), 1)), np.cumsum(seen.counts, axis=1)], axis=1)
 
-    def lines(self, codes: NDArray[np.int32]) -> tuple[Array, Array, NDArray[np.intp]]:
+    def lines(self, codes: Int32) -> tuple[Array, Array, Index]:
         """What all classes say (pairs × classes), and what each says of a row of its own; the pair of each row."""
         pairs, places = np.unique(np.column_stack([codes, self.rows.weight]), axis=0, return_inverse=True)
         cells, weights = pairs[:, 0].astype(np.int64), np.ascontiguousarray(pairs[:, 1])
@@ -238,11 +237,10 @@ class OwnBins:
         counts[inside] -= self.seen.counts[:, cells[inside]].T  # the cell is gone, and its row with it
         total = self.known if self.gaps is None else self.known + self.gaps
         more = np.maximum(count, 1) + (self.gaps is not None)
-        pseudos = {size: self.smoothing.pseudo_counts(range(size)) for size in np.unique(more).tolist()}
-        pseudo = np.array([pseudos[size][own] for size, own in zip(more.tolist(), place.tolist(), strict=True)])[
-            :, None
-        ]
-        all_pseudo = np.array([pseudos[size].sum() for size in more.tolist()])[:, None]
+        pseudo, all_pseudo = np.empty((2, len(cells), 1))
+        for size in np.unique(more):
+            here, smoothed = more == size, self.smoothing.pseudo_counts(range(size))
+            pseudo[here, 0], all_pseudo[here] = smoothed[place[here]], smoothed.sum()
         sizes = more[:, None].astype(np.float64)
         said = _log_shares(counts, total[None], pseudo, all_pseudo, sizes)
         left = np.where(gone[:, None], counts, less(counts, weights[:, None]))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64
 from likely.families.leave_one_out import LeftOut, less
-from likely.families.outcomes import BlockScorer, Outcomes
+from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.smoothing import totals_without_one
 from likely.families.uncertainty import Certainty, log_bias, trigamma
@@ -20,8 +19,6 @@ from likely.numerics import log_of
 from likely.stats import ValueCounts
 from likely.table import Table
 from likely.table.levels import index_levels
-
-Places = NDArray[Any]
 
 GAP, UNSEEN, FIRST = 0, 1, 2
 """Lines of the table before those of the values."""
@@ -69,7 +66,7 @@ class Categorical:
         # A gap has the code −1 and so the last entry. A key of −1: the row changes nothing that its cell is judged by.
         key_of, line_of = np.append(known, gap), np.append(np.where(known < 0, UNSEEN, known + FIRST), GAP)
 
-        def look_up(codes: Places, y: Places, weight: Array) -> tuple[Places, Array]:
+        def look_up(codes: AnyArray, y: AnyArray, weight: Array) -> tuple[AnyArray, Array]:
             """The line of the table for each row, or −1 if its value is gone, and what its own class says."""
             key, line = key_of[codes], line_of[codes]
             own, rest = np.zeros(len(y)), less(total[y], weight) + pseudo.sum()
@@ -156,7 +153,7 @@ class Categorical:
         yield sql.case(whens, sql.number(logs[UNSEEN]))
 
     def outcomes(self, column: str, points: int) -> Outcomes:
-        return Outcomes.of_values(self.values, np.exp(self.table[FIRST:]))
+        return Outcomes(self.values, normalised(np.exp(self.table[FIRST:])))
 
 
 def keys_of(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list[Hashable], Array]:

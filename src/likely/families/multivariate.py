@@ -87,8 +87,26 @@ class MultivariateGaussian:
     def leave_most_out(
         cls, columns: tuple[str, ...], seen: Scatter, rows: LeftOut, settings: Settings
     ) -> MostScored | None:
-        belief = cls.settle(columns, seen, rows.classes, settings)
-        return leave_most_out(belief, seen, rows, settings, Numbers.of(rows.table, columns).rows)
+        """None where gaps, floors or shrinkage keep a matrix from being that of the data alone."""
+        belief, numbers = cls.settle(columns, seen, rows.classes, settings), Numbers.of(rows.table, columns)
+        if belief.lower is None or settings.covariance == "shrunk" or not _is_plain(belief, seen, settings):
+            return None
+        whole, pooled = Whitening.of(belief.margins, belief.lower, last=False), settings.covariance == "pooled"
+        correct = _pooled_correction(seen, whole, settings) if pooled else _own_correction(seen, settings)
+
+        def score(block: slice, joint: Array) -> Int64:
+            y, weight = rows.y[block], rows.weight[block]
+            evidence = np.zeros_like(joint)
+            cannot = whole.add(numbers.rows(block), evidence)
+            distances = 2.0 * (whole.log_peak - evidence)
+            n = seen.moments.n[y, 0]
+            with np.errstate(all="ignore"):  # what is not finite is left over
+                left = correct(distances, y, n, weight, evidence)
+            cannot |= ~(left > LEAST_LEFT) | (n - weight <= 2.0 + NOISE)
+            joint[~cannot] += evidence[~cannot]
+            return np.flatnonzero(cannot)
+
+        return score
 
     @property
     def chained(self) -> bool:
@@ -243,31 +261,6 @@ def _shared_deviation(seen: Moments, settings: Settings) -> Array:
 
 LEAST_LEFT = 0.5
 """A row that takes more than this share of the scatter in its direction along is settled anew."""
-
-
-def leave_most_out(
-    belief: MultivariateGaussian, seen: Scatter, rows: LeftOut, settings: Settings, cells: Callable[[slice], Array]
-) -> MostScored | None:
-    """Judge the rows without themselves; None where gaps, floors or shrinkage keep the matrix from being S alone."""
-    if belief.lower is None or settings.covariance == "shrunk" or not _is_plain(belief, seen, settings):
-        return None
-    whole = Whitening.of(belief.margins, belief.lower, last=False)
-    pooled = settings.covariance == "pooled"
-    correct = _pooled_correction(seen, whole, settings) if pooled else _own_correction(seen, settings)
-
-    def score(block: slice, joint: Array) -> Int64:
-        y, weight = rows.y[block], rows.weight[block]
-        evidence = np.zeros_like(joint)
-        cannot = whole.add(cells(block), evidence)
-        distances = 2.0 * (whole.log_peak - evidence)
-        n = seen.moments.n[y, 0]
-        with np.errstate(all="ignore"):  # what is not finite is left over
-            left = correct(distances, y, n, weight, evidence)
-        cannot |= ~(left > LEAST_LEFT) | (n - weight <= 2.0 + NOISE)
-        joint[~cannot] += evidence[~cannot]
-        return np.flatnonzero(cannot)
-
-    return score
 
 
 def _is_plain(belief: MultivariateGaussian, seen: Scatter, settings: Settings) -> bool:
