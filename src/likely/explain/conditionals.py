@@ -9,7 +9,7 @@ import numpy as np
 
 from likely.arrays import Array, Index
 from likely.errors import SettingsError, missing_columns
-from likely.explain.factors import COARSE, density, outcomes_of
+from likely.explain.factors import COARSE, density, expected
 from likely.families.outcomes import Outcomes
 from likely.render.picture import Picture
 from likely.render.style import colour, dashes, drawing, in_legend, legend_columns, marker, named, new_figure
@@ -43,7 +43,7 @@ def conditionals(classifier: Ranks, columns: Sequence[str] | None = None, most: 
     strange = [name for name in columns or () if name not in model.columns]
     if strange:
         raise missing_columns(strange, model.columns)
-    found = {name: told for name in model.columns if (told := _told(model, name)) is not None}
+    found = {name: told for name in model.columns if (told := expected(model, name, COARSE)) is not None}
     chosen = list(columns) if columns is not None else _most_telling(classifier, found)
     shown = [name for name in chosen if name in found][:most]
     if not shown:
@@ -62,14 +62,6 @@ def conditionals(classifier: Ranks, columns: Sequence[str] | None = None, most: 
         title = _title(len(chosen) - len(shown), len(model.classes) - len(classes))
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
-
-
-def _told(model: Model, name: str) -> tuple[FittedFamily, Outcomes] | None:
-    for belief in model.beliefs:
-        outcomes = outcomes_of(belief, name, len(model.classes), COARSE)
-        if outcomes is not None:
-            return belief, outcomes
-    return None
 
 
 def _most_telling(classifier: Ranks, found: dict[str, tuple[FittedFamily, Outcomes]]) -> list[str]:

@@ -162,6 +162,15 @@ def outcomes_of(belief: FittedFamily, column: str, n_classes: int, points: int =
     return belief.outcomes(column, min(points, max(MOST_CELLS // n_classes, FEWEST_POINTS)))
 
 
+def expected(model: Model, column: str, points: int = FINE) -> tuple[FittedFamily, Outcomes] | None:
+    """The belief that says what a column may turn out to be, and what that is."""
+    for belief in model.beliefs:
+        outcomes = outcomes_of(belief, column, len(model.classes), points)
+        if outcomes is not None:
+            return belief, outcomes
+    return None
+
+
 def density(belief: FittedFamily, column: str, values: Array, n_classes: int) -> Array:
     """log P(value | class) at some values, as values × classes."""
     whole = bare(belief)

@@ -11,7 +11,7 @@ import numpy as np
 from likely.arrays import Array, Index
 from likely.errors import SettingsError, listed, missing_columns
 from likely.explain.contrast import target_and_rivals
-from likely.explain.factors import COARSE, beliefs_about, evidence, outcomes_of, speaks_together
+from likely.explain.factors import COARSE, beliefs_about, evidence, expected, speaks_together
 from likely.families.protocol import HasTokens
 from likely.families.tempered import bare
 from likely.numerics import log_of
@@ -121,14 +121,11 @@ class Nomogram:
 
 
 def _scale(model: Model, column: str, target: int, rivals: Index) -> Scale:
-    found = [outcomes_of(belief, column, len(model.classes), COARSE) for belief in model.beliefs]
-    outcomes = next((each for each in found if each is not None), None)
+    _, outcomes = expected(model, column, COARSE) or (None, None)
     if outcomes is None:
         values: Sequence[Hashable] | Array = np.array(OCCURRENCES)
-    elif not outcomes.is_numeric:
+    elif not outcomes.is_numeric or len(outcomes.values) <= 2:
         values = outcomes.values
-    elif len(outcomes.values) <= 2:
-        values = np.asarray(outcomes.values)
     else:
         low, high = outcomes.central(model.prior, MASS)
         values = np.linspace(low, high, CURVE) if high > low else np.array([low])

@@ -12,7 +12,7 @@ from likely.arrays import Array
 from likely.errors import SettingsError, listed
 from likely.explain.contrast import target_and_rivals
 from likely.explain.explanation import Contrast, Explanation
-from likely.explain.factors import outcomes_of
+from likely.explain.factors import expected
 from likely.measures import MEASURES, entropy, information_gain, information_gains, measure_named
 from likely.render.charts import heat_map
 from likely.render.page import fragment
@@ -96,15 +96,13 @@ def contribution_by_column(why: Explanation) -> dict[str, float]:
 def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mapping[str, float]:
     if isinstance(seen, HasInformation):
         return dict(zip(part.columns, seen.information(weights).tolist(), strict=True))
-    found = {}
-    for belief in model.beliefs:
-        for name in set(belief.columns) & set(part.columns):
-            outcomes = outcomes_of(belief, name, len(model.classes))
-            if outcomes is not None:
-                all_known = seen.known_weights
-                known = weights if all_known is None else all_known[:, part.columns.index(name)]
-                table = _shares(known)[:, None] * outcomes.shares.T
-                found[name] = information_gain(table) * share_of(known.sum(), weights)
+    found, all_known = {}, seen.known_weights
+    for place, name in enumerate(part.columns):
+        _, outcomes = expected(model, name) or (None, None)
+        if outcomes is not None:
+            known = weights if all_known is None else all_known[:, place]
+            table = _shares(known)[:, None] * outcomes.shares.T
+            found[name] = information_gain(table) * share_of(known.sum(), weights)
     return found
 
 
@@ -179,12 +177,10 @@ def class_value_tables(model: Model, summary: Summary) -> dict[str, Array]:
         moments = moments_of(seen)
         if moments is None:
             continue
-        for belief in model.beliefs:
-            for name in [name for name in part.columns if name in belief.columns]:
-                outcomes = outcomes_of(belief, name, len(model.classes))
-                if outcomes is not None:
-                    weights = moments.n[:, part.columns.index(name)]
-                    found[name] = equal_intervals(weights[:, None] * outcomes.shares.T)
+        for name, weights in zip(part.columns, moments.n.T, strict=True):
+            _, outcomes = expected(model, name) or (None, None)
+            if outcomes is not None:
+                found[name] = equal_intervals(weights[:, None] * outcomes.shares.T)
     return {name: found[name] for name in model.columns if name in found}
 
 

@@ -22,8 +22,8 @@ from likely.families.counts import (
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.text_family import Reader, TextFamily
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.families.words import Reader, TextFamily
 from likely.numerics import log_of
 from likely.stats import FeatureCounts, Presence, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of, with_cells

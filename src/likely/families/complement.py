@@ -27,7 +27,7 @@ from likely.families.counts import (
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Parameter, Settings
-from likely.families.words import Reader, WeighedWords
+from likely.families.text_family import Reader, WeighedWords
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays
 

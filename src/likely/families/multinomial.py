@@ -28,8 +28,8 @@ from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import MostScored, Parameter, Settings
 from likely.families.smoothing import Laplace
+from likely.families.text_family import Reader, WeighedWords
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.families.words import Reader, WeighedWords
 from likely.numerics import log_of
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of

@@ -336,7 +336,7 @@ def refuse_large(table: Matrix) -> None:
 
 def _bad_cell(rows: Matrix, first_row: int) -> BadCell | TooLarge:
     """Where the first cell stands that is no count; where there is none, the column with the largest."""
-    held = sparse.csr_array(np.nan_to_num(rows, posinf=np.inf)) if not sparse.issparse(rows) else rows
+    held = sparse.csr_array(rows)
     bad = np.flatnonzero((held.data < 0) | np.isinf(held.data))
     if not len(bad):
         return TooLarge(int(held.indices[np.nanargmax(held.data)]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -150,16 +150,16 @@ class Scatter:
         return _joined(moments, cross, a, b, n, np.where(left, a.pair_mean + step * back, 0.0))
 
     def take_classes(self, source: Index) -> Scatter:
-        pairs = self.pairs
-        if pairs is not None:
-            pairs = Pairs(take_rows(pairs.n, source), take_rows(pairs.mean, source))
-        return Scatter(self.moments.take_classes(source), take_rows(self.cross, source), pairs)
+        return self._each(self.moments.take_classes(source), lambda table: take_rows(table, source))
 
     def select(self, columns: Index) -> Scatter:
-        pairs, both = self.pairs, np.ix_(np.arange(len(self.cross)), columns, columns)
-        if pairs is not None:
-            pairs = Pairs(pairs.n[both], pairs.mean[both])
-        return Scatter(self.moments.select(columns), self.cross[both], pairs)
+        both = np.ix_(np.arange(len(self.cross)), columns, columns)
+        return self._each(self.moments.select(columns), lambda table: table[both])
+
+    def _each(self, moments: Moments, change: Callable[[Array], Array]) -> Scatter:
+        """The same change to all tables of pairs."""
+        pairs = None if self.pairs is None else Pairs(change(self.pairs.n), change(self.pairs.mean))
+        return Scatter(moments, change(self.cross), pairs)
 
     def covariance(self, *, unbiased: bool) -> Array:
         """Covariance of each pair of columns in each class; zero where there is nothing to estimate it from."""
@@ -173,11 +173,8 @@ class Scatter:
         if self.pairs is not None:
             return self
         shape = self.cross.shape
-        return Scatter(
-            self.moments,
-            self.cross,
-            Pairs(np.broadcast_to(self.pair_n, shape).copy(), np.broadcast_to(self.pair_mean, shape).copy()),
-        )
+        n, mean = (np.broadcast_to(table, shape).copy() for table in (self.pair_n, self.pair_mean))
+        return Scatter(self.moments, self.cross, Pairs(n, mean))
 
     def _matched(self, other: Scatter) -> tuple[Scatter, Scatter]:
         """Both with the same classes and columns; pairs are written out in both or in none."""
@@ -189,13 +186,10 @@ class Scatter:
         return a._padded(n_classes, n_columns), b._padded(n_classes, n_columns)
 
     def _padded(self, n_classes: int, n_columns: int) -> Scatter:
-        whole, pairs = (n_classes, n_columns, n_columns), self.pairs
+        whole = n_classes, n_columns, n_columns
         if self.cross.shape == whole:
             return self
-        moments = self.moments.padded(*whole[:2])
-        if pairs is not None:
-            pairs = Pairs(pad(pairs.n, *whole), pad(pairs.mean, *whole))
-        return Scatter(moments, pad(self.cross, *whole), pairs)
+        return self._each(self.moments.padded(n_classes, n_columns), lambda table: pad(table, *whole))
 
 
 def moments_of(seen: Statistic) -> Moments | None:
