@@ -91,10 +91,6 @@ class FeatureCounts:
         parts = [information_gains(against_rest(counts, totals)) for counts in self.dense_blocks()]
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        """One for all columns: a row of a class is a share of all that was counted in it."""
-        return [self.dense()]
-
     def dense_blocks(self) -> Iterator[Array]:
         """The table some columns at a time: all at once may be too many for a table without holes."""
         n_classes, n_columns = self.shape
@@ -217,11 +213,6 @@ class Presence:
         known = np.maximum(weights[:, None] - self.gaps.dense(), 0.0)
         bits = information_gains(against_rest(self.present.dense(), known))
         return np.asarray(bits * known.sum(axis=0) / max(weights.sum(), np.finfo(float).tiny))
-
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        """Present and absent, for each column."""
-        tables = against_rest(self.present.dense(), weights[:, None] - self.gaps.dense())
-        return [np.ascontiguousarray(table) for table in tables]
 
     def validate(self) -> None:
         require(self.present.shape == self.gaps.shape, "Gaps do not fit what is present.")

@@ -70,11 +70,6 @@ class Histogram:
         """Classes × intervals."""
         return equal_intervals(self.counts)
 
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        bins = np.zeros(len(self.cells), dtype=np.int64)
-        count = max(share_out(np.asarray(self.counts.sum(axis=0)), n_bins, bins), 1)
-        return [np.stack([self.counts[:, bins == k].sum(axis=1) for k in range(count)], axis=1)]
-
     def difference(self, mine: int, other: Histogram, theirs: int) -> Difference | None:
         """The number up to which the share within the class has changed most."""
         ends = np.union1d(self.highs(), other.highs())

@@ -71,15 +71,6 @@ class HasTables(Protocol):
 
 
 @runtime_checkable
-class HasShares(Protocol):
-    """A statistic from which shares of values are estimated."""
-
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        """Classes × values, one table per column or one for all of them; numbers are cut into so many bins."""
-        ...
-
-
-@runtime_checkable
 class HasValues(Protocol):
     """A statistic of one column that knows its values by name."""
 

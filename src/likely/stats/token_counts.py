@@ -96,9 +96,6 @@ class TokenCounts:
     def known_weights(self) -> Array:
         return self.texts[:, None]
 
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        return [self.counts.dense()]
-
     def value_blocks(self) -> Iterator[tuple[Sequence[Hashable], Array, Array]]:
         """Words, and the weight of the texts that hold each."""
         start = 0

@@ -81,9 +81,6 @@ class ValueCounts:
     def class_value_table(self, column: int) -> Array:
         return self.counts
 
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        return [self.counts]
-
     def value_blocks(self) -> Iterator[tuple[Sequence[Hashable], Array, Array]]:
         if self.values:
             yield self.values, self.counts, self.known_weights[:, 0]
