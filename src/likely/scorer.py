@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, listed
 from likely.families import Family, FittedFamily, Settings, family_named
-from likely.families.gap import GapFactor
+from likely.families.categorical import GapFactor
 from likely.families.protocol import Costly
 from likely.families.tempered import Tempered
 from likely.numerics import log_of, most_probable, normalise

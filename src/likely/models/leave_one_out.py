@@ -13,7 +13,7 @@ from likely.engines.memory import READINGS, Rows
 from likely.engines.plan import Task
 from likely.errors import DataError, SettingsError
 from likely.families import BlockScorer, Family, Settings
-from likely.families.gap import GapFactor
+from likely.families.categorical import GapFactor
 from likely.families.leave_one_out import LeftOut, less
 from likely.families.protocol import LeavesMostOut, LeavesOneOut
 from likely.numerics import log_of, normalise, sums_of_others
