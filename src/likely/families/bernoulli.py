@@ -22,9 +22,9 @@ from likely.families.counts import (
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import log_share
 from likely.families.text_family import Reader, TextFamily
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.numerics import log_of
 from likely.stats import FeatureCounts, Presence, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of, with_cells
 from likely.stats.protocol import Matrix
@@ -191,10 +191,8 @@ def presence_shares(seen: Presence, weights: Array, yes: Array, no: Array) -> Pr
     present = seen.present.dense()
     absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
     total = present + absent + yes + no
-    half = np.full(total.shape, 0.5)
-    share = np.divide(present + yes, total, out=half.copy(), where=total > 0.0)
-    rest = np.divide(absent + no, total, out=half, where=total > 0.0)
-    return PresenceTable(np.ascontiguousarray(log_of(share).T), np.ascontiguousarray(log_of(rest).T))
+    shares = log_share(present + yes, total, 2), log_share(absent + no, total, 2)
+    return PresenceTable(*(np.ascontiguousarray(share.T) for share in shares))
 
 
 def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Array) -> Callable[[slice, Matrix], Array]:

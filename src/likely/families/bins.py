@@ -16,8 +16,8 @@ from likely.families.categorical import add_lines, add_rows_of_table, log_shares
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import log_share
 from likely.families.uncertainty import Certainty
-from likely.numerics import log_of
 from likely.stats.binning import Binning, cells_between, cut, interval_of, log_width, log_widths, outer_edges
 from likely.stats.histogram import Histogram, floats_at, share_out
 from likely.stats.protocol import leave
@@ -224,9 +224,9 @@ class OwnBins:
         count = share_out(self.mass, self.n_bins, np.zeros(len(self.mass), dtype=np.int64))
         pseudo = self.smoothing.pseudo_counts(range(count + 1))
         total = self.known + self.gaps
-        said = _log_shares(self.gaps, total, pseudo[-1], pseudo.sum(), len(pseudo))
-        left = less(self.gaps, nothing + weight), less(total, nothing + weight)
-        return said, _log_shares(*left, pseudo[-1], pseudo.sum(), len(pseudo))
+        said = log_share(self.gaps + pseudo[-1], total + pseudo.sum(), len(pseudo))
+        left, rest = less(self.gaps, nothing + weight), less(total, nothing + weight)
+        return said, log_share(left + pseudo[-1], rest + pseudo.sum(), len(pseudo))
 
     def _of_cells(self, cells: Int64, weights: Array) -> tuple[Array, Array]:
         first, last, place, count = np.zeros((4, len(cells)), dtype=np.int64)
@@ -242,9 +242,9 @@ class OwnBins:
             here, smoothed = more == size, self.smoothing.pseudo_counts(range(size))
             pseudo[here, 0], all_pseudo[here] = smoothed[place[here]], smoothed.sum()
         sizes = more[:, None].astype(np.float64)
-        said = _log_shares(counts, total[None], pseudo, all_pseudo, sizes)
+        said = log_share(counts + pseudo, total[None] + all_pseudo, sizes)
         left = np.where(gone[:, None], counts, less(counts, weights[:, None]))
-        own = _log_shares(left, less(total[None], weights[:, None]), pseudo, all_pseudo, sizes)
+        own = log_share(left + pseudo, less(total[None], weights[:, None]) + all_pseudo, sizes)
         width = self._log_widths(cells, first, last, gone)[:, None]
         lonely = count == 0  # nothing is left of the column
         return np.where(lonely[:, None], 0.0, said - width), np.where(lonely[:, None], 0.0, own - width)
@@ -273,15 +273,6 @@ class OwnBins:
         own = [ends.get(cell if out else -1, ends[-1]) for cell, out in zip(cells.tolist(), gone.tolist(), strict=True)]
         outer = np.array(own).reshape(-1, 2)
         return log_width(np.where(before < 0, outer[:, 0], low), np.where(after >= n, outer[:, 1], high))
-
-
-def _log_shares(
-    inside: Array, total: Array, pseudo: Array | float, all_pseudo: Array | float, size: Array | int
-) -> Array:
-    """log((inside + pseudo) / (total + all pseudo)); even shares where nothing is known."""
-    bottom = total + all_pseudo
-    even = np.broadcast_to(1.0 / np.maximum(size, 1), inside.shape).copy()
-    return log_of(np.divide(inside + pseudo, bottom, out=even, where=np.broadcast_to(bottom > 0.0, inside.shape)))
 
 
 @numba.njit(nogil=True, cache=True)

@@ -13,9 +13,8 @@ from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64
 from likely.families.leave_one_out import LeftOut, less
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.smoothing import totals_without_one
+from likely.families.smoothing import log_share, totals_without_one
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.numerics import log_of
 from likely.stats import Moments, ValueCounts
 from likely.stats.protocol import leave
 from likely.table import Table
@@ -71,12 +70,12 @@ class Categorical:
         def look_up(codes: AnyArray, y: AnyArray, weight: Array) -> tuple[AnyArray, Array]:
             """The line of the table for each row, or −1 if its value is gone, and what its own class says."""
             key, line = key_of[codes], line_of[codes]
-            own, rest = np.zeros(len(y)), less(total[y], weight) + pseudo.sum()
+            own = belief.table[line, y]
             if keys:
-                own = np.full(len(y), 1.0 / len(keys))
-                np.divide(less(counts[y, key], weight) + pseudo[key], rest, out=own, where=rest > 0.0)
+                left, rest = less(counts[y, key], weight) + pseudo[key], less(total[y], weight) + pseudo.sum()
+                own = np.where(key < 0, own, log_share(left, rest, len(keys)))
                 line = np.where((key >= 0) & (less(everywhere[key], weight) == 0.0), -1, line)
-            return line, np.where(key < 0, belief.table[line, y], log_of(own))
+            return line, own
 
         if rows.one_weight is not None:
             code, label = np.indices((len(line_of), len(rows.classes))).reshape(2, -1)
@@ -95,9 +94,9 @@ class Categorical:
                 left = np.tile(total, (len(lone), 1))
                 left[np.arange(len(lone)), y[lone]] = less(total[y[lone]], weight[lone])
                 rest = left + totals_without_one(smoothing, keys)[key_of[codes[lone]], None]
-                share = np.full(rest.shape, 1.0 / max(len(keys) - 1, 1))
-                np.divide(smoothing.pseudo_counts(keys[1:])[-1], rest, out=share, where=rest > 0.0)
-                joint[lone] += log_of(share)
+                joint[lone] += log_share(
+                    np.full(rest.shape, smoothing.pseudo_counts(keys[1:])[-1]), rest, len(keys) - 1
+                )
 
         return score
 
@@ -171,10 +170,8 @@ def keys_of(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list
 
 def log_shares(counts: Array, pseudo: Array) -> Array:
     """log((count + pseudo) / (class count + all pseudo)), one line per value; even shares where nothing is known."""
-    total = counts.sum(axis=1) + pseudo.sum()
-    even = np.full_like(counts, 1.0 / max(counts.shape[1], 1))
-    shares = np.divide(counts + pseudo, total[:, None], out=even, where=total[:, None] > 0.0)
-    return log_of(shares.T)
+    total = counts.sum(axis=1, keepdims=True) + pseudo.sum()
+    return log_share(counts + pseudo, total, counts.shape[1]).T
 
 
 @numba.njit(nogil=True, cache=True)
@@ -223,9 +220,7 @@ class GapFactor:
     def settle(cls, columns: tuple[str, ...], known: Array, weights: Array, settings: Settings) -> GapFactor:
         counts = np.stack([np.maximum(weights[:, None] - known, 0.0), known])
         counts += np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T[:, None]
-        total = counts.sum(axis=0)
-        shares = np.divide(counts, total, out=np.full(counts.shape, 0.5), where=total > 0.0)
-        return cls(columns, *log_of(shares))
+        return cls(columns, *log_share(counts, counts.sum(axis=0), 2))
 
     @classmethod
     def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
@@ -245,8 +240,7 @@ class GapFactor:
                 own_known = less(seen.n[y, column], np.where(gap, 0.0, weight))
                 total = own_gaps + own_known + pseudo[:, column].sum()
                 own = np.where(gap, own_gaps + pseudo[0, column], own_known + pseudo[1, column])
-                share = np.divide(own, total, out=np.full(len(y), 0.5), where=total > 0.0)
-                evidence[here, y] = log_of(share)
+                evidence[here, y] = log_share(own, total, 2)
                 only = gap & (less(np.full(len(y), all_gaps[column]), weight) == 0.0)
                 joint += np.where(only[:, None], 0.0, evidence)
 

@@ -27,10 +27,9 @@ from likely.families.counts import (
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import MostScored, Parameter, Settings
-from likely.families.smoothing import Laplace
+from likely.families.smoothing import Laplace, log_share
 from likely.families.text_family import Reader, WeighedWords
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.numerics import log_of
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of
 from likely.stats.protocol import Matrix
@@ -90,9 +89,8 @@ def multinomial_weights(seen: FeatureCounts, pseudo: Array) -> Weights:
     if sparse.issparse(seen.table) and (pseudo > 0).all():
         lines = lines_where_seen(seen.table, lambda _, column, count: np.log1p(count / pseudo[column]))
         return SparseWeights(lines, none, -np.log(total), np.ones(len(total)), np.log(pseudo))
-    even = np.full(seen.shape, 1.0 / max(seen.shape[1], 1))
-    shares = np.divide(seen.dense() + pseudo, total[:, None], out=even, where=total[:, None] > 0.0)
-    return DenseWeights(np.ascontiguousarray(log_of(shares).T), none)
+    log_shares = log_share(seen.dense() + pseudo, total[:, None], seen.shape[1])
+    return DenseWeights(np.ascontiguousarray(log_shares.T), none)
 
 
 @numba.njit(nogil=True, cache=True)

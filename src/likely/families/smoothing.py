@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, did_you_mean, listed
-from likely.numerics import is_between
+from likely.numerics import is_between, log_of
 
 NUMBER = (int, float, np.integer, np.floating)
 
@@ -91,6 +91,12 @@ class MEstimate:
 
 
 Smoothing = Laplace | MEstimate
+
+
+def log_share(part: Array, total: Array, size: Array | int) -> Array:
+    """log(part / total), pseudo-counts being in both; even shares among `size` values where there is nothing."""
+    even = np.broadcast_to(1.0 / np.maximum(size, 1), part.shape).copy()
+    return log_of(np.divide(part, total, out=even, where=np.broadcast_to(total > 0.0, part.shape)))
 
 
 def totals_without_one(smoothing: Smoothing, values: Sequence[Hashable]) -> Array:
