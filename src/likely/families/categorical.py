@@ -94,9 +94,8 @@ class Categorical:
                 left = np.tile(total, (len(lone), 1))
                 left[np.arange(len(lone)), y[lone]] = less(total[y[lone]], weight[lone])
                 rest = left + totals_without_one(smoothing, keys)[key_of[codes[lone]], None]
-                joint[lone] += log_share(
-                    np.full(rest.shape, smoothing.pseudo_counts(keys[1:])[-1]), rest, len(keys) - 1
-                )
+                never_seen = np.full(rest.shape, smoothing.pseudo_counts(keys[1:])[-1])
+                joint[lone] += log_share(never_seen, rest, len(keys) - 1)
 
         return score
 
