@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import Tags
 
 from likely.arrays import Array
-from likely.engines.plan import recipes_for
+from likely.engines.plan import tokenizers_for
 from likely.models.classifier import Classifier
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import with_int32_indices
@@ -79,7 +79,7 @@ class LogisticBaseline(Baseline):
     def _fitted(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        recipes = recipes_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        recipes = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
         self.preparation_ = Preparation.of(table, self.schema_, True, recipes, weight)
         return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
 
@@ -115,7 +115,7 @@ class BoostingBaseline(Baseline):
     def _press(self, table: Table) -> None:
         from sklearn.decomposition import TruncatedSVD
 
-        recipes = recipes_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        recipes = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
         only = Schema(tuple(column for column in self.schema_ if column.kind == "text"))
         texts = Preparation.of(table, only, True, recipes)
         words, self.texts_ = texts.rows(table), texts

@@ -133,7 +133,8 @@ def _cuts(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
     """All folds counted at once: class and fold together are counted as a class."""
     rows, n_classes = task.rows, len(task.rows.classes)
     labels, placed = np.arange(n_folds * n_classes), fold * np.int32(n_classes) + rows.y
-    whole = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.recipes).summarise(plan(task.assigned))
+    by_fold = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.preprocessing)
+    whole = by_fold.summarise(plan(task.assigned))
     return [_cut(whole, k, rows.classes) for k in range(n_folds)]
 
 

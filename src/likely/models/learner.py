@@ -11,18 +11,18 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
-from likely.engines.memory import Recipes, Rows
+from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import (
     Families,
     Task,
     assign,
     kinds_for,
+    preprocessing_in,
     reassign,
-    recipes_for,
-    recipes_in,
     refuse_negative_counts,
     refuse_strings,
     strings_in,
+    tokenizers_for,
 )
 from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Explanation, Nomogram, next_measurement, rank, rank_words
@@ -117,19 +117,19 @@ class Learner(Classifier):
         families, is_sparse = self._families_given(), rows.table.sparse is not None
         assigned = assign(rows.schema, families, self._usual_families(), is_sparse=is_sparse)
         refuse_strings(rows.table, families, assigned)
-        return self._planned(rows, assigned, recipes_for(rows.table, assigned, self.text))
+        return self._planned(rows, assigned, tokenizers_for(rows.table, assigned, self.text))
 
     def _schema_of(self, table: Table, target: str | None) -> Schema:
         return _infer(table, target, self.schema, self._families_given())
 
-    def _planned(self, given: TrainingRows, assigned: Mapping[str, str], recipes: Recipes) -> Task:
+    def _planned(self, given: TrainingRows, assigned: Mapping[str, str], recipes: Preprocessing) -> Task:
         refuse_negative_counts(given.table, assigned)
         rows = Rows(given.table, given.labels.classes, given.labels.codes, given.weight, self.n_jobs, recipes)
         return Task(rows, given.schema, assigned, given.weight is not None)
 
     def _task_of(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> Task:
         """Further rows, read as the first ones were."""
-        return self._planned(self._further_rows(X, y, sample_weight), self.families_, recipes_in(self.summary_))
+        return self._planned(self._further_rows(X, y, sample_weight), self.families_, preprocessing_in(self.summary_))
 
     def _remember(self, task: Task, summary: Summary) -> Self:
         self._remember_columns(counted_schema(task, summary), named=task.rows.table.named)

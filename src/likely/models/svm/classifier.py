@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
-from likely.engines.plan import recipes_for
+from likely.engines.plan import tokenizers_for
 from likely.errors import DataError
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.settings import Check, between, check_settings, whole
@@ -134,7 +134,7 @@ class SVMClassifier(Classifier):
         given = self._training_rows(X, y, sample_weight)
         warn_if_unsaved(given.labels.classes)
         schema, used = given.schema, _Used.of(given.table, given.labels, given.weight)
-        recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
+        recipes = tokenizers_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
         seen = ClassWeights.observe(used.labels.classes, used.labels.codes, used.weight)
         class_prior(self.priors, seen)  # refuses what are no priors before the work begins
         preparation = Preparation.of(used.table, schema, bool(self.scale), recipes, used.weight, self.n_jobs)
