@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from likely.arrays import Array
 from likely.decide import Chosen, Loss, LossMatrix, Novelty, as_loss
 from likely.decide.priors import likelihood_ratios, shifted_prior
-from likely.decide.refusal import checked_novelty
-from likely.decide.scores import Block, Joint, Scores
+from likely.decide.scores import Block, Joint, Scores, checked_novelty
 from likely.scorer import Model, Scorer
 from likely.table import GAP, Table
 from likely.table.cells import Cells, NumberCells
