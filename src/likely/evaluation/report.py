@@ -17,7 +17,7 @@ from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment, page
-from likely.render.style import named
+from likely.render.picture import named
 from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
 
 if TYPE_CHECKING:
