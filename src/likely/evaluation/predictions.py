@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index, Int32
+from likely.arrays import AnyArray, Array, Index, Int32
 from likely.decide import Loss, LossMatrix, Scores
 from likely.parallel import row_blocks, run
 
@@ -38,8 +37,8 @@ class Predictions:
     posteriors that were not kept. Where a classifier gives no probabilities, neither is there.
     """
 
-    classes: NDArray[Any]
-    decisions: NDArray[Any]
+    classes: AnyArray
+    decisions: AnyArray
     truth: Int32
     top: Int32
     decided: Int32
@@ -67,7 +66,7 @@ class Predictions:
         run(look, row_blocks(len(self), len(self.classes)), None)
         return found
 
-    def take(self, rows: NDArray[Any]) -> Predictions:
+    def take(self, rows: AnyArray) -> Predictions:
         """Some of the entries, perhaps several times."""
 
         def some(cells: Array | None) -> Array | None:
@@ -94,7 +93,7 @@ class PredictionBuffer:
     follows from their posteriors is worked out at the end, in one walk through memory.
     """
 
-    def __init__(self, classes: NDArray[Any], truth: Int32, weight: Array, unit: Index, loss: Loss | None) -> None:
+    def __init__(self, classes: AnyArray, truth: Int32, weight: Array, unit: Index, loss: Loss | None) -> None:
         n = len(truth)
         self.classes, self.truth, self.weight, self.unit, self.loss = classes, truth, weight, unit, loss
         self.fold, self._top, self._decided = np.zeros((3, n), dtype=np.int32)
