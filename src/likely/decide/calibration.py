@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 import numba
 import numpy as np
@@ -18,17 +17,6 @@ FARTHEST = 700.0
 
 STRONGEST = 50.0
 """The largest power that posteriors are raised to."""
-
-
-class Calibrator(Protocol):
-    """Settled from posteriors of rows that were held out (rows × classes), their classes and their weights."""
-
-    @classmethod
-    def settle(cls, posterior: Array, truth: Int32, weight: Array) -> Self: ...
-
-    def apply(self, posterior: Array) -> Array:
-        """Calibrated posteriors; rows sum to one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +118,8 @@ METHODS: dict[str, type[Temperature | Isotonic | VennAbers]] = {
     "isotonic": Isotonic,
     "venn-abers": VennAbers,
 }
+"""Each is settled from posteriors of rows that were held out (rows × classes), their classes and their weights, and
+applied to posteriors; what it gives sums to one in every row."""
 
 
 def log_odds(posterior: Array) -> Array:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from likely.cli.commands.train import sources_of
-from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
+from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, sources_of, stale_note
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
 from likely.cli.output import OutputOptions, write_json
 from likely.errors import SettingsError
@@ -34,8 +33,7 @@ def forget(
         raise SettingsError("Say where to write the model: -o FILE (it may be the same file).")
     classifier = load_counts(model, "forget", corrected=True)
     refuse_other_target(out, classifier.schema_.target, force)
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     before = classifier.summary_.n_rows
     with row_bar("forgetting", output.progress) as progress:
         forget_file(classifier, table, target, progress=progress)

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.commands.train import sources_of
-from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
+from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, sources_of, stale_note
 from likely.cli.options import OUT, Force, Reads, Writes
 from likely.cli.output import OutputOptions, write_json
 from likely.errors import NotMergeable, SettingsError

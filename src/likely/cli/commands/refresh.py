@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from likely.cli.commands.train import sources_of
-from likely.cli.models import PIPE, load_model, refuse_other_target, save_model
+from likely.cli.models import load_model, refuse_other_target, save_model, sources_of
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
-from likely.cli.output import OutputOptions, many, write_json
+from likely.cli.output import PIPE, OutputOptions, many, write_json
 from likely.errors import SettingsError
 from likely.progress import row_bar
 
@@ -44,8 +43,7 @@ def refresh(
             f"The {kind} in {model!r} has nothing to refresh: that is for evidence and learned weights."
         )
     refuse_other_target(path, classifier.schema_.target, force)
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     with row_bar("refreshing", output.progress) as progress:
         classifier, rows = refresh_file(classifier, table, target, progress=progress)
     save_model(classifier, path, sources_of([model]))
