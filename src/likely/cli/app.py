@@ -94,6 +94,10 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+def _by_name(*commands: Callable[..., None]) -> dict[str, Callable[..., None]]:
+    return {command.__name__: command for command in commands}
+
+
 app = typer.Typer(
     name="likely",
     cls=Commands,
@@ -102,10 +106,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Learn": (train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
-    "Use and look": (predict.predict, explain.explain, show.show, rank.rank),
-    "Tables and exports": (schema.schema, convert.convert, export.export, demo.demo),
+PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    "Learn": _by_name(train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
+    "Use and look": _by_name(predict.predict, explain.explain, show.show, rank.rank),
+    "Tables and exports": _by_name(schema.schema, convert.convert, export.export, demo.demo),
 }
 """The commands as the help shows them. A new one is a file and its place here."""
 
@@ -139,5 +143,5 @@ def start(
 
 app.callback(invoke_without_command=True)(flowing(start))
 for panel, commands in PANELS.items():
-    for command in commands:
-        app.command(command.__name__, rich_help_panel=panel)(expanded(command))
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(expanded(command))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from likely.cli.output import PIPE, StandardOutput
+from likely.cli.output import PIPE, OutputOptions, StandardOutput, write_json
 from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
 from likely.io.outputs import MODEL_MARK, is_stream
 
@@ -105,6 +105,23 @@ def save_model(classifier: Classifier, path: str, sources: Sequence[str]) -> Non
         written = Path(folder, "model.likely")
         classifier.save(written, sources)
         StandardOutput().write(written.read_bytes())
+
+
+def save_and_tell(
+    classifier: Classifier,
+    path: str,
+    sources: Sequence[str],
+    output: OutputOptions,
+    content: Mapping[str, object],
+    *sentences: str,
+) -> None:
+    """Write a classifier; then say so, as JSON and in words, and what to do if it is stale now."""
+    save_model(classifier, path, sources)
+    stale = is_stale(classifier)
+    if output.json and path != PIPE:
+        write_json({"model": path, **content, "stale": stale})
+    for sentence in (*sentences, *([stale_note(classifier, path)] if stale else [])):
+        output.say(sentence)
 
 
 def refuse_other_target(path: str, target: str | None, force: bool) -> None:

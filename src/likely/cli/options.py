@@ -261,7 +261,7 @@ def name_of(sources: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Costs(OptionGroup):
+class LossOptions(OptionGroup):
     """A loss: costs by decision and truth, and the price of refusing."""
 
     panel = "What mistakes cost"

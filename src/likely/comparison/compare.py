@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, ColumnLike
 from likely.comparison.candidates import Candidate, Contenders, candidates
-from likely.comparison.comparison import Comparison, Entry, Failure, variance_inflation
+from likely.comparison.comparison import Comparison, Failure, Result, variance_inflation
 from likely.decide import LossLike
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed
 from likely.evaluation.cross_validation import AnyTable, Predicts, has_probabilities, labelled, readable
@@ -82,7 +82,7 @@ def compare(
         "cv": cv, "loss": loss, "groups": groups, "repeats": repeats, "random_state": random_state,
         "sample_weight": sample_weight, "n_jobs": n_jobs, "progress": False,
     }  # fmt: skip
-    entries: list[Entry] = []
+    entries: list[Result] = []
     failures: list[Failure] = []
     first: Exception | None = None
     bar = StepBar(len(wanted), "classifier", progress)
@@ -120,7 +120,7 @@ def _rows_for(candidate: Candidate, X: AnyTable) -> AnyTable:
     return X if images is None or candidate.wants_images else images.reshape(len(images), -1)
 
 
-def _entry(candidate: Candidate, rows: AnyTable, y: AnyArray, options: dict[str, Any]) -> Entry:
+def _entry(candidate: Candidate, rows: AnyTable, y: AnyArray, options: dict[str, Any]) -> Result:
     """Honest figures by folds; then one fit and one prediction of all rows for times and size."""
     X, cv = readable(candidate.classifier, _rows_for(candidate, rows)), options["cv"]
     if isinstance(cv, tuple) and len(cv) == 2:
@@ -135,7 +135,7 @@ def _entry(candidate: Candidate, rows: AnyTable, y: AnyArray, options: dict[str,
         (fitted.predict_proba if has_probabilities(fitted) else fitted.predict)(X)
         predict_seconds = perf_counter() - start
         size = model_bytes(fitted)
-    return Entry(candidate.name, report, candidate.simplicity, fit_seconds, predict_seconds, size)
+    return Result(candidate.name, report, candidate.simplicity, fit_seconds, predict_seconds, size)
 
 
 def _timed_fit(classifier: object, X: AnyTable, y: AnyArray) -> tuple[Predicts, float]:

@@ -32,7 +32,7 @@ MARK = "◀"
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class Result:
     """One classifier: its report, and what one fit and one prediction of all rows took."""
 
     name: str
@@ -74,7 +74,7 @@ class Failure:
 class Comparison:
     """A leaderboard. `by` is the measure that decides; ties go to the simpler classifier."""
 
-    def __init__(self, entries: list[Entry], failures: list[Failure], by: str, inflation: float) -> None:
+    def __init__(self, entries: list[Result], failures: list[Failure], by: str, inflation: float) -> None:
         ranked = [entry for entry in entries if entry.figure(by) is not None]
         why = f"It gives no probabilities, so there is no {by}."
         missing = [Failure(entry.name, why, entry.simplicity) for entry in entries if entry not in ranked]

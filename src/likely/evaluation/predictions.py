@@ -20,7 +20,7 @@ REFUSAL = -1
 """The decision not to decide."""
 
 
-class Shares(NamedTuple):
+class PosteriorTerms(NamedTuple):
     """Of each entry the share of the true class, the sum of all squared shares, and the largest share."""
 
     likelihood: Array
@@ -46,7 +46,7 @@ class Predictions:
     unit: Index
     fold: Int32
     posterior: Array | None
-    noted: Shares | None
+    noted: PosteriorTerms | None
     cost: Array | None
     may_refuse: bool
 
@@ -54,11 +54,11 @@ class Predictions:
         return len(self.truth)
 
     @cached_property
-    def shares(self) -> Shares | None:
+    def shares(self) -> PosteriorTerms | None:
         """What the posteriors say about each entry."""
         if self.posterior is None:
             return self.noted
-        posterior, found = self.posterior, Shares(*np.empty((3, len(self))))
+        posterior, found = self.posterior, PosteriorTerms(*np.empty((3, len(self))))
 
         def look(block: slice) -> None:
             _look(posterior[block], self.truth[block], *(cells[block] for cells in found))
@@ -81,7 +81,7 @@ class Predictions:
             unit=self.unit[rows],
             fold=self.fold[rows],
             posterior=some(self.posterior),
-            noted=None if self.noted is None else Shares(*(cells[rows] for cells in self.noted)),
+            noted=None if self.noted is None else PosteriorTerms(*(cells[rows] for cells in self.noted)),
             cost=some(self.cost),
         )
 
@@ -98,7 +98,7 @@ class PredictionBuffer:
         self.classes, self.truth, self.weight, self.unit, self.loss = classes, truth, weight, unit, loss
         self.fold, self._top, self._decided = np.zeros((3, n), dtype=np.int32)
         self._keeps = n * len(classes) <= MOST_CELLS
-        self._noted = Shares(*np.zeros((3, 0 if self._keeps else n)))
+        self._noted = PosteriorTerms(*np.zeros((3, 0 if self._keeps else n)))
         self._cost = np.zeros(n if loss is not None else 0)
         self._kept = np.zeros((n if self._keeps else 0, len(classes)))
         self._has_shares, self._was_chosen, self._decisions = True, False, classes
@@ -144,7 +144,7 @@ class PredictionBuffer:
     def _note(self, at: slice | Index, posterior: Array) -> None:
         """Work out what follows from the posteriors of some entries."""
         if not self._keeps:
-            found = Shares(*np.empty((3, len(posterior))))
+            found = PosteriorTerms(*np.empty((3, len(posterior))))
             _look(posterior, self.truth[at], *found)
             for cells, noted in zip(self._noted, found, strict=True):
                 cells[at] = noted
@@ -193,7 +193,7 @@ def _largest(posterior: Array, top: Int32) -> None:
 
 @numba.njit(nogil=True, cache=True)
 def _look(posterior: Array, truth: Int32, likelihood: Array, squares: Array, confidence: Array) -> None:
-    """The shares of each row, see `Shares`."""
+    """The shares of each row, see `PosteriorTerms`."""
     for i in range(posterior.shape[0]):
         total, largest = 0.0, 0.0
         for c in range(posterior.shape[1]):

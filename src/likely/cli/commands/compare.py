@@ -8,7 +8,7 @@ import typer
 
 from likely.cli.commands.evaluate import refuse_picture, way_in, write_pages
 from likely.cli.commands.train import wanted_target
-from likely.cli.options import Costs, InputOptions, Page, Seed, Tables, Target, Writes, listed_in
+from likely.cli.options import InputOptions, LossOptions, Page, Seed, Tables, Target, Writes, listed_in
 from likely.cli.output import OutputOptions, write
 from likely.errors import missing_columns
 
@@ -16,7 +16,7 @@ from likely.errors import missing_columns
 def compare(
     tables: Tables,
     input_options: InputOptions,
-    costs: Costs,
+    costs: LossOptions,
     output: OutputOptions,
     target: Target = None,
     classifiers: Annotated[

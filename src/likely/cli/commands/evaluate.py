@@ -11,7 +11,7 @@ import typer
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
-from likely.cli.options import Costs, InputOptions, Page, Reads, Seed, Target, Weight, Writes
+from likely.cli.options import InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
 from likely.cli.output import NEGATIVE, OutputOptions, write
 from likely.errors import SettingsError
 from likely.progress import Shown, row_bar
@@ -34,7 +34,7 @@ def evaluate(
     inputs: Inputs,
     model_options: ModelOptions,
     input_options: InputOptions,
-    costs: Costs,
+    costs: LossOptions,
     output: OutputOptions,
     target: Target = None,
     cv: Annotated[

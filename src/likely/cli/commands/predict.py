@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.models import load_model
-from likely.cli.options import Costs, Guard, InputOptions, Model, OutTable, Tables, listed_in
+from likely.cli.options import Guard, InputOptions, LossOptions, Model, OutTable, Tables, listed_in
 from likely.cli.output import OutputOptions, destination, is_pipe, written_as
 from likely.errors import SettingsError
 from likely.progress import row_bar
@@ -23,7 +23,7 @@ def predict(
     model: Model,
     tables: Tables,
     input_options: InputOptions,
-    costs: Costs,
+    costs: LossOptions,
     output: OutputOptions,
     out: OutTable = None,
     probabilities: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,15 +10,13 @@ import typer
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import (
     adds_counts,
-    is_stale,
     load_counts,
     refuse_other_target,
-    save_model,
+    save_and_tell,
     shares_learned,
-    stale_note,
 )
 from likely.cli.options import OUT, Force, InputOptions, Reads, Tables, Target, Weight, Writes, name_of
-from likely.cli.output import PIPE, OutputOptions, many, write_json
+from likely.cli.output import PIPE, OutputOptions, many
 from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
 from likely.progress import Shown, row_bar
@@ -85,10 +83,8 @@ def train(
             label = wanted_target(table, target)
             refuse_other_target(path, label, force)
             classifier, why = _learn(model_options, table, label, weight, checkpoint, progress)
-    save_model(classifier, path, [source.name for source in table.sources])
-    for line in why:
-        output.say(line)
-    _tell(output, classifier, table, path)
+    sources = [source.name for source in table.sources]
+    save_and_tell(classifier, path, sources, output, _content(classifier, table), *why, *_told(classifier, table, path))
 
 
 def _learn(
@@ -123,35 +119,36 @@ def wanted_target(table: FileTable, target: str | None) -> str:
     return target
 
 
-def _tell(output: OutputOptions, classifier: Classifier, table: FileTable, path: str) -> None:
-    schema, rows, shares = classifier.schema_, classifier._rows_learned(), shares_learned(classifier)
+def _columns(classifier: Classifier) -> dict[str, str]:
+    """What is believed of each column that was learned, or else what it was taken for."""
     families = classifier.families_ if adds_counts(classifier) else {}
-    columns = families or {name: schema.kinds[name] for name in schema.features}
-    ignored = [column for column in schema if column.kind == "ignored"]
-    if output.json and path != PIPE:
-        write_json(
-            {
-                "model": path,
-                "kind": type(classifier).__name__,
-                "rows": rows,
-                "rejected": len(table.rejected),
-                "classes": shares,
-                "columns": dict(columns),
-                "ignored": {column.name: column.why for column in ignored},
-                "notes": list(table.notes),
-                "stale": is_stale(classifier),
-            }
-        )
-    for column in ignored:
-        output.say(Message(f"note: column {column.name!r} is left out: ", column.why))
-    output.tell_rejected(table)
+    return dict(families) or {name: classifier.schema_.kinds[name] for name in classifier.schema_.features}
+
+
+def _content(classifier: Classifier, table: FileTable) -> dict[str, object]:
+    return {
+        "kind": type(classifier).__name__,
+        "rows": classifier._rows_learned(),
+        "rejected": len(table.rejected),
+        "classes": shares_learned(classifier),
+        "columns": _columns(classifier),
+        "ignored": {column.name: column.why for column in classifier.schema_ if column.kind == "ignored"},
+        "notes": list(table.notes),
+    }
+
+
+def _told(classifier: Classifier, table: FileTable, path: str) -> Iterator[str]:
+    rows, columns, shares = classifier._rows_learned(), _columns(classifier), shares_learned(classifier)
+    for column in classifier.schema_:
+        if column.kind == "ignored":
+            yield Message(f"note: column {column.name!r} is left out: ", column.why)
+    if len(table.rejected):
+        yield str(table.rejected)
     where = "standard output" if path == PIPE else path
-    output.say(
+    yield (
         f"Learned {many(rows, 'row')}, {many(len(columns), 'column')}, "
         f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
     )
-    if is_stale(classifier):
-        output.say(stale_note(classifier, path))
 
 
 def _some(shares: dict[str, float | None]) -> str:
