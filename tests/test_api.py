@@ -102,6 +102,10 @@ def test_both_doors_give_the_same_file_for_many_mixed_rows(
     assert Path("line.likely").read_bytes() == Path("python.likely").read_bytes()
 
 
+def test_the_package_shows_its_public_names_and_nothing_else() -> None:
+    assert dir(likely) == sorted(likely.__all__)
+
+
 def test_a_setting_decides_as_an_option_does(trips: pd.DataFrame) -> None:
     assert type(likely.train(trips, "label", smoothing=0.5)).__name__ == "BayesClassifier"
     assert type(likely.train(trips, "label", priors="uniform")).__name__ == "EvidenceClassifier"

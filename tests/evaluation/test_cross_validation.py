@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import likely
-from likely import BayesClassifier, FullBayesClassifier, MEstimate, SettingsError, TreeClassifier
+from likely import BayesClassifier, CalibratedClassifier, FullBayesClassifier, MEstimate, SettingsError, TreeClassifier
 from likely.evaluation.folds import stratified
 from likely.naive_bayes import GaussianNB
 from likely.stats import feature_counts
@@ -286,7 +286,9 @@ def test_progress_is_shown_only_when_asked_for(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
-    "clf", [BayesClassifier(), BayesClassifier(weights="learned"), TreeClassifier(), DecisionTreeClassifier()], ids=repr
+    "clf",
+    [BayesClassifier(), BayesClassifier(weights="learned"), TreeClassifier(), DecisionTreeClassifier(random_state=0)],
+    ids=repr,
 )
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table, dict, as_table])
 def test_a_target_in_the_table_is_no_feature(clf: Any, form: Any) -> None:
@@ -296,3 +298,13 @@ def test_a_target_in_the_table_is_no_feature(clf: Any, form: Any) -> None:
     named = likely.evaluate(clf, form(columns), "label", cv=3)
     apart = likely.evaluate(clf, pd.DataFrame(columns).drop(columns="label"), columns["label"], cv=3)
     assert named.accuracy == apart.accuracy < 0.8
+
+
+def test_a_schema_may_name_the_target_of_folds_that_are_fitted_anew() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "b": rng.normal(size=90), "label": rng.integers(0, 2, 90)})
+    kinds = {"a": "numeric", "label": "nominal"}
+    clf = BayesClassifier(weights="learned", schema=kinds)
+    for cv in (3, 0.3, (frame, "label")):
+        assert likely.evaluate(clf, frame, "label", cv=cv).accuracy < 0.8
+    assert CalibratedClassifier(clf).fit(frame, "label").predict_proba(frame).max() < 0.95

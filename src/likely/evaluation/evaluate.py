@@ -15,6 +15,7 @@ from likely.evaluation.cross_validation import (
     AnyTable,
     Counting,
     Predicts,
+    ReadsTables,
     cross_validate,
     labelled,
     readable,
@@ -85,6 +86,7 @@ def evaluate(
 class Experiment:
     """A classifier, and rows with their classes, weights and groups; `task` is there for a classifier that counts.
 
+    `target` is the column of the labels where that is still in the table, for a classifier that finds it there.
     All folds share the kinds of the columns: they are guessed from all rows, but never from labels.
     """
 
@@ -97,6 +99,7 @@ class Experiment:
     groups: Int32 | None
     n_jobs: int | None
     progress: Shown
+    target: str | None = None
 
     @classmethod
     def read(
@@ -119,7 +122,7 @@ class Experiment:
             weights = rows.weight if task.weighted else None
             codes = _group_codes(groups, len(rows.y))
             return cls(clf, X, task, rows.classes, rows.y, weights, codes, rows.n_jobs, progress)
-        X, labels = labelled(X, y)
+        rows_alone, labels = labelled(X, y)
         n_rows = len(labels)
         weights = None if weight is None else row_weights(weight, as_table(np.zeros((n_rows, 1))))
         if learns and weights is not None:
@@ -128,7 +131,9 @@ class Experiment:
             if not has_fit_parameter(clf, "sample_weight"):
                 raise SettingsError(f"{type(clf).__name__} learns without sample_weight: leave it out here, too.")
         codes = _group_codes(groups, n_rows)
-        return cls(clf, readable(clf, X), None, labels.classes, labels.codes, weights, codes, n_jobs, progress)
+        target = y if learns and isinstance(y, str) and isinstance(clf, ReadsTables) else None
+        rows_read = readable(clf, rows_alone) if target is None else as_table(X)
+        return cls(clf, rows_read, None, labels.classes, labels.codes, weights, codes, n_jobs, progress, target)
 
     def fitted(self, rows: Index | None = None) -> Predicts:
         """A copy of the classifier that has learned all rows, or some of them."""
@@ -139,7 +144,8 @@ class Experiment:
 
         weight = {} if self.weight is None else {"sample_weight": self.weight if rows is None else self.weight[rows]}
         X, y = (self.X, self.y) if rows is None else (some_rows(self.X, rows), self.y[rows])
-        return cast(Predicts, clone(self.clf).fit(X, self.classes[y], **weight))
+        labels = self.classes[y] if self.target is None else self.target
+        return cast(Predicts, clone(self.clf).fit(X, labels, **weight))
 
     def buffer(self, loss: Loss | None, repeats: int = 1) -> PredictionBuffer:
         """Room for the predictions of all repetitions: each row counts once, so each of its entries for a part."""

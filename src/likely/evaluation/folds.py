@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import zip_longest
 from typing import TypeVar
 
 import numba
@@ -136,7 +137,8 @@ def stratified_sample(classes: Callable[[], Iterable[Int32]], most: int, seed: i
     not matter. The rows of a class are divided into as many runs as rows are to be drawn, and one is drawn of each: so
     the sample comes from everywhere, and no rhythm in the order of rows can spoil it.
     """
-    counts = reduce(_padded_sum, (np.bincount(part) for part in classes()), np.zeros(0, dtype=np.intp))
+    of_parts = zip_longest(*(np.bincount(part) for part in classes()), fillvalue=0)
+    counts = np.array([sum(of_class) for of_class in of_parts], dtype=np.intp)
     wanted = np.round(most * counts / max(int(counts.sum()), 1)).astype(np.intp)
     wanted = np.minimum(np.maximum(wanted, MIN_PER_CLASS), counts)
     before = np.cumsum(counts) - counts
@@ -161,13 +163,6 @@ def _rows_at(classes: Iterable[Int32], places: Index, before: Index) -> Index:
         passed += counts
         first += len(part)
     return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
-
-
-def _padded_sum(a: Index, b: Index) -> Index:
-    out = np.zeros(max(len(a), len(b)), dtype=np.intp)
-    out[: len(a)] += a
-    out[: len(b)] += b
-    return out
 
 
 def sums_without_each(
