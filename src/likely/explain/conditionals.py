@@ -11,8 +11,7 @@ from likely.arrays import Array, Index
 from likely.errors import SettingsError, missing_columns
 from likely.explain.factors import COARSE, density, expected
 from likely.families.outcomes import Outcomes
-from likely.render.picture import Picture
-from likely.render.style import colour, dashes, drawing, in_legend, legend_columns, marker, named, new_figure
+from likely.render.picture import Picture, colour, dashes, drawing, in_legend, legend_columns, marker, named, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd

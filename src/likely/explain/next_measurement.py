@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index
-from likely.decide.loss import as_loss
+from likely.decide.loss import LossLike, as_loss
 from likely.errors import SettingsError, listed
 from likely.explain.explanation import Explanation
 from likely.explain.factors import COARSE, outcomes_of, speaks_together
@@ -29,7 +29,7 @@ ROUNDING = 1e-12
 """Of the largest cost: a saving below this is none."""
 
 
-def next_measurement(model: Model, table: Table, loss: object = None) -> pd.DataFrame:
+def next_measurement(model: Model, table: Table, loss: LossLike | None = None) -> pd.DataFrame:
     """One line per gap: row, column, expected information in bits, and with a loss the expected saving.
 
     Best first within each row. Given what is known of the row, a measurement is expected to lower the entropy
@@ -56,7 +56,7 @@ def next_measurement(model: Model, table: Table, loss: object = None) -> pd.Data
     return frame.drop(columns="place").reset_index(drop=True)
 
 
-def costs_of(loss: object, classes: AnyArray, n_rows: int) -> Array:
+def costs_of(loss: LossLike, classes: AnyArray, n_rows: int) -> Array:
     """Costs of every option under every class, perhaps for each row: a `Loss`, or an array in the classes' order."""
     if isinstance(loss, (np.ndarray, list, tuple)):
         costs = np.asarray(loss, dtype=np.float64)

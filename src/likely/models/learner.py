@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
+from likely.decide import LossLike
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import (
     Families,
@@ -35,11 +36,10 @@ from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
 from likely.models.prediction import density, ordinary_density
-from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import SchemaLike, TokenizerLike, check_settings
 from likely.scorer import LogJoint, Model, Priors, remaining_priors
 from likely.stats import Summary
-from likely.table import Table, as_table, index_levels
+from likely.table import Labelling, RowsLike, Table, Weights, as_table, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ class Learner(Classifier):
         check_is_fitted(self)
         return rank_words(self.summary_, column)
 
-    def next_measurement(self, X: RowsLike, loss: object = None) -> pd.DataFrame:
+    def next_measurement(self, X: RowsLike, loss: LossLike | None = None) -> pd.DataFrame:
         """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.
 
         Columns that the table does not have at all are gaps, too. `loss` is a `Loss`, or costs as decisions ×

@@ -32,7 +32,7 @@ class ArrayLike(SupportsArray, Protocol):
     def ndim(self) -> int: ...
 
 
-def as_images(X: TableLike) -> AnyArray | None:
+def as_images(X: object) -> AnyArray | None:
     """Images × height × width, perhaps × channels, from an array or a list of images; None if X is a table.
 
     >>> as_images([[[0, 1], [1, 0]], [[1, 1], [0, 0]]]).shape, as_images([[0, 1], [1, 0]])

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.arrays import Array
-from likely.render.picture import Picture
-from likely.render.style import drawing, new_figure
+from likely.render.picture import Picture, drawing, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -44,7 +44,6 @@ from likely.models.evidence.updates import (
     weighted_nb_from_counts,
 )
 from likely.models.learner import refuse_other_families
-from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import (
     COMMON,
     Check,
@@ -65,7 +64,7 @@ from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.codec import write
 from likely.store.summaries import read_summary, write_summary
-from likely.table import Table, index_levels
+from likely.table import Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:

@@ -12,8 +12,18 @@ from scipy import sparse
 
 from likely.arrays import Array
 from likely.errors import DataError, missing_columns
-from likely.render.picture import Picture
-from likely.render.style import FAINT, INK, colour, drawing, in_legend, legend_columns, marker, named, new_figure
+from likely.render.picture import (
+    FAINT,
+    INK,
+    Picture,
+    colour,
+    drawing,
+    in_legend,
+    legend_columns,
+    marker,
+    named,
+    new_figure,
+)
 from likely.table import Table, as_table, index_levels, labels_of
 
 if TYPE_CHECKING:
