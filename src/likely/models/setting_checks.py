@@ -124,7 +124,7 @@ def are_tokenizers(name: str, given: Any) -> None:
     """A tokenizer for all texts, or by column."""
     recipes = given.values() if isinstance(given, Mapping) else () if given is None else (given,)
     if not all(isinstance(recipe, Tokenizer) for recipe in recipes):
-        raise refusal(name, given, "a Recipe or a mapping of text columns to recipes")
+        raise refusal(name, given, "a Tokenizer or a mapping of text columns to them")
 
 
 def is_loss(name: str, given: Any) -> None:
