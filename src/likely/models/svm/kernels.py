@@ -63,9 +63,12 @@ def squared_norms(a: Matrix) -> Array:
 
 
 def densified(a: Matrix) -> Matrix:
-    """A dense copy of sparse rows if it is small enough: products with it are faster."""
+    """A dense copy of sparse rows if it is small enough: products with it are faster.
+
+    It lies column by column, so that its transpose is read row by row, as products of sparse rows want it.
+    """
     if sparse.issparse(a) and a.shape[0] * a.shape[1] <= DENSE_CELLS:
-        return a.toarray()
+        return a.toarray(order="F")
     return a
 
 
