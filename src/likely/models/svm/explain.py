@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from likely.arrays import AnyArray, Array
+from likely.arrays import AnyArray, Array, TableLike
 from likely.errors import DataError, LikelyError, SettingsError, listed
 from likely.markup import Markup, tag
 from likely.models.display import SHOWN_COLUMNS, html_table
@@ -35,7 +35,7 @@ class NotThere(LikelyError, AttributeError):
 
 
 class FittedMachine(Protocol):
-    """What a page tells of a fitted classifier."""
+    """What a page and a picture tell of a fitted classifier."""
 
     machine_: Machine
     preparation_: Preparation
@@ -46,6 +46,8 @@ class FittedMachine(Protocol):
     C_: float
     method_: str
     n_rows_: int
+
+    def decision_function(self, X: TableLike) -> Array: ...
 
 
 def cases(pairs: Array, labels: Labels, classes: AnyArray, tolerance: float) -> pd.DataFrame:
