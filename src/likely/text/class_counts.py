@@ -212,40 +212,36 @@ def class_counts_of(
     w = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64)
     if len(w) != len(codes):
         raise DataError(f"There are {len(codes)} texts, but {len(w)} weights.")
-    if n_classes * len(stream.words) > max(stream.n_tokens, ALWAYS_DENSE):
-        return _sparse_class_counts(rows_of(stream, n_jobs), codes, n_classes, w)
     tokens = tokens_of(stream, n_jobs)
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], np.arange(n_classes + 1))
+    # Classes for one thread at a time: by their number alone, so that few need no waiting and many no tasks.
+    size = -(-n_classes // _MOST_TASKS) or 1
+    groups = [slice(start, min(start + size, n_classes)) for start in range(0, n_classes, size)]
+    held = tokens.words, tokens.starts, tokens.stops, order
+    if n_classes * len(stream.words) > max(stream.n_tokens, ALWAYS_DENSE):
+
+        def task_sparse(group: slice) -> tuple[Int32, Array, Array, Int64]:
+            return _count_classes_sparse(*held, bounds[group.start : group.stop + 1], w, len(stream.words))
+
+        return _sparse(stream.words, run(task_sparse, groups, n_jobs))
     counts = np.zeros((n_classes, len(stream.words)))
     documents = np.zeros_like(counts)
 
-    def task(start: int) -> None:
-        stop = min(start + size, n_classes)
-        _count_classes(
-            tokens.words, tokens.starts, tokens.stops, order, bounds[start : stop + 1], w, counts[start:stop],
-            documents[start:stop],
-        )  # fmt: skip
+    def task(group: slice) -> None:
+        _count_classes(*held, bounds[group.start : group.stop + 1], w, counts[group], documents[group])
 
-    # Classes for one thread at a time: by their number alone, so that few need no waiting and many no tasks.
-    size = -(-n_classes // _MOST_TASKS) or 1
-    run(task, range(0, n_classes, size), n_jobs)
+    run(task, groups, n_jobs)
     return ClassCounts(stream.words, counts, documents)
 
 
-def _sparse_class_counts(rows: Rows, codes: Int32, n_classes: int, weight: Array) -> ClassCounts:
-    """Classes × documents times documents × words: as fast as a loop of our own where classes are many."""
+def _sparse(words: Words, counted: Sequence[tuple[Int32, Array, Array, Int64]]) -> ClassCounts:
     from scipy.sparse import csr_array
 
-    held = np.flatnonzero(codes >= 0)
-    members = csr_array((weight[held], (codes[held], held)), shape=(n_classes, len(codes)))
-    cells = rows.to_csr()
-    counts = members @ cells
-    cells.data = np.ones(len(cells.data))
-    documents = members @ cells
-    for table in (counts, documents):
-        table.sort_indices()
-    return ClassCounts(rows.words, counts, documents)
+    columns, counts, documents, sizes = (np.concatenate(pieces) for pieces in zip(*counted, strict=True))
+    row_starts = np.concatenate([[0], np.cumsum(sizes)])
+    tables = (csr_array((cells, columns, row_starts), shape=(len(sizes), len(words))) for cells in (counts, documents))
+    return ClassCounts(words, *tables)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -273,3 +269,41 @@ def _count_classes(
                 if last[word] != doc:
                     last[word] = doc
                     documents[c, word] += w
+
+
+@numba.njit(nogil=True, cache=True)
+def _count_classes_sparse(
+    tokens: Int32, starts: Int64, stops: Int64, docs: Int64, bounds: Int64, weight: Array, n_words: int
+) -> tuple[Int32, Array, Array, Int64]:
+    """The same for classes with few words each: words in rising order, counts, documents, how many of each class."""
+    line = np.zeros((2, n_words))
+    last = np.full(n_words, np.int64(-1))
+    n_tokens = 0
+    for doc in docs[bounds[0] : bounds[-1]]:
+        n_tokens += stops[doc] - starts[doc]
+    words = np.empty(n_tokens, dtype=np.int32)
+    counts = np.empty(n_tokens, dtype=np.float64)
+    documents = np.empty(n_tokens, dtype=np.float64)
+    sizes = np.empty(bounds.shape[0] - 1, dtype=np.int64)
+    n = 0
+    for c in range(bounds.shape[0] - 1):
+        begin = n
+        for doc in docs[bounds[c] : bounds[c + 1]]:
+            w = weight[doc]
+            for k in range(starts[doc], stops[doc]):
+                word = tokens[k]
+                if word >= 0:
+                    if last[word] < 0:
+                        words[n] = word
+                        n += 1
+                    line[0, word] += w
+                    if last[word] != doc:
+                        last[word] = doc
+                        line[1, word] += w
+        words[begin:n].sort()
+        for k in range(begin, n):
+            word = words[k]
+            counts[k], documents[k] = line[0, word], line[1, word]
+            line[0, word], line[1, word], last[word] = 0.0, 0.0, -1
+        sizes[c] = n - begin
+    return words[:n].copy(), counts[:n].copy(), documents[:n].copy(), sizes
