@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from likely.arrays import Array, Flags, Index, Int32
+from likely.arrays import Array, ColumnLike, Flags, Index, Int32
 from likely.errors import NotMergeable
 from likely.measures import information_gains
 from likely.numerics import together
@@ -61,7 +61,7 @@ class TokenCounts:
     @classmethod
     def observe(
         cls,
-        texts: object,
+        texts: ColumnLike,
         y: Int32,
         weight: Array | None = None,
         n_classes: int | None = None,

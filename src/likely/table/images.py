@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from likely.arrays import AnyArray, Array, ArrowStream, Float32, SupportsArray, TableLike
+from likely.arrays import AnyArray, Array, ArrowStream, Float32, SupportsArray
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
-from likely.table.table import Numbers, Table
+from likely.table.table import Numbers, RowsLike, Table
 
 Shape = tuple[int, int, int]
 """Height, width and channels."""
@@ -68,7 +68,7 @@ def _image(place: int, one: object) -> AnyArray:
     return image
 
 
-def flattened(X: TableLike, shape: Given) -> tuple[TableLike, Given | tuple[int, ...]]:
+def flattened(X: RowsLike, shape: Given) -> tuple[RowsLike, Given | tuple[int, ...]]:
     """Images as rows of pixels, and their shape; a table as it is, with the shape that was given."""
     images = as_images(X)
     if images is None:
