@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard, runtime_checkable
 
 from likely.errors import FileError, Message, NoSuchFile, SchemaError, Setting, did_you_mean, listed
 from likely.io.dialect import Dialect, guarded
@@ -98,7 +98,7 @@ def find_sources(source: FileSource) -> tuple[list[Source], Spool | None]:
     return found, None
 
 
-def looks_like_files(source: object) -> bool:
+def looks_like_files(source: object) -> TypeGuard[FileSource]:
     """Whether this means files rather than a table in memory."""
     if isinstance(source, (list, tuple)):
         return len(source) > 0 and all(isinstance(entry, (str, os.PathLike)) for entry in source)

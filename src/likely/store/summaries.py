@@ -124,7 +124,7 @@ register(Scatter, Form(names={"pairs.n": "pair_n", "pairs.mean": "pair_mean"}))
 register(Cuts, Form(names={"at": "cuts"}))
 register(PairCounts, Form(by_hand={"axes": ByHand(_write_axes, _read_axes)}))
 register(Words, ByHand(lambda w, writer: {"arena": writer.put(w.arena), "starts": writer.put(w.starts)}, _read_words))
-register(TokenCounts, Form(names=WORDS, lengths={"columns": "words"}))
+register(TokenCounts, Form(names=WORDS | {"tokenizer": "recipe"}, lengths={"columns": "words"}))
 register(
     FeatureCounts,
     ByHand(

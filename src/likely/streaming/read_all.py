@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from likely.arrays import AnyArray, Array
-from likely.engines.pieces import JudgedFile, Pass, columns_read, judge_usual, located
+from likely.engines.pieces import GivenSchema, JudgedFile, Pass, columns_read, judge_usual, located
 from likely.errors import DataError, FileError, LikelyError, refuse_missing
 from likely.io.file_table import FileTable
 from likely.io.sources import Piece
@@ -65,7 +65,7 @@ def read_all(
     table: FileTable,
     target: str,
     *,
-    schema: object = None,
+    schema: GivenSchema = None,
     weight: str | None = None,
     groups: str | None = None,
     most: int | None = None,

@@ -20,7 +20,7 @@ from likely.engines.pieces import (
     label_type,
     told,
 )
-from likely.engines.plan import recipes_in
+from likely.engines.plan import preprocessing_in
 from likely.errors import DataError, Setting, SettingsError, refuse_missing
 from likely.io.file_table import FileTable, as_file_table
 from likely.io.sources import FileSource
@@ -84,7 +84,7 @@ def _count(
     table = as_file_table(source)
     label = target_of(classifier, target)
     wanted = wanted_by(classifier, table, label, classifier.schema_.weight)
-    recipes = recipes_in(classifier.summary_)
+    recipes = preprocessing_in(classifier.summary_)
     counter = Counter(classifier.schema_, classifier.families_, label, recipes)
 
     def by_cells(rows: Table) -> Summary:

@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from likely.arrays import AnyArray, Array, ArrowStream, Float32, SupportsArray, TableLike
+from likely.arrays import AnyArray, Array, ArrowStream, Float32, SupportsArray
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
-from likely.table.table import Numbers, Table
+from likely.table.table import Numbers, RowsLike, Table
 
 Shape = tuple[int, int, int]
 """Height, width and channels."""
@@ -32,7 +32,7 @@ class ArrayLike(SupportsArray, Protocol):
     def ndim(self) -> int: ...
 
 
-def as_images(X: TableLike) -> AnyArray | None:
+def as_images(X: object) -> AnyArray | None:
     """Images × height × width, perhaps × channels, from an array or a list of images; None if X is a table.
 
     >>> as_images([[[0, 1], [1, 0]], [[1, 1], [0, 0]]]).shape, as_images([[0, 1], [1, 0]])
@@ -68,7 +68,7 @@ def _image(place: int, one: object) -> AnyArray:
     return image
 
 
-def flattened(X: TableLike, shape: Given) -> tuple[TableLike, Given | tuple[int, ...]]:
+def flattened(X: RowsLike, shape: Given) -> tuple[RowsLike, Given | tuple[int, ...]]:
     """Images as rows of pixels, and their shape; a table as it is, with the shape that was given."""
     images = as_images(X)
     if images is None:

@@ -147,4 +147,4 @@ class TwoPasses:
         if weight is not None and not weight.all():  # a row without weight is as if it were not there
             there = weight > 0.0
             table, y, weight, fold = table.take(there), y[there], weight[there], fold[there]
-        return Rows(table, labels.classes, y, weight, 1, counter.recipes), fold
+        return Rows(table, labels.classes, y, weight, 1, counter.preprocessing), fold

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Int32, UInt8
-from likely.engines.memory import USUAL_RECIPE
+from likely.engines.memory import USUAL_TOKENIZER
 from likely.errors import DataError, SchemaError, in_column, say_kind
 from likely.evaluation.folds import shuffled_by_class
 from likely.models.tree.tree import Feature
@@ -161,7 +161,7 @@ def informative_words(
     """The words of a text column whose presence tells most about the class, by information gain, best first."""
     texts = table.strings(column)
     known = texts.is_valid().to_numpy() if texts.null_count else None
-    seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_RECIPE, known, n_jobs)
+    seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_TOKENIZER, known, n_jobs)
     gains = np.round(seen.information_by_word(), DIGITS)
     best = np.argsort(-gains, kind="stable")[:most]
     return seen.words.take(best[gains[best] > 0.0].astype(np.int32)).to_list()
@@ -195,7 +195,7 @@ def _read(answers: Callable[[str], list[Int32]], column: str, place: int) -> Cel
 def _answers(table: Table, column: str, words: list[str], n_jobs: int | None) -> list[Int32]:
     """For each word, 1 where the text holds it, 0 where it does not, −1 where there is no text."""
     texts = table.strings(column)
-    found = count_rows(texts, USUAL_RECIPE, words=Words.of(words), n_jobs=n_jobs).to_csr().tocsc()
+    found = count_rows(texts, USUAL_TOKENIZER, words=Words.of(words), n_jobs=n_jobs).to_csr().tocsc()
     without = np.zeros(table.n_rows, dtype=np.int32)
     if texts.null_count:
         without[~texts.is_valid().to_numpy()] = GAP

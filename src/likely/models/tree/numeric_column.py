@@ -33,7 +33,7 @@ from likely.models.tree.split_measures import (
     xlogx,
 )
 from likely.stats.binning import mid_points
-from likely.text.kernels.bytes import lowest
+from likely.text.bytes import lowest
 
 FEW_CASES = 1024
 """With more of them nearly all bins are in use, and marking costs more than it saves."""
