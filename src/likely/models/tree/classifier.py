@@ -18,7 +18,6 @@ from likely.errors import DataError, SettingsError
 from likely.families.smoothing import LARGEST as MOST_SMOOTHING
 from likely.measures import measure_named
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.protocols import RowsLike, Weights
 from likely.models.settings import (
     COMMON,
     Check,
@@ -56,6 +55,7 @@ from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema
+from likely.table.table import RowsLike, Weights
 
 GIVEN_APART = "rows that were given apart"
 """What a file says of a pruning set, which it does not keep."""
