@@ -78,9 +78,10 @@ class TestFigures:
 
     def test_best_first(self, board: likely.Comparison) -> None:
         frame = board.to_frame()
-        assert frame["error"].is_monotonic_increasing
+        assert board.by == "log_loss"
+        assert frame["log_loss"].is_monotonic_increasing
         assert board.best == frame.index[0]
-        assert frame.index[-1] == "lazy"
+        assert set(frame.index[-2:]) == {"lazy", "majority class"}
         assert frame["difference"].iloc[0] == 0.0
         assert not frame.loc["lazy", "within_noise"]
 
@@ -100,8 +101,10 @@ class TestFigures:
         assert "cost" in str(found)
 
     def test_other_measures_decide(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
-        found = compare(*iris, ["naive Bayes", "full Bayes"], cv=4, by="log_loss").to_frame()
-        assert found["log_loss"].is_monotonic_increasing
+        found = compare(*iris, ["naive Bayes", "full Bayes", "SVM"], cv=4, by="error").to_frame()
+        assert found["error"].is_monotonic_increasing
+        found = compare(*iris, ["naive Bayes", "full Bayes", "SVM"], cv=4, by="brier").to_frame()
+        assert found["brier"].is_monotonic_increasing
 
 
 class TestNoise:
@@ -145,8 +148,9 @@ class TestNoise:
         assert split.interval == AS_IT_IS
         assert compare(X, y, ["naive Bayes"], cv="loo").interval == CORRECTED
 
-    def test_the_simplest_is_not_worse_within_noise(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
-        found = compare(*iris, ["SVM", "full Bayes", "naive Bayes"], cv=5)
+    def test_the_simplest_is_not_worse_within_noise(self) -> None:
+        X, y = load_breast_cancer(return_X_y=True)
+        found = compare(X[:, :8], y, ["SVM", "logistic", "evidence"], cv=5)
         good = [name for name, gap in found.differences.items() if gap.is_noise]
         assert found.simplest in good
         order = {entry.title: entry.simplicity for entry in known()}
@@ -162,7 +166,7 @@ class TestCandidates:
     def test_all_take_raw_mixed_tables(self) -> None:
         X, y = mixed()
         found = compare(X, y, cv=2)
-        names = {entry.title for entry in known() if not entry.images}
+        names = {entry.title for entry in known() if not entry.images} | {found.majority}
         assert set(found.to_frame().index) == names
         assert {"naive Bayes", "full Bayes", "SVM", "logistic regression", "gradient boosting"} <= set(found.reports)
         assert found.to_frame().loc["logistic regression", "error"] < 0.25
@@ -171,11 +175,11 @@ class TestCandidates:
     def test_one_that_fails_is_listed_with_its_reason(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
         found = compare(*iris, [Broken(), BayesClassifier()], cv=3)
         frame = found.to_frame()
-        assert list(frame.index) == ["naive Bayes", "Broken"]
+        assert list(frame.index) == ["naive Bayes", "majority class", "Broken"]
         assert frame.loc["Broken", "reason"] == "It never learns."
         assert np.isnan(frame.loc["Broken", "error"])
         assert "Broken could not take part: It never learns." in str(found)
-        assert json.loads(found.to_json())["classifiers"][1]["error"] is None
+        assert json.loads(found.to_json())["classifiers"][2]["error"] is None
 
     def test_if_all_fail_it_says_why(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
         with pytest.raises(DataError, match="Broken: It never learns"):
@@ -202,11 +206,20 @@ class TestCandidates:
             candidates("all", images=False, random_state=0)
 
     def test_without_probabilities_there_is_an_error_but_no_loss(self, iris: tuple[np.ndarray, np.ndarray]) -> None:
-        frame = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3).to_frame()
+        usual = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3)
+        assert usual.by == "log_loss"
+        frame = usual.to_frame()
         assert np.isnan(frame.loc["LinearSVC", "log_loss"])
         assert frame.loc["LinearSVC", "error"] < 0.1
+        assert "by='error'" in frame.loc["LinearSVC", "reason"]
+        by_error = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3, by="error").to_frame()
+        assert by_error.loc["LinearSVC", "reason"] == ""
         by_loss = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3, by="brier")
         assert "no probabilities" in by_loss.to_frame().loc["LinearSVC", "reason"]
+        alone = compare(*iris, LinearSVC(dual=False), cv=3)
+        assert (alone.by, alone.best) == ("error", "LinearSVC")
+        with pytest.raises(DataError, match="No classifier gives probabilities"):
+            compare(*iris, LinearSVC(dual=False), cv=3, by="log_loss")
         refuses = compare(*iris, [SVC(), "naive Bayes"], cv=3).to_frame()  # it has the method, and does not give it
         assert refuses.loc["SVC", "error"] < 0.1
         assert np.isnan(refuses.loc["SVC", "log_loss"])
@@ -304,7 +317,8 @@ class TestShown:
         assert "<table>" in (tmp_path / "b.html").read_text()
         data = json.loads(board.to_json(tmp_path / "b.json"))
         assert data["best"] == board.best
-        assert len(data["classifiers"]) == 3
+        assert len(data["classifiers"]) == 4
+        assert data["majority"] == "majority class"
         assert "lazy" in board._repr_html_()
         assert f"◀ {board.best} is the best, and no other is simpler." in str(board)
         assert "Comparison(3 classifiers" in repr(board)

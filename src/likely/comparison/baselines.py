@@ -1,4 +1,4 @@
-"""Two classifiers of scikit-learn for raw tables: what others would take without thinking long."""
+"""Yardsticks for raw tables: the class shares alone, and two classifiers of scikit-learn that others would take."""
 
 from __future__ import annotations
 
@@ -28,6 +28,31 @@ TOPICS = 50
 
 PASSES = 1000
 MANY_CELLS = 1 << 20
+
+
+class MajorityBaseline(Classifier):
+    """Gives every row the shares of the classes, and so decides for the largest: what any model must beat."""
+
+    def __init__(self, *, schema: Mapping[str, str] | Schema | None = None) -> None:
+        self.schema = schema
+
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
+        """Learn the shares of the classes, one more row of each. `y` may also name a column of the table."""
+        rows = self._training_rows(X, y, sample_weight)
+        self._remember_columns(rows.schema, named=rows.table.named)
+        self.classes_ = rows.labels.classes
+        counts = np.bincount(rows.labels.codes, rows.weight, len(self.classes_)) + 1.0
+        self.shares_ = counts / counts.sum()
+        return self
+
+    def predict_proba(self, X: RowsLike) -> Array:
+        """The same shares for every row, one column per class in the order of `classes_`."""
+        return np.tile(self.shares_, (self._read(X).n_rows, 1))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 class Baseline(Classifier):

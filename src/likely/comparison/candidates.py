@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
@@ -16,6 +16,9 @@ BASELINES = (
     Entry("boosting", "likely.comparison.baselines:BoostingBaseline", "gradient boosting", 8),
 )
 """Two of scikit-learn, which are no classifiers of this package."""
+
+MAJORITY = Entry("majority", "likely.comparison.baselines:MajorityBaseline", "majority class", 0)
+"""The line that every comparison has: the class shares alone, without a look at the row."""
 
 
 def known() -> tuple[Entry, ...]:
@@ -40,10 +43,20 @@ class Candidate:
     simplicity: int
     wants_images: bool = False
 
+    @property
+    def is_majority(self) -> bool:
+        """Whether it knows the class shares alone."""
+        return type(self.classifier).__name__ == MAJORITY.kind
+
 
 Contender: TypeAlias = str | Learns
 Contenders: TypeAlias = Contender | Sequence[Contender] | Mapping[str, Contender]
 """Classifiers or names of them: one, several, or several under names of their own."""
+
+
+def majority(taken: Iterable[str]) -> Candidate:
+    """The class shares alone, under a name that no other has."""
+    return Candidate(_free_name(MAJORITY.title, taken), MAJORITY.make(), MAJORITY.simplicity)
 
 
 def candidates(given: Contenders, *, images: bool, random_state: int) -> list[Candidate]:
@@ -69,7 +82,7 @@ def _made(given: Contender, random_state: int) -> object:
     """A classifier as it is, or by one of its names."""
     if isinstance(given, str):
         wanted = _letters(given)
-        for entry in known():
+        for entry in (*known(), MAJORITY):
             if wanted in map(_letters, entry.names):
                 return made(entry, random_state)
         there = ", ".join(repr(entry.title) for entry in known())
@@ -81,15 +94,20 @@ def _made(given: Contender, random_state: int) -> object:
 
 def _named(classifiers: list[object]) -> list[tuple[str, object]]:
     """Names by kind, numbered where a kind comes twice."""
-    titles = {entry.kind: entry.title for entry in known()}
+    titles = {entry.kind: entry.title for entry in (*known(), MAJORITY)}
     found: dict[str, object] = {}
     for classifier in classifiers:
         name = titles.get(type(classifier).__name__, type(classifier).__name__)
-        turn, free = 2, name
-        while free in found:
-            free, turn = f"{name} {turn}", turn + 1
-        found[free] = classifier
+        found[_free_name(name, found)] = classifier
     return list(found.items())
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, numbered if it is there already."""
+    there, turn, free = set(taken), 2, name
+    while free in there:
+        free, turn = f"{name} {turn}", turn + 1
+    return free
 
 
 def _place(classifier: object) -> tuple[int, bool]:
@@ -97,7 +115,7 @@ def _place(classifier: object) -> tuple[int, bool]:
 
     Those that a user brings are taken for less simple than all others, unless they are of a known kind.
     """
-    by_kind = {entry.kind: (entry.simplicity, entry.images) for entry in known()}
+    by_kind = {entry.kind: (entry.simplicity, entry.images) for entry in (*known(), MAJORITY)}
     return by_kind.get(type(classifier).__name__, (max(place for place, _ in by_kind.values()) + 1, False))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from likely.arrays import AnyArray, ColumnLike
-from likely.comparison.candidates import Candidate, Contenders, candidates
+from likely.comparison.candidates import Candidate, Contenders, candidates, majority
 from likely.comparison.comparison import Comparison, Failure, Result, variance_inflation
 from likely.decide import LossLike
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed
@@ -48,7 +48,7 @@ def compare(
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Comparison:
-    """How good several classifiers are on the same table, judged on the same folds.
+    """How good several classifiers are on the same table, judged on the same folds, beside the class shares alone.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def compare(
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
     loss : a `Loss`: then there is an expected cost, and it decides who is best.
     by : what decides: "error", "log_loss", "brier" or "expected_cost"; None for the cost if there is a loss, else the
-        error.
+        log loss, or the error if no classifier gives probabilities.
     random_state : the same seed gives the same folds.
     n_jobs : number of threads; None for all cores.
     progress : True for a bar of the classifiers, None for one on a terminal only, or a function that is told of steps.
@@ -67,7 +67,7 @@ def compare(
     >>> from likely.teaching import datasets
     >>> comparison = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
     >>> sorted(comparison.to_frame().index)
-    ['naive Bayes', 'tree']
+    ['majority class', 'naive Bayes', 'tree']
     """
     if by is not None and by not in MEASURES:
         raise SettingsError(f"by is {by!r}, but it is one of {listed(MEASURES)}.{did_you_mean(str(by), MEASURES)}")
@@ -95,8 +95,15 @@ def compare(
         bar.step()
     if first is not None and not entries:
         raise _refusal(first, failures)
-    measure = by or ("expected_cost" if loss is not None else "error")
-    return Comparison(entries, failures, measure, variance_inflation(cv, len(labels)))
+    by = by or ("expected_cost" if loss is not None else _usual_measure(entries))
+    if not any(candidate.is_majority for candidate in wanted):
+        entries.append(_entry(majority(candidate.name for candidate in wanted), rows, labels, options))
+    return Comparison(entries, failures, by, variance_inflation(cv, len(labels)))
+
+
+def _usual_measure(entries: list[Result]) -> str:
+    """How good probabilities are, or the error rate if nobody gives any."""
+    return "error" if all(entry.rows("log_loss") is None for entry in entries) else "log_loss"
 
 
 def _refusal(first: Exception, failures: list[Failure]) -> Exception:
@@ -135,7 +142,8 @@ def _entry(candidate: Candidate, rows: RowsLike, y: AnyArray, options: dict[str,
         (fitted.predict_proba if has_probabilities(fitted) else fitted.predict)(X)
         predict_seconds = perf_counter() - start
         size = model_bytes(fitted)
-    return Result(candidate.name, report, candidate.simplicity, fit_seconds, predict_seconds, size)
+    seconds = fit_seconds, predict_seconds
+    return Result(candidate.name, report, candidate.simplicity, *seconds, size, is_majority=candidate.is_majority)
 
 
 def _timed_fit(classifier: object, X: RowsLike, y: AnyArray) -> tuple[Predicts, float]:

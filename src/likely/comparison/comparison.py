@@ -41,6 +41,7 @@ class Result:
     fit_seconds: float
     predict_seconds: float
     model_bytes: int
+    is_majority: bool = False
 
     def rows(self, measure: str) -> Array | None:
         """The measure of every judged row; None where the classifier cannot be judged by it."""
@@ -62,6 +63,12 @@ class Result:
         return None if rows is None else mean(rows, self.report.predictions.weight)
 
 
+def _effort(entry: Result) -> dict[str, object]:
+    """What one fit, one prediction and the file take."""
+    seconds = {"fit_seconds": entry.fit_seconds, "predict_seconds": entry.predict_seconds}
+    return {**seconds, "model_bytes": entry.model_bytes}
+
+
 @dataclass(frozen=True)
 class Failure:
     """A classifier that could not take part, and why."""
@@ -72,44 +79,84 @@ class Failure:
 
 
 class Comparison:
-    """A leaderboard. `by` is the measure that decides; ties go to the simpler classifier."""
+    """A leaderboard. `by` is the measure that decides; ties go to the simpler classifier.
+
+    The line of the class shares alone (`majority`) stands among the others, at its place. It is a yardstick: it is not
+    the best, and it is recommended only where it is better than all classifiers beyond noise.
+    """
 
     def __init__(self, entries: list[Result], failures: list[Failure], by: str, inflation: float) -> None:
         ranked = [entry for entry in entries if entry.figure(by) is not None]
-        why = f"It gives no probabilities, so there is no {by}."
+        why = f"It gives no probabilities, so there is no {SPOKEN[by]}; by='error' judges it, too."
         missing = [Failure(entry.name, why, entry.simplicity) for entry in entries if entry not in ranked]
-        self.entries = sorted(ranked, key=lambda entry: (entry.figure(by), entry.simplicity))
+        self.entries = sorted(ranked, key=lambda entry: (entry.figure(by), entry.is_majority, entry.simplicity))
         self.failures, self.by, self._inflation = [*failures, *missing], by, inflation
-        if not self.entries:
-            raise DataError(f"No classifier gives probabilities, so none can be judged by {by}.")
+        self._unranked = {entry.name: entry for entry in entries if entry not in ranked}
+        self._field = [entry for entry in self.entries if not entry.is_majority] or self.entries
+        if all(entry.is_majority for entry in self.entries) and missing:
+            raise DataError(f"No classifier gives probabilities, so none can be judged by {SPOKEN[by]}.")
 
     @property
     def best(self) -> str:
         """The classifier with the least error, loss or cost."""
-        return self.entries[0].name
+        return self._field[0].name
+
+    @property
+    def majority(self) -> str | None:
+        """The line of the class shares alone."""
+        return next((entry.name for entry in self.entries if entry.is_majority), None)
 
     @cached_property
     def simplest(self) -> str:
-        """The simplest classifier that is not worse than the best within noise."""
-        good = [entry for entry in self.entries if self.differences[entry.name].is_noise]
+        """The simplest classifier that is not worse than the best within noise, nor are its probabilities.
+
+        Probabilities are judged by log loss and by Brier score: a few rows of huge loss make the noise of a log loss so
+        large that everything is within it, and the Brier score is bounded. If the class shares alone are better than
+        the best classifier beyond noise, they are it.
+        """
+        if self.majority is not None and self.differences[self.majority].high < 0.0:
+            return self.majority
+        good = [entry for entry in self._within_noise if entry.name not in self.unsure]
         return min(good, key=lambda entry: entry.simplicity).name
+
+    @cached_property
+    def unsure(self) -> list[str]:
+        """Classifiers within noise of the best whose probabilities are worse beyond noise than those of another one."""
+        good = self._within_noise
+        for measure in ("log_loss", "brier"):
+            figures = {entry.name: entry.figure(measure) for entry in good}
+            judged = [entry for entry in good if figures[entry.name] is not None]
+            surest = min(judged, key=lambda entry: figures[entry.name] or 0.0, default=None)
+            if surest is not None:
+                worse = [entry for entry in judged if not self._difference(entry, surest, measure).is_noise]
+                good = [entry for entry in good if entry not in worse]
+        return [entry.name for entry in self._within_noise if entry not in good]
+
+    @property
+    def _within_noise(self) -> list[Result]:
+        return [entry for entry in self._field if self.differences[entry.name].is_noise]
 
     def is_simplest(self, name: str) -> bool:
         """Whether no classifier of the table is simpler than this one, good or not."""
-        order = {entry.name: entry.simplicity for entry in self.entries}
+        order = {entry.name: entry.simplicity for entry in self._field}
         return order[name] == min(order.values())
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """How much worse than the best each classifier is, row by row, with a 95 % interval."""
-        best = self.entries[0].rows(self.by)
-        found = {}
-        for entry in self.entries:
-            rows, predictions = entry.rows(self.by), entry.report.predictions
-            assert rows is not None
-            assert best is not None
-            found[entry.name] = difference(rows - best, predictions.weight, predictions.unit, self._inflation)
-        return found
+        return {entry.name: self._difference(entry, self._field[0], self.by) for entry in self.entries}
+
+    @property
+    def beats_majority(self) -> bool:
+        """Whether the best classifier is better than the class shares alone beyond noise."""
+        return self.majority is None or not self.differences[self.majority].is_noise
+
+    def _difference(self, entry: Result, other: Result, measure: str) -> Difference:
+        """By how much one classifier is worse than another."""
+        mine, theirs, predictions = entry.rows(measure), other.rows(measure), entry.report.predictions
+        assert mine is not None
+        assert theirs is not None
+        return difference(mine - theirs, predictions.weight, predictions.unit, self._inflation)
 
     @property
     def interval(self) -> str:
@@ -132,7 +179,7 @@ class Comparison:
         return {entry.name: entry.report for entry in self.entries}
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per classifier, best first; those that failed stand last, with their reason.
+        """One line per classifier, best first; those that failed or cannot be ranked stand last, with their reason.
 
         error, log_loss, brier, expected_cost (with a loss), difference to the best with low and high, within_noise,
         simplest, fit_seconds, predict_seconds, model_bytes, reason.
@@ -142,24 +189,25 @@ class Comparison:
         lines: list[dict[str, object]] = []
         for entry in self.entries:
             gap = self.differences[entry.name]
-            figures = {name: entry.figure(name) for name in self._measures}
             noise = {"difference": gap.mean, "low": gap.low, "high": gap.high, "within_noise": gap.is_noise}
-            lines.append(
-                {
-                    "classifier": entry.name,
-                    **{name: np.nan if value is None else value for name, value in figures.items()},
-                    **noise,
-                    "simplest": entry.name == self.simplest,
-                    "fit_seconds": entry.fit_seconds,
-                    "predict_seconds": entry.predict_seconds,
-                    "model_bytes": entry.model_bytes,
-                    "reason": "",
-                }
+            simplest = {"simplest": entry.name == self.simplest}
+            lines.append({**self._figures(entry), **noise, **simplest, **_effort(entry), "reason": ""})
+        for each in self.failures:
+            judged = self._unranked.get(each.name)
+            known: dict[str, object] = (
+                {"classifier": each.name} if judged is None else {**self._figures(judged), **_effort(judged)}
             )
-        nothing = {"within_noise": False, "simplest": False}
-        lines += [{"classifier": each.name, **nothing, "reason": each.reason} for each in self.failures]
+            lines.append({**known, "within_noise": False, "simplest": False, "reason": each.reason})
         frame = pd.DataFrame(lines).set_index("classifier")
         return frame.astype({"model_bytes": "Int64", "within_noise": bool, "simplest": bool})
+
+    def _figures(self, entry: Result) -> dict[str, object]:
+        """The name and the measures of one line."""
+        figures = {name: entry.figure(name) for name in self._measures}
+        return {
+            "classifier": entry.name,
+            **{name: np.nan if value is None else value for name, value in figures.items()},
+        }
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON; written to a file if a path is given."""
@@ -168,6 +216,7 @@ class Comparison:
             "rows": self.n_rows,
             "by": self.by,
             "best": self.best,
+            "majority": self.majority,
             "simplest": self.simplest,
             "interval": self.interval,
             "classifiers": records(self.to_frame().reset_index()),
@@ -180,7 +229,7 @@ class Comparison:
 
     def plot(self) -> Picture:
         """Differences to the best with their intervals, and what fitting takes; needs the extra `plot`."""
-        return leaderboard(self.to_frame(), self.by, self.how)
+        return leaderboard(self.to_frame(), self.by, self.how, self.best)
 
     def grid(self) -> Grid:
         """The table that a person reads; the simplest that is as good as the best is marked."""
@@ -204,7 +253,7 @@ class Comparison:
         return "\n".join([self._headline(), "", self.grid().text(), "", *self._notes()])
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.entries)} classifiers, best {self.best!r}, simplest as good {self.simplest!r})"
+        return f"Comparison({len(self._field)} classifiers, best {self.best!r}, simplest as good {self.simplest!r})"
 
     def _repr_html_(self) -> Markup:
         headline = tag("p", tag("strong", self._headline()))
@@ -226,8 +275,17 @@ class Comparison:
         if simple == self.best:
             none_simpler = "and no other is simpler", "and no simpler one is as good within noise"
             note = f"{MARK} {simple} is the best, {none_simpler[not self.is_simplest(simple)]}."
+        elif simple == self.majority:
+            note = f"{MARK} {simple}: guessing by the class shares is better than every classifier here."
+        doubt = (
+            []
+            if self.beats_majority or simple == self.majority
+            else [f"No classifier is better than {self.majority} beyond noise."]
+        )
+        if self.unsure and simple != self.majority:
+            doubt.append(f"Within noise, but with worse probabilities: {', '.join(self.unsure)}.")
         failed = [f"{failure.name} could not take part: {failure.reason}" for failure in self.failures]
-        return [note, f"Differences to the best with 95 % intervals: {self.interval}.", *failed]
+        return [note, *doubt, f"Differences to the best with 95 % intervals: {self.interval}.", *failed]
 
 
 # How far a difference between two classifiers may be chance, judged on the same rows and folds.

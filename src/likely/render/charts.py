@@ -114,7 +114,7 @@ def _bars(axes: Axes, values: Array, texts: Sequence[str], unit: str, shades: st
 UNITS = {"error": "error", "log_loss": "log loss in nats", "brier": "Brier score", "expected_cost": "expected cost"}
 
 
-def leaderboard(frame: pd.DataFrame, by: str, how: str) -> Picture:
+def leaderboard(frame: pd.DataFrame, by: str, how: str, best: str) -> Picture:
     """From the frame of a comparison: the measure, the difference to the best with its interval, seconds to fit."""
     shown = frame[frame["reason"] == ""]
     shades = [
@@ -131,7 +131,7 @@ def leaderboard(frame: pd.DataFrame, by: str, how: str) -> Picture:
         lines_down(left, [named(name, 30) for name in shown.index])
         figure.suptitle(named(how, 90), x=0.01, ha="left", fontsize=9.0)
         _legend(figure)
-    best, simple = str(shown.index[0]), str(shown.index[int(np.argmax(shown["simplest"]))])
+    simple = str(shown.index[int(np.argmax(shown["simplest"]))])
     return Picture(figure, "Comparison of classifiers", f"{best} is best; the simplest that is as good: {simple}.")
 
 

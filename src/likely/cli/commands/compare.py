@@ -26,7 +26,7 @@ def compare(
     cv: Annotated[str, typer.Option(help="Folds (10), or a share to test on (0.3).", metavar="HOW")] = "10",
     by: Annotated[
         str | None,
-        typer.Option(help="What decides; the cost if there is one, else the error.", metavar="MEASURE"),
+        typer.Option(help="What decides; the cost if there is one, else log_loss.", metavar="MEASURE"),
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.", metavar="NAMES")] = None,
     seed: Seed = 0,
@@ -41,11 +41,11 @@ def compare(
     likely compare mails.csv --target kind                all of them, ten folds
     likely compare mails.csv -t kind --with bayes,tree    only these
     likely compare loans.csv -t risk --loss costs.csv     by what mistakes cost
-    likely compare loans.csv -t risk --by log_loss --html board.html
+    likely compare loans.csv -t risk --by error --html board.html
 
     Naive and full Bayes, AODE, evidence, tree and SVM, and from outside logistic regression and gradient boosting.
-    Marked is the simplest classifier that is not worse than the best by more than noise. Reads the whole table into
-    memory.
+    The line "majority class" knows the class shares alone: what a model must beat. Marked is the simplest classifier
+    that is not worse than the best by more than noise, its probabilities included. Reads the whole table into memory.
     """
     import likely
 
