@@ -49,7 +49,7 @@ def rpart(X: pd.DataFrame, y: pd.Series) -> Iterator[Case]:
         X.assign(target=y).to_csv(path, index=False)
         session.do(f"library(rpart); rows <- read.csv({str(path)!r}, stringsAsFactors = TRUE)")
         session.do("rows$target <- factor(rows$target)")
-    ours = TreeClassifier(measure="gini", subsets=True, max_depth=30)
+    ours = TreeClassifier(measure="gini", subsets=True, max_depth=30, prune=None)
     yield Case(f"grow a tree, {len(X):,} rows, 8 numbers, 6 strings", lambda: ours.fit(X, y),
                lambda: session.do(f"tree <- rpart(target ~ ., rows, control = rpart.control({settings}))"),
                peer_name="R rpart", peer_repeats=1, memory=False)  # fmt: skip

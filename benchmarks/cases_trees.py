@@ -30,12 +30,12 @@ def numeric(scale: float) -> Iterator[Case]:
     y = rng.integers(0, 3, n)
     X = rng.normal(size=(n, 20)) + 0.5 * y[:, None] * (np.arange(20) < 8)
     size = f"{n:,} × 20, 3 classes"
-    ours = TreeClassifier(measure="information_gain")
+    ours = TreeClassifier(prune=None, measure="information_gain")
     theirs = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0)
     yield Case(f"TreeClassifier fit, {size}", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), limit=0.77)
     for min_cases in (2, 50):
-        binned = TreeClassifier(measure="information_gain", min_cases=min_cases, binned=True)
-        exact = TreeClassifier(measure="information_gain", min_cases=min_cases)
+        binned = TreeClassifier(prune=None, measure="information_gain", min_cases=min_cases, binned=True)
+        exact = TreeClassifier(prune=None, measure="information_gain", min_cases=min_cases)
         yield Case(
             f"TreeClassifier(binned=True) fit, {size}, {min_cases} cases in a leaf",
             lambda binned=binned: binned.fit(X, y),
@@ -65,7 +65,7 @@ def nominal(scale: float) -> Iterator[Case]:
         strings = [column for column in frame if column.startswith("c")]
         encoder = make_column_transformer((OneHotEncoder(), strings), remainder="passthrough")
         tree = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0)
-        peer, own = make_pipeline(encoder, tree), TreeClassifier(measure="information_gain")
+        peer, own = make_pipeline(encoder, tree), TreeClassifier(prune=None, measure="information_gain")
         size = f"{n:,} rows, {name} (pandas)"
         yield Case(
             f"TreeClassifier fit, {size}",

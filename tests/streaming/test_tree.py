@@ -87,9 +87,13 @@ def test_what_needs_rows_is_refused(path: Path) -> None:
         with pytest.raises(SettingsError, match="from files"):
             train_tree_file(path, "label", classifier=TreeClassifier(**{"binned": True, **settings}))
     pruned = train_tree_file(
-        path, "label", weight="w", classifier=TreeClassifier(binned=True, prune=("reduced_error", (TABLE, "label")))
+        path,
+        "label",
+        weight="w",
+        classifier=TreeClassifier(restrained=False, binned=True, prune=("reduced_error", (TABLE, "label"))),
     )
-    assert 1 < pruned.n_nodes_ < train_tree_file(path, "label", weight="w").n_nodes_
+    full = TreeClassifier(binned=True, prune=None, restrained=False)
+    assert 1 < pruned.n_nodes_ < train_tree_file(path, "label", weight="w", classifier=full).n_nodes_
 
 
 def test_the_sample_of_a_long_file_does_not_depend_on_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,7 @@ def test_smoothing_is_laplace_at_the_leaves() -> None:
 
 
 def test_every_setting_changes_something() -> None:
-    usual = TreeClassifier().fit(X, Y).to_json()
+    usual = TreeClassifier(prune=None, restrained=False).fit(X, Y).to_json()
     changes: list[dict[str, Any]] = [
         {"measure": "gini"},
         {"restrained": True},
@@ -127,16 +127,23 @@ def test_every_setting_changes_something() -> None:
         {"schema": {"visits": "nominal"}},
     ]
     for change in changes:
-        assert TreeClassifier(**change).fit(X, Y).to_json() != usual, change
-    drawn = [TreeClassifier(prune=("reduced_error", 0.3), random_state=seed).fit(X, Y).to_json() for seed in range(4)]
+        clf = TreeClassifier(**{"prune": None, "restrained": False, **change})
+        assert clf.fit(X, Y).to_json() != usual, change
+    drawn = [
+        TreeClassifier(restrained=False, prune=("reduced_error", 0.3), random_state=seed).fit(X, Y).to_json()
+        for seed in range(4)
+    ]
     assert len(set(drawn)) > 1
-    raised = [TreeClassifier(prune=("confidence", 0.3), raising=r).fit(X, Y).to_json() for r in (False, True)]
+    raised = [
+        TreeClassifier(restrained=False, prune=("confidence", 0.3), raising=r).fit(X, Y).to_json()
+        for r in (False, True)
+    ]
     assert raised[0] != raised[1]
 
 
 def test_restrained_gain_ratio_does_not_peel_noise() -> None:
     noise, label = rng.normal(size=(3000, 6)), rng.integers(0, 2, 3000)
-    deep, flat = (TreeClassifier(restrained=r).fit(noise, label).tree_.depths.max() for r in (False, True))
+    deep, flat = (TreeClassifier(prune=None, restrained=r).fit(noise, label).tree_.depths.max() for r in (False, True))
     assert deep > 3 * flat
 
 
@@ -165,13 +172,13 @@ def test_many_values_in_255_bins() -> None:
 
 
 def test_prunings_make_it_smaller() -> None:
-    grown = TreeClassifier(collapse=False, min_cases=1).fit(X, Y)
+    grown = TreeClassifier(prune=None, restrained=False, collapse=False, min_cases=1).fit(X, Y)
     for prune in (("pessimistic", 0.5), ("confidence", 0.5), ("cost_complexity", 0.01), "mdl"):
         assert grown.pruned(prune).n_nodes_ < grown.n_nodes_
     half = grown.pruned("reduced_error", X[::2], Y[::2])
     assert half.n_nodes_ < grown.n_nodes_
     assert grown.pruned("reduced_error", X[::2], [*Y[1::2], "new"][: len(X[::2])]).n_nodes_ <= grown.n_nodes_
-    assert TreeClassifier(prune="cost_complexity").fit(X, Y).n_nodes_ < grown.n_nodes_
+    assert TreeClassifier(restrained=False, prune="cost_complexity").fit(X, Y).n_nodes_ < grown.n_nodes_
     with pytest.raises(SettingsError, match="price of a leaf"):
         grown.pruned("cost_complexity")
     with pytest.raises(SettingsError, match="no rows to share out"):
@@ -186,15 +193,17 @@ def test_prunings_make_it_smaller() -> None:
 
 def test_a_table_to_prune_by_may_come_in_several_ways() -> None:
     frame = X.assign(label=Y)
-    grown = TreeClassifier(collapse=False, min_cases=1).fit(frame[1::2], "label")
+    grown = TreeClassifier(prune=None, restrained=False, collapse=False, min_cases=1).fit(frame[1::2], "label")
     wanted = grown.pruned("reduced_error", X[::2], Y[::2]).to_json()
     assert wanted != grown.to_json()
     for given in ((X[::2], Y[::2]), (frame[::2], "label"), frame[::2]):
         assert grown.pruned(("reduced_error", given)).to_json() == wanted
-        clf = TreeClassifier(collapse=False, min_cases=1, prune=("reduced_error", given)).fit(frame[1::2], "label")
+        clf = TreeClassifier(restrained=False, collapse=False, min_cases=1, prune=("reduced_error", given)).fit(
+            frame[1::2], "label"
+        )
         assert clf.to_json() == wanted
     with pytest.raises(SettingsError, match="the target among its columns"):
-        TreeClassifier(prune=("reduced_error", X[::2])).fit(frame, "label")
+        TreeClassifier(restrained=False, prune=("reduced_error", X[::2])).fit(frame, "label")
 
 
 def test_cost_complexity_by_other_rows() -> None:
@@ -233,9 +242,11 @@ def test_one_class_and_no_columns() -> None:
 
 def test_neighbouring_numbers_are_told_apart() -> None:
     low, high = 1.0, np.nextafter(1.0, 2.0)
-    clf = TreeClassifier(min_cases=1).fit([[low], [high], [low], [high]], ["a", "b", "a", "b"])
+    clf = TreeClassifier(prune=None, restrained=False, min_cases=1).fit(
+        [[low], [high], [low], [high]], ["a", "b", "a", "b"]
+    )
     assert clf.predict([[low], [high]]).tolist() == ["a", "b"]
-    huge = TreeClassifier(min_cases=1).fit([[-1.7e308], [1.7e308]], ["a", "b"])
+    huge = TreeClassifier(prune=None, restrained=False, min_cases=1).fit([[-1.7e308], [1.7e308]], ["a", "b"])
     assert huge.predict([[-1e308], [1e308]]).tolist() == ["a", "b"]
 
 

@@ -71,7 +71,7 @@ def test_a_pruning_set_is_not_kept(tmp_path: Path) -> None:
 @pytest.fixture(scope="module", params=["weights", "surrogates"])
 def content(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("tree") / "t.likely"
-    TreeClassifier(missing=request.param, collapse=False).fit(*table()).save(path)
+    TreeClassifier(missing=request.param, collapse=False, prune=None, restrained=False).fit(*table()).save(path)
     return path.read_bytes()
 
 
@@ -128,13 +128,16 @@ def test_made_up_arrays_are_refused_or_harmless(content: bytes, tmp_path: Path) 
 def test_the_usual_branch_of_many_cases_is_the_largest_and_comes_back(weight: float, tmp_path: Path) -> None:
     """A count less a trifle is the count itself as soon as it is large enough."""
     X, y = {"a": [1.0, *[2.0] * 9]}, ["no"] + ["yes"] * 9
-    clf = TreeClassifier(min_cases=1).fit(X, y, sample_weight=np.full(10, weight))
+    clf = TreeClassifier(prune=None, restrained=False, min_cases=1).fit(X, y, sample_weight=np.full(10, weight))
     assert clf.tree_.majority_branch[0] == 1
     clf.save(tmp_path / "t.likely")
     assert likely.load(tmp_path / "t.likely").predict(X).tolist() == y
     rows = "\n".join(f"{a},{label},{weight}" for a, label in zip(X["a"], y, strict=True))
     (tmp_path / "t.csv").write_text(f"a,label,w\n{rows}\n")
     grown = train_tree_file(
-        tmp_path / "t.csv", "label", weight="w", classifier=TreeClassifier(binned=True, min_cases=1)
+        tmp_path / "t.csv",
+        "label",
+        weight="w",
+        classifier=TreeClassifier(prune=None, restrained=False, binned=True, min_cases=1),
     )
     assert grown.tree_.majority_branch[0] == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from likely import TreeClassifier
+from likely import TreeClassifier, compare
 from likely.measures import MEASURES
 from likely.models.tree import Plan, Rows, fit_tree
 from likely.models.tree.prune import confidence, cost_complexity, mdl, pessimistic, weakest_links
@@ -55,7 +55,7 @@ def test_grown_alike_by_every_measure(name: str, measure: str, data_dir: Path) -
 def test_votes_follow_the_physician_fee_freeze(data_dir: Path) -> None:
     """Every program finds the same vote first; fractional weights keep the weight of all 435 members."""
     X, y = read(data_dir, "house_votes84")
-    clf = TreeClassifier().fit(X, y)
+    clf = TreeClassifier(prune=None, restrained=False).fit(X, y)
     assert "physician" in clf.to_text().splitlines()[0]
     assert clf.tree_.sizes[0] == 435
     assert clf.tree_.sizes[clf.tree_.is_leaf].sum() == pytest.approx(435)
@@ -76,14 +76,34 @@ def test_no_mushroom_is_mistaken(data_dir: Path) -> None:
 def test_cars_are_learned_by_heart(data_dir: Path) -> None:
     """All 1,728 combinations of six columns, each once: a tree that asks all of them makes no error."""
     X, y = read(data_dir, "car_evaluation")
-    clf = TreeClassifier(min_cases=1).fit(X, y)
+    clf = TreeClassifier(prune=None, restrained=False, min_cases=1).fit(X, y)
     assert (clf.predict(X) == y).all()
     assert clf.tree_.depths.max() <= 6
-    assert TreeClassifier(prune=("confidence", 0.5)).fit(X, y).n_nodes_ < clf.n_nodes_
+    assert TreeClassifier(restrained=False, prune=("confidence", 0.5)).fit(X, y).n_nodes_ < clf.n_nodes_
 
 
 def test_wines(data_dir: Path) -> None:
     X, y = read(data_dir, "wine")
-    clf = TreeClassifier(measure="gini").fit(X, y)
+    clf = TreeClassifier(prune=None, measure="gini").fit(X, y)
     assert (clf.predict(X) == y).mean() > 0.98
     assert clf.n_nodes_ < 25
+
+
+@pytest.mark.parametrize("name", ["credit_g", "pima_diabetes", "breast_cancer_ljubljana"])
+def test_by_default_it_beats_the_class_shares_and_is_small(data_dir: Path, name: str) -> None:
+    """A full tree has more errors than the largest class on two of these, and by far more nodes."""
+    X, y = read(data_dir, name)
+    board = compare(X, y, {"usual": TreeClassifier(), "full": TreeClassifier(prune=None)}, cv=5).to_frame()
+    for measure in ("error", "log_loss"):
+        assert board.loc["usual", measure] < board.loc["majority class", measure]
+    assert board.loc["usual", "log_loss"] < board.loc["full", "log_loss"]
+    full = TreeClassifier(prune=None).fit(X, y)
+    assert TreeClassifier().fit(X, y).n_nodes_ <= 0.75 * full.n_nodes_
+
+
+def test_the_usual_restraint_is_that_of_gain_ratio(data_dir: Path) -> None:
+    X, y = read(data_dir, "pima_diabetes")
+    assert TreeClassifier().fit(X, y).to_json() == TreeClassifier(restrained=True).fit(X, y).to_json()
+    assert TreeClassifier().fit(X, y).to_json() != TreeClassifier(restrained=False).fit(X, y).to_json()
+    plain = TreeClassifier(measure="gini", restrained=False).fit(X, y)
+    assert TreeClassifier(measure="gini").fit(X, y).to_json() == plain.to_json()

@@ -80,7 +80,7 @@ def test_sql_literals_and_names() -> None:
 
 def test_rules_say_the_same_as_the_tree() -> None:
     data = load_iris(as_frame=True)
-    clf = TreeClassifier().fit(data.data, data.target_names[data.target])
+    clf = TreeClassifier(prune=None, restrained=False).fit(data.data, data.target_names[data.target])
     said = [str(rule) for rule in clf.rules()]
     assert said[0] == "if petal length (cm) < 2.45 then setosa, 50 cases, confidence 0.962"
     assert "4.95 ≤ petal length (cm) < 5.35 and petal width (cm) < 1.55 then virginica, 2 cases" in said[2]
@@ -211,7 +211,9 @@ def test_sql_decides_as_predict_does(missing: str) -> None:
 
 def test_a_loss_is_told_wherever_a_tree_is_shown() -> None:
     X, y = {"x": [1.0, 1.0, 1.0, 5.0, 5.0, 5.0]}, ["well", "well", "ill", "ill", "ill", "ill"]
-    clf = TreeClassifier(loss={"well": {"well": 0.0, "ill": 10.0}, "ill": {"well": 1.0, "ill": 0.0}}).fit(X, y)
+    clf = TreeClassifier(
+        prune=None, restrained=False, loss={"well": {"well": 0.0, "ill": 10.0}, "ill": {"well": 1.0, "ill": 0.0}}
+    ).fit(X, y)
     assert clf.predict(X).tolist() == ["ill"] * 6
     assert "ill, though most are well (3/1)" in clf.to_text()
     assert "ill, though most are well" in clf.to_dot()

@@ -34,7 +34,7 @@ def test_the_patients() -> None:
     """High pressure: A, low: B, normal: by age, between 30 and 52. No errors."""
     table = datasets.patients()
     for measure in ("information_gain", "gain_ratio", "misclassification", "chi2", "gini"):
-        clf = TreeClassifier(measure=measure).fit(table, "drug")
+        clf = TreeClassifier(prune=None, measure=measure).fit(table, "drug")
         assert clf.to_text() == "\n".join(
             [
                 "blood_pressure",
@@ -50,7 +50,7 @@ def test_the_patients() -> None:
 
 
 def test_iris_unpruned(iris: tuple[pd.DataFrame, Any]) -> None:
-    clf = TreeClassifier().fit(*iris)
+    clf = TreeClassifier(prune=None, restrained=False).fit(*iris)
     assert nodes_and_errors(clf, iris) == (11, 2)
     assert clf.to_text().splitlines() == [
         "petal length",
@@ -65,28 +65,31 @@ def test_iris_unpruned(iris: tuple[pd.DataFrame, Any]) -> None:
         "   │  └─ ≥ 5.35: virginica (2)",
         "   └─ ≥ 1.75: virginica (46/1)",
     ]
-    assert nodes_and_errors(TreeClassifier(collapse=False).fit(*iris), iris) == (15, 2)
+    assert nodes_and_errors(TreeClassifier(prune=None, restrained=False, collapse=False).fit(*iris), iris) == (15, 2)
 
 
 @pytest.mark.parametrize("measure", ["information_gain", "symmetric_gain_ratio_1", "symmetric_gain_ratio_2", "chi2"])
 def test_iris_by_other_measures(measure: str, iris: tuple[pd.DataFrame, Any]) -> None:
-    assert nodes_and_errors(TreeClassifier(measure=measure).fit(*iris), iris) == (9, 3)
+    assert nodes_and_errors(TreeClassifier(prune=None, measure=measure).fit(*iris), iris) == (9, 3)
 
 
 @pytest.mark.parametrize("collapse", [True, False])
 @pytest.mark.parametrize("raising", [True, False])
 def test_iris_pruned(raising: bool, collapse: bool, iris: tuple[pd.DataFrame, Any]) -> None:
     for prune, expected in ((("confidence", 0.8), (7, 4)), (("pessimistic", 2), (5, 6))):
-        clf = TreeClassifier(prune=prune, raising=raising, collapse=collapse).fit(*iris)
+        clf = TreeClassifier(restrained=False, prune=prune, raising=raising, collapse=collapse).fit(*iris)
         assert nodes_and_errors(clf, iris) == expected
-        grown = TreeClassifier(collapse=collapse).fit(*iris)
+        grown = TreeClassifier(prune=None, restrained=False, collapse=collapse).fit(*iris)
         later = grown.pruned(prune, *(iris if raising else ()), raising=raising)
         assert later.to_text() == clf.to_text()
         assert grown.n_nodes_ >= 11, "pruning changed the tree that it was given"
 
 
 def test_the_confidence_level_at_which_iris_shrinks(iris: tuple[pd.DataFrame, Any]) -> None:
-    sizes = [TreeClassifier(prune=("confidence", c)).fit(*iris).n_nodes_ for c in (0.79, 0.7915, 0.7917, 0.8)]
+    sizes = [
+        TreeClassifier(restrained=False, prune=("confidence", c)).fit(*iris).n_nodes_
+        for c in (0.79, 0.7915, 0.7917, 0.8)
+    ]
     assert sizes == [11, 11, 7, 7]
 
 

@@ -63,7 +63,8 @@ GIVEN_APART = "rows that were given apart"
 CHECKS: dict[str, Check] = {
     **COMMON,
     "measure": lambda name, given: measure_named(given),
-    **dict.fromkeys(("restrained", "raising", "collapse", "subsets", "binary", "binned"), is_truth),
+    **dict.fromkeys(("raising", "collapse", "subsets", "binary", "binned"), is_truth),
+    "restrained": optional(is_truth),
     "min_cases": is_positive,
     "max_depth": optional(whole_from(0)),
     "missing": one_of("weights", "surrogates"),
@@ -83,13 +84,13 @@ class TreeClassifier(Classifier):
     measure : what a test is judged by: "gain_ratio", "information_gain", "symmetric_gain_ratio_1",
         "symmetric_gain_ratio_2", "chi2", "misclassification" or "gini" (see `likely.measures`).
     restrained : with "gain_ratio", cut numbers where information gain is largest, and compare only columns whose gain
-        is at least average, as C4.5 does: for large tables of noisy numbers, whose trees become too deep otherwise.
+        is at least average, as C4.5 does: trees of noisy numbers become too deep otherwise. None: with "gain_ratio".
     min_cases : weight of cases that two branches of a test must have at least.
     max_depth : tests on a path at most; None for no limit.
     missing : "weights" (a row with a gap goes down all branches, with the share of its weight that the known rows
         have there, as in C4.5) or "surrogates" (tests on other columns stand in, as in CART).
-    prune : None, ("pessimistic", r), ("confidence", level), ("reduced_error", rows: a share, (X, y), or a table with
-        the target), "mdl", "cost_complexity" (price by cross-validation) or ("cost_complexity", price of a leaf).
+    prune : ("confidence", level), ("pessimistic", r), ("reduced_error", rows: a share, (X, y), or a table with the
+        target), "mdl", "cost_complexity" (price by cross-validation), ("cost_complexity", price of a leaf), or None.
     raising : with "pessimistic" and "confidence", a subtree may also be replaced by its largest branch.
     collapse : a node stays a leaf where its subtree would make no fewer errors on the training rows.
     subsets : merge values of nominal columns into groups, greedily, as long as the measure does not fall.
@@ -125,11 +126,11 @@ class TreeClassifier(Classifier):
         self,
         *,
         measure: str = "gain_ratio",
-        restrained: bool = False,
+        restrained: bool | None = None,
         min_cases: float = 2,
         max_depth: int | None = None,
         missing: str = "weights",
-        prune: object = None,
+        prune: object = ("confidence", 0.9),
         raising: bool = False,
         collapse: bool = True,
         subsets: bool = False,
@@ -297,7 +298,7 @@ class TreeClassifier(Classifier):
             binary=bool(self.binary),
             binned=bool(self.binned),
             collapse=bool(self.collapse),
-            restrained=bool(self.restrained),
+            restrained=self.measure == "gain_ratio" if self.restrained is None else bool(self.restrained),
         )
 
     def _word_selection(self, table: Table, labels: Labels, weights: Array | None) -> WordSelection | None:
