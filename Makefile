@@ -21,8 +21,8 @@ demo: $(VENV)/.core ## Train on a small table and show predictions, one posterio
 test: $(VENV)/.dev ## Run the tests, the doctests and the code of the documentation
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
 
-torture: $(VENV)/.dev ## Damage, kill and forge model files at full size (minutes)
-	@LIKELY_TORTURE=full $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 tests/store tests/test_atomic.py $(ARGS)
+torture: $(VENV)/.dev ## Damage, kill and forge model files, and the service, at full size (many minutes)
+	@LIKELY_TORTURE=full $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 tests/store tests/io/test_atomic.py tests/serve $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format, types and the direction of imports
 	@$(BIN)/python -m ruff check .

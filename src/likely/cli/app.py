@@ -24,6 +24,7 @@ from likely.cli.commands import (
     rank,
     refresh,
     schema,
+    serve,
     show,
     train,
 )
@@ -111,6 +112,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "refresh": refresh.refresh,
     },
     "Use and look": {"predict": predict.predict, "explain": explain.explain, "show": show.show, "rank": rank.rank},
+    "Answer elsewhere": {"serve": serve.serve},
     "Tables and exports": {
         "schema": schema.schema,
         "convert": convert.convert,
