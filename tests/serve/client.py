@@ -43,6 +43,10 @@ class Client:
         """What a coroutine returns when it has run in the loop of the service."""
         return asyncio.run_coroutine_threadsafe(task, self._loop).result(PATIENCE)
 
+    def run_long(self, task: Coroutine[Any, Any, Result]) -> Result:
+        """The same without a limit of time."""
+        return asyncio.run_coroutine_threadsafe(task, self._loop).result()
+
     def request(self, method: str, path: str, **given: Any) -> httpx.Response:
         return self.run(self.http.request(method, path, **given))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -170,22 +171,28 @@ def _about(service: Service, model: Snapshot) -> dict[str, Any]:
 
 def _loss(model: Snapshot, content: Mapping[str, Any]) -> Loss:
     """Costs by decision and truth, under the names that JSON gives them; every mistake costs 1 if none are given."""
-    given, price = content.get("loss"), content.get("refuse")
-    if price is not None and (isinstance(price, bool) or not isinstance(price, int | float)):
-        raise Refusal(422, '"refuse" is the price of no decision: a number.')
+    given, asked = content.get("loss"), content.get("refuse")
+    price = None if asked is None else _finite(asked, "The price of no decision")
     if given is None:
         return Loss.zero_one(model.classifier.classes_, refuse=price)
     if not isinstance(given, dict) or not all(isinstance(costs, dict) for costs in given.values()):
         raise Refusal(422, 'Send {"loss": {"decision": {"class": cost, …}}}.')
     by_name = {str(label): raw for label, raw in zip(model.labels, model.classifier.classes_.tolist(), strict=True)}
     costs = {
-        by_name.get(decision, decision): {by_name.get(truth, truth): cost for truth, cost in line.items()}
+        by_name.get(decision, decision): {
+            by_name.get(truth, truth): _finite(cost, "A cost") for truth, cost in line.items()
+        }
         for decision, line in given.items()
     }
-    numbers = (cost for line in costs.values() for cost in line.values())
-    if any(isinstance(cost, bool) or not isinstance(cost, int | float) for cost in numbers):
-        raise Refusal(422, "Costs are numbers.")
     return Loss(costs, refuse=price)
+
+
+def _finite(given: Any, what: str) -> float:
+    """A number of JSON as a float."""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        with suppress(OverflowError):  # hundreds of digits
+            return float(given)
+    raise Refusal(422, f"{what} is a number that a float can hold.")
 
 
 def _written(model: Snapshot, judged: Judged, probabilities: bool, sent: str, wanted: str) -> Response:
