@@ -34,7 +34,7 @@ RAW = [
     b"", b"{", b"null", b"[]", b'{"rows"', b'{"rows":[{"wind":NaN}]}', b'{"rows":[{"wind":1e400,"town":"x","rain":1}]}',
     b'{"rows":[{"wind":-1e400,"town":"x","rain":1}]}', b'{"rows":[{"town":"\xff"}]}', b'{"rows":[{"town":"\\ud800"}]}',
     b"[" * 50_000, b'{"rows":' + b"[" * 50_000, b'{"rows":[{"a":' * 2000, b"\x00" * 100, b"\xef\xbb\xbf{}", b"PAR1",
-    b"ARROW1\0\0", b"\xff\xff\xff\xff\x10\x00\x00\x00", b"a,b\n" * 100, b'"' * 999, b"wind\n" + b"9" * 5000, b"\n" * 500,
+    b"ARROW1\0\0", b"\xff\xff\xff\xff\x10\x00\x00\x00", b"a,b\n" * 100, b'"' * 999, b"wind\n" + b"9" * 500, b"\n" * 500,
     b'{"rows":[{"wind":1,"wind":2,"town":null,"rain":3}]}', b'{"rows":[{"":1}]}', b'{"inputs":[{"name":"x"}]}',
 ]  # fmt: skip
 TYPES = [

@@ -252,6 +252,8 @@ def each_record(data: bytes, dialect: Dialect, most: int) -> Iterator[tuple[int,
     array = np.frombuffer(data, dtype=np.uint8)
     answer = scan.scan(array, *dialect.codes, -1, True, True, dialect.trim, -1, starts, counts)
     found = int(answer[scan.RECORDS])
+    if not found:
+        return
     ends = [*starts[1:found].tolist(), int(answer[scan.END])]
     line = at = 0
     for start, end in zip(starts[:found].tolist(), ends, strict=True):
