@@ -19,6 +19,7 @@ from likely.cli.commands import (
     explain,
     export,
     forget,
+    mail,
     merge,
     predict,
     rank,
@@ -112,7 +113,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "refresh": refresh.refresh,
     },
     "Use and look": {"predict": predict.predict, "explain": explain.explain, "show": show.show, "rank": rank.rank},
-    "Answer elsewhere": {"serve": serve.serve},
+    "Answer elsewhere": {"serve": serve.serve, "mail": mail.mail},
     "Tables and exports": {
         "schema": schema.schema,
         "convert": convert.convert,
