@@ -24,7 +24,7 @@ def test_what_people_read() -> None:
     message.add_attachment(b"MZ", maintype="application", subtype="octet-stream", filename="rechnung.exe")
     row = row_of(message.as_bytes())
     assert tuple(row) == COLUMNS
-    assert row["subject"] == "Grüße aus Köln"
+    assert row["subject"] == "grüße aus köln"
     assert (
         "Hallo, siehe" in row["body"] and "Welt" in row["body"] and "p{}" not in row["body"] and "MZ" not in row["body"]
     )
@@ -71,7 +71,8 @@ def test_the_work_is_bounded() -> None:
     parts = b"".join(b"--b\nContent-Type: text/plain\n\nword%d\n" % k for k in range(5 * MOST_PARTS))
     row = row_of(b"Content-Type: multipart/mixed; boundary=b\n\n" + parts + b"--b--\n")
     assert "parts_many" in row["structure"] and f"word{2 * MOST_PARTS}" not in row["body"]
-    assert len(row_of(b"\n" + b"x " * MOST_TEXT)["body"]) == MOST_TEXT
+    long = row_of(b"\n" + b"x " * MOST_TEXT + b"last")["body"]
+    assert "x" in long and "last" not in long
 
 
 def test_our_own_headers_tell_nothing() -> None:
