@@ -25,9 +25,8 @@ def test_what_people_read() -> None:
     row = row_of(message.as_bytes())
     assert tuple(row) == COLUMNS
     assert row["subject"] == "grüße aus köln"
-    assert (
-        "Hallo, siehe" in row["body"] and "Welt" in row["body"] and "p{}" not in row["body"] and "MZ" not in row["body"]
-    )
+    body = set(row["body"].split())
+    assert {"hallo", "siehe", "welt", "hier"} <= body and not {"p", "mz"} & body
     assert {"ann", "user_ann", "domain_mail_example_org", "domain_org", "reply_domain_evil_example"} <= set(
         row["sender"].split()
     )
