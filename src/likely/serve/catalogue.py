@@ -62,20 +62,19 @@ def digest_of(content: bytes) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A classifier, the digest of the file that it came from, and when that was written."""
+    """A classifier, and the digest of the file that it came from."""
 
     classifier: Any
     digest: str
-    stamp: Stamp
 
 
 def load_source(path: Path) -> Loaded:
     """The classifier in a file; read again if the file was replaced meanwhile."""
     while True:
-        stamp, digest = stamp_of(path), digest_of(path.read_bytes())
+        digest = digest_of(path.read_bytes())
         classifier = load(path)
         if digest_of(path.read_bytes()) == digest:
-            return Loaded(classifier, digest, stamp)
+            return Loaded(classifier, digest)
 
 
 def refuse_missing(path: Path) -> None:
@@ -85,19 +84,17 @@ def refuse_missing(path: Path) -> None:
         raise NoSuchFile(f"There is no model {os.fspath(path)!r}.{near}")
 
 
-def stamp_of(path: Path) -> Stamp:
+def stamp_of(path: Path) -> Stamp | None:
     """When and as what a file was last written."""
-    found = path.stat()
+    try:
+        found = path.stat()
+    except OSError:
+        return None
     return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def snapshot_of(source: Source, loaded: Loaded) -> Snapshot:
-    """A model ready to answer: asked once, so that its loops are compiled, and once more, to see how quick it is."""
-    return warmed(Snapshot(source.name, source.version, loaded.digest[:12], loaded.classifier))
-
-
 def warmed(model: Snapshot) -> Snapshot:
-    """The model after a first row of gaps."""
+    """The model after two rows of gaps: its loops are compiled, and whether it is quick is known."""
     gaps = model.reader.columns([dict.fromkeys(model.reader.names)])
     seconds = QUICK_SECONDS
     for _ in range(2):

@@ -6,6 +6,7 @@ import hmac
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -145,6 +146,7 @@ def _named(headers: Any) -> dict[bytes, bytes]:
     return found
 
 
+@lru_cache(maxsize=256)
 def host_name(host: str) -> str:
     """A Host header without its port.
 

@@ -195,6 +195,7 @@ class LiveModel:
             return False
         if digest_of(path.read_bytes()) != self._digest:
             LOG.error("model %s: its file was replaced by somebody else, so the journal is kept", self.source.name)
+            self.postpone()
             return False
         content = _packed(self.snapshot.classifier, path)
         digest = digest_of(content)
@@ -204,6 +205,10 @@ class LiveModel:
         self._restart()
         self.snapshot = replace(self.snapshot, revision=self._revision())
         return True
+
+    def postpone(self) -> None:
+        """Try again when twice as many rows are in the journal."""
+        self._compact_rows = max(self._compact_rows, 2 * self._rows)
 
     def _restart(self) -> None:
         keys = [[key, known.digest, known.rows, known.revision] for key, known in self._keys.items()]

@@ -26,6 +26,8 @@ GROUP_ROWS = 50_000
 """Rows of changes that are committed by one flush of the disk."""
 
 Result = TypeVar("Result")
+Stamps = tuple[Stamp | None, Stamp | None]
+"""Those of a model file and of its journal; None for a file that is not there."""
 
 
 class _Waiting(NamedTuple):
@@ -54,7 +56,7 @@ class Service:
         self.draining = False
         self._writers: dict[tuple[str, str], Writer] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._stamps: dict[Source, tuple[Stamp, Stamp | None]] = {}
+        self._stamps: dict[Source, Stamps] = {}
         self._sources = list(sources)
         lives: list[LiveModel] = []
         try:
@@ -171,6 +173,7 @@ class Service:
             await asyncio.get_running_loop().run_in_executor(writer.thread, live.compact)
         except (LikelyError, OSError) as error:
             LOG.error("model %s: the journal grows, since the model cannot be written: %s", live.source.name, error)
+            live.postpone()
             return
         self.catalogue.publish(live.snapshot)
         self.metrics.journal_bytes[live.source.name] = live.journal.size
@@ -180,18 +183,16 @@ class Service:
     async def reload(self, *, even_unchanged: bool = False) -> None:
         """Read again what has changed; a file that cannot be read leaves the model as it was."""
         for source, known in list(self._stamps.items()):
+            stamps = _stamps(source.path)
+            if stamps == known and not even_unchanged:
+                continue
+            self._stamps[source] = stamps  # as it was before it is read: a change meanwhile is seen at the next look
             try:
-                stamps = _stamps(source.path)
-                if stamps == known and not even_unchanged:
-                    continue
                 model = await self.in_thread(with_journal, source)
             except (LikelyError, OSError) as error:
-                if self._stamps.get(source) == known:
-                    LOG.error("model %s: kept as it was, since its file cannot be read: %s", source.name, error)
-                    self.metrics.reloads["failed"] += 1
-                    self._stamps[source] = _stamps(source.path) if source.path.exists() else known
+                LOG.error("model %s: kept as it was, since its file cannot be read: %s", source.name, error)
+                self.metrics.reloads["failed"] += 1
                 continue
-            self._stamps[source] = stamps
             self.catalogue.publish(model)
             self.metrics.reloads["done"] += 1
             LOG.warning("model %s: read again, now %s", source.name, model.revision)
@@ -202,9 +203,8 @@ class Service:
             await self.reload()
 
 
-def _stamps(path: Path) -> tuple[Stamp, Stamp | None]:
-    journal = journal_of(path)
-    return stamp_of(path), stamp_of(journal) if journal.exists() else None
+def _stamps(path: Path) -> Stamps:
+    return stamp_of(path), stamp_of(journal_of(path))
 
 
 def _group(waiting: list[_Waiting]) -> list[_Waiting]:
