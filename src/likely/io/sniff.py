@@ -144,6 +144,8 @@ def _single_column(trial: Trial, body: bytes, wishes: ReadOptions, name: str) ->
     if wishes.delimiter is not None:
         return trial
     lines = [line for line in body.decode("utf-8", "replace").splitlines()[:LOOKED] if line.strip()]
+    if not lines:  # nothing but signs that are no letters, such as NEL
+        return trial
     bare = [re.sub(r'"(?:[^"]|"")*"', "x", line) for line in lines]
     words = {len(line.split()) for line in bare}
     if len(words) == 1 and words.pop() > 1:
