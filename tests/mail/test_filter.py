@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import subprocess
 import sys
 import threading
 from email import message_from_bytes
@@ -14,6 +13,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import likely
+from likely.cli.run import run
 from likely.errors import LikelyError, SettingsError
 from likely.mail.boxes import Mail
 from likely.mail.filter import UNSURE, MailFilter, Verdict, as_rows, load_mail_model, merged, teach, with_headers
@@ -123,24 +123,29 @@ def test_headers_are_added_and_forged_ones_taken_out(ending: bytes) -> None:
     assert with_headers(b"Subject: no body", Verdict("ham", 1.0, "ham")).endswith(b"\nSubject: no body")
 
 
-def test_the_command(model: Path, tmp_path: Path) -> None:
-    def run(*given: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "likely", "mail", *given]
-        return subprocess.run(command, input=stdin, capture_output=True, env=os.environ, cwd=tmp_path)
+def test_the_command(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
 
-    passed = run("mail.likely", stdin=ASKED[0].raw)
-    assert passed.returncode == 0, passed.stderr
-    assert message_from_bytes(passed.stdout)["X-Likely"].startswith("spam;") and passed.stdout.endswith(
-        b"cheap money\n"
-    )
+    def said(*given: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = run(["mail", *given])
+        sys.stdout.flush()
+        return code, *capfdbinary.readouterr()
+
+    code, out, _ = said("mail.likely", stdin=ASKED[0].raw)
+    assert code == 0 and out.endswith(b"cheap money\n")
+    assert message_from_bytes(out)["X-Likely"].startswith("spam;")
     (tmp_path / "box.eml").write_bytes(ASKED[1].raw)
-    assert run("mail.likely", "--learn", "ham", "box.eml").returncode == 0
-    listed = run("mail.likely", "box.eml", "--json", "--sure", "ham=0.5,0.9")
-    assert json.loads(listed.stdout)["label"] == "ham"
+    assert said("mail.likely", "--learn", "ham", "box.eml")[0] == 0
+    assert said("mail.likely", "--user", "ann.likely", "--learn", "ham", "box.eml")[0] == 0
+    _, out, _ = said("mail.likely", "box.eml", "--json", "--sure", "ham=0.5,0.9", "--user", "ann.likely")
+    assert json.loads(out)["label"] == "ham"
+    assert said("mail.likely", "box.eml")[1].startswith(b"ham\t")
     for wrong in (
-        ("none.likely",),
-        ("mail.likely", "--learn", "a", "--unlearn", "b"),
-        ("mail.likely", "--sure", "much"),
-    ):
-        refused = run(*wrong)
-        assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1
+        ("none.likely",), ("mail.likely", "--learn", "a", "--unlearn", "b"), ("mail.likely", "--sure", "much"),
+        ("mail.likely", "no.mbox"),
+    ):  # fmt: skip
+        code, out, err = said(*wrong)
+        assert code == 2 and err.count(b"\n") == 1 and not out
