@@ -68,7 +68,8 @@ class ValueCounts:
         """Values in their one order, those without weight left out."""
         seen = [values[v] for v in np.flatnonzero(counts.any(axis=0))]
         ordered = in_order(seen)
-        return cls(ordered, counts[:, _positions(values, ordered)])
+        # take, not [:, …]: that gives columns, whose sums round otherwise than those of the rows that a file gives back.
+        return cls(ordered, counts.take(_positions(values, ordered), axis=1))
 
     @property
     def shape(self) -> tuple[int, int]:
