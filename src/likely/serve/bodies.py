@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from likely.io.table import open_table
+from likely.io import open_table
 from likely.serve.answers import ARROW, CSV, JSON
 from likely.serve.arrow_bodies import read_arrow
 from likely.serve.options import Limits
