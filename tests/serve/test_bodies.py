@@ -101,7 +101,7 @@ def test_a_damaged_stream_is_refused_or_read(damage: list[tuple[int, int]]) -> N
     [
         b"", b"\n", b"wind,town,rain\n", b"wind,wind,town,rain\n1,2,x,3\n", b"wind;town\n1;2\n", b"\x1f\x8b..",
         b"wind,town,rain\nmuch,Ulm,2\n", b"wind,town,rain\n1,Ulm,2,9\n", b"wind,town,rain\n1,\xff\xfe,2\n\x00\n",
-        b"PAR1", b"ARROW1\0\0", b"\xf3\x8c\xbf\x89\x00x\r\xa0", b"\0\n\0", b"\xc2\x85",
+        b"PAR1", b"ARROW1\0\0", b"\xf3\x8c\xbf\x89\x00x\r\xa0", b"\0\n\0", b"\xc2\x85", b"1\n\xef\xbb\xbf",
         b"PK\x03\x04", b'wind,town,rain\n1,"Ulm\n', b"(\xb5/\xfd",
     ],
 )  # fmt: skip

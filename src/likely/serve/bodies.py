@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from likely.io import open_table
 from likely.serve.answers import ARROW, CSV, JSON
@@ -91,8 +92,11 @@ def _read_csv(model: Snapshot, content: bytes, limits: Limits) -> Any:
     types = {name: "number" if kinds[name] == "numeric" else "text" for name in model.reader.names}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # notes about encodings are for people at a terminal
-        with open_table(_Stream(content), format="delimited", header=True, types=types) as source:
-            table = source.read()
+        try:
+            with open_table(_Stream(content), format="delimited", header=True, types=types) as source:
+                table = source.read()
+        except pa.ArrowInvalid:
+            raise Refusal(400, "The CSV of the body cannot be read as a table.") from None
     if not table.num_rows:
         raise Refusal(422, "There are no rows in the table that was sent.")
     return table
