@@ -316,4 +316,3 @@ def test_right_or_refused_in_a_sentence(model: str, table: str, tmp_path: Path) 
             if failure := outcome(lambda name=name: CALLS[name](copy.deepcopy(clf), X, y, tmp_path)):  # type: ignore[misc]
                 wrong[name] = failure
     assert not wrong
-
