@@ -130,8 +130,7 @@ class AODEClassifier(Learner):
         chosen, cuts = chosen_columns(rows, task.schema, wanted, given, at_least_one("bins", self.bins), most)
         left_out = {"numeric": "bins", "nominal": "categorical"}
         assigned |= {name: left_out[task.schema.kinds[name]] for name in wanted if name not in chosen}
-        recipes = {**rows.recipes, **cuts}
-        again = Rows(rows.table, rows.classes, rows.y, rows.weight, rows.n_jobs, recipes)
+        again = rows.with_recipes({**rows.recipes, **cuts})
         return Task(again, task.schema, assigned, task.weighted)
 
     def _usual_families(self) -> Mapping[str, str]:

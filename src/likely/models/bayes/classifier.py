@@ -11,14 +11,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
+from likely.engines.in_place import counted_schema
 from likely.engines.plan import Families, Task
 from likely.errors import SettingsError
 from likely.families import Settings, Smoothing, smoothing_by_column
 from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
-from likely.models.learner import Learner, counted_schema
-from likely.models.setting_checks import BELIEFS, BINS, Check, check_settings, is_smoothing, one_of, optional
+from likely.models.learner import Learner
+from likely.models.setting_checks import BELIEFS, BINS, Check, is_smoothing, one_of, optional
 from likely.models.settings import (
     CHOICES,
     Changes,
@@ -114,17 +115,15 @@ class BayesClassifier(Learner):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
-        check_settings(self)
-        rows = self._training_rows(X, y, sample_weight)
-        warn_if_unsaved(rows.labels.classes)
-        task = self._considered(self._plan(rows))  # families that are left open are chosen by the rows
+        task = self._task(X, y, sample_weight)  # families that are left open are chosen by the rows
+        warn_if_unsaved(task.rows.classes)
         summary = task.count()
         settings = self._settings_for(summary, task.assigned)  # and smoothing by the counts
         learned = self._learned_weights(task, summary, settings) if self._wants_weights() else None
         weights = (None, None) if learned is None else (learned.weights, learned.offsets)
         model = Model.settle(summary, task.assigned, self.priors, settings, *weights)
         self.exponents_ = learned
-        self._remember_columns(counted_schema(task, summary), named=rows.table.named)
+        self._remember_columns(counted_schema(task, summary), named=task.rows.table.named)
         return self._keep(summary, task.assigned, model)
 
     def resettle(self, **changes: Unpack[Changes]) -> Self:
