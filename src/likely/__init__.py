@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from likely.version import __version__
 
 if TYPE_CHECKING:
-    from likely.api import train
+    from likely.api import engine_table, evaluate, train
     from likely.comparison.compare import compare
     from likely.comparison.comparison import Comparison
     from likely.decide import REFUSED, Loss
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         SchemaError,
         SettingsError,
     )
-    from likely.evaluation.evaluate import evaluate
     from likely.evaluation.report import Report
     from likely.families.smoothing import Laplace, MEstimate
     from likely.io.table import open_table
@@ -70,7 +69,8 @@ _HOME = {
     "TreeDiscretiser": "likely.models.tree.discretiser",
     "bayes_rule": "likely.numerics",
     "compare": "likely.comparison",
-    "evaluate": "likely.evaluation",
+    "engine_table": "likely.api",
+    "evaluate": "likely.api",
     "load": "likely.models.saving",
     "open_table": "likely.io",
     "train": "likely.api",
@@ -103,6 +103,7 @@ __all__ = [
     "__version__",
     "bayes_rule",
     "compare",
+    "engine_table",
     "evaluate",
     "load",
     "open_table",

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,7 +58,8 @@ def join_postgres(folder: Path) -> str:
     """The address of the server that all test processes share; the first one starts it."""
     with locked(folder) as known:
         if known.get("users", 0) == 0:
-            known["postgres"] = _start(folder)
+            known["home"] = tempfile.mkdtemp(prefix="likely-postgres-")  # the user of the server must get there
+            known["postgres"] = _start(Path(known["home"]))
         known["users"] = known.get("users", 0) + 1
         return str(known["postgres"])
 
@@ -67,17 +69,12 @@ def leave_postgres(folder: Path) -> None:
     with locked(folder) as known:
         known["users"] -= 1
         if known["users"] == 0:
-            home = Path(known["home"]) if "home" in known else folder / "pg"
+            home = Path(known["home"])
             _run([binary("pg_ctl"), "-D", str(home / "data"), "-m", "immediate", "-w", "stop"])
             shutil.rmtree(home, ignore_errors=True)
 
 
-def _start(folder: Path) -> str:
-    home = folder / "pg"
-    home.mkdir()
-    for parent in (home, *home.parents):  # another user must be able to get there
-        if parent.owner() == home.owner() and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o711)
+def _start(home: Path) -> str:
     home.chmod(0o777)
     data, port = home / "data", _free_port()
     _run([binary("initdb"), "-D", str(data), "-U", "likely", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from likely.engines.relation import EngineError, Expression, Relation, ibis_module, one_line
-from likely.errors import MissingExtra, SettingsError, did_you_mean, listed
+from likely.errors import LikelyError, MissingExtra, SettingsError, did_you_mean, listed
 
 SCHEMES = {
     "postgres": "postgres", "postgresql": "postgres", "duckdb": "duckdb", "sqlite": "sqlite", "spark": "pyspark",
@@ -137,7 +138,7 @@ def connect(url: Any, table: str) -> Relation:
             "your rights and the name of the table are right."
         ) from None
     return Relation(
-        found, f"table {table!r}", engine, lambda query: query.to_pyarrow(), (text, *secrets), backend.disconnect
+        found, f"table {table!r}", engine, lambda query: query.to_pyarrow(), (text, *secrets), close=backend.disconnect
     )
 
 
@@ -180,3 +181,31 @@ def session() -> Any:
     if active is not None:
         return active
     return SparkSession.builder.appName("likely").config("spark.ui.enabled", "false").getOrCreate()
+
+
+FILES = ("duckdb", "spark")
+
+
+def read_files(engine: str, paths: list[str]) -> Any:
+    """Files or folders of Parquet, CSV or JSON as a table of an engine, which reads them itself."""
+    if engine not in FILES:
+        raise SettingsError(
+            f"The engine is {engine!r}, but files are read by {listed(FILES)}.{did_you_mean(engine, FILES)}"
+        )
+    kind = next(
+        (kind for kind in ("csv", "json") if paths[0].rstrip("/").removesuffix(".gz").endswith(f".{kind}")), "parquet"
+    )
+    try:
+        if engine == "spark":
+            reader = session().read
+            made = reader.csv(paths, header=True, inferSchema=True) if kind == "csv" else getattr(reader, kind)
+            return made if kind == "csv" else made(*paths)
+        backend = ibis_module().duckdb.connect()
+        found = [f"{path.rstrip('/')}/**/*.{kind}" if os.path.isdir(path) else path for path in paths]
+        return getattr(backend, f"read_{kind}")(found)
+    except LikelyError:
+        raise
+    except Exception as error:  # noqa: BLE001 — every engine has errors of its own
+        raise EngineError(
+            f"{engine} cannot read {listed(paths)}: {one_line(error)}; see that the files are there."
+        ) from None

@@ -54,7 +54,7 @@ def builtin(name: str, given: str, result: str) -> Callable[[Any], Expression]:
 class Relation:
     """A table of an engine as Ibis sees it, the engine's name, and how queries are run; rows stay where they are.
 
-    `secrets` never appear in what is told of errors.
+    `secrets` never appear in what is told of errors; `drawn` is how many rows may be fetched for what needs rows.
     """
 
     table: Expression
@@ -62,6 +62,7 @@ class Relation:
     engine: str
     ask: Run
     secrets: tuple[str, ...] = ()
+    drawn: int | None = None
     close: Callable[[], None] = field(default=lambda: None)
 
     @property
@@ -142,6 +143,8 @@ class Relation:
 
         if share >= 1.0:
             return table
+        if self.engine in LONG_BY_UNNEST:  # Spark's TABLESAMPLE has no seed, its random numbers have
+            return table.filter(builtin("rand", "int64", "float64")(seed) < share)
         drawn = table.sample(share, seed=seed)
         try:
             ibis_module().to_sql(drawn, dialect=self.engine)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likely.cli.engine_options import EngineOptions, types_of
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import (
     PIPE,
@@ -26,16 +27,19 @@ from likely.io.outputs import CHECKPOINT, MODEL
 from likely.progress import row_bar
 
 if TYPE_CHECKING:
+    from likely.engines.relation import Relation
     from likely.io.table import FileTable
 
 SHOWN_CLASSES = 6
+NONE: list[str] = []
 
 
 def train(
-    tables: Tables,
     model_options: ModelOptions,
     input_options: InputOptions,
+    engine_options: EngineOptions,
     output: OutputOptions,
+    tables: Tables = NONE,
     target: Target = None,
     out: Annotated[str | None, OUT, Writes(MODEL, onto="onto", usual=lambda given: usual_path(**given))] = None,
     weight: Weight = None,
@@ -59,12 +63,21 @@ def train(
     likely train calls.csv -t churn --family visits=poisson --smoothing 0.5
     likely train more.csv --onto m.likely                learn on
     zcat rows.csv.gz | likely train - -t label -o - | likely show -
+    likely train --connect postgresql://host/db --table days -t kind
+    likely train warehouse.duckdb --table days -t kind
 
     A table that fits into memory (512 MiB) is learned by evidence: naive Bayes, corrected for what columns say twice
     and together. A larger one, by naive Bayes with learned weights, in one pass. --model names another; options that
     only naive Bayes knows (--smoothing, --family, --checkpoint …) choose it. What each column is taken for is judged
     from rows across the whole file; see likely schema for the reasons, and --kind to say it better.
     """
+    relation = engine_options.open(tables)
+    if relation is not None:
+        if onto is not None or checkpoint is not None:
+            raise SettingsError("--onto and --checkpoint are for files: an engine counts a table in one go.")
+        path = out or f"{name_of(engine_options.name_of(tables))}.likely"
+        _train_in_place(relation, model_options, target, weight, path, force, output)
+        return
     table = input_options.open(tables)
     output.tell_notes(table.notes)
     path = out or usual_path(tables, onto)
@@ -85,6 +98,24 @@ def train(
     _tell(output, classifier, table, path)
 
 
+def _train_in_place(
+    relation: Relation, model_options: ModelOptions, target: str | None, weight: str | None, path: str, force: bool,
+    output: OutputOptions,
+) -> None:  # fmt: skip
+    """Learn a table where it lies; the model knows its name, and nothing of how it was reached."""
+    from likely.api import AUTO, train
+
+    try:
+        label = wanted_target(relation, target)
+        refuse_other_target(path, label, force)
+        settings = model_options.settings(types_of(relation), label)
+        classifier = train(relation, label, model=model_options.model or AUTO, weight=weight, **settings)
+    finally:
+        relation.close()
+    save_model(classifier, path, [f"{relation.name} in {relation.engine}"])
+    _tell(output, classifier, None, path)
+
+
 def _learn(
     model_options: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
 ) -> tuple[Any, tuple[str, ...]]:
@@ -100,10 +131,10 @@ def _learn(
 
 def usual_path(tables: Sequence[str], onto: str | None = None, **others: object) -> str:
     """Where a model is written if nothing is said: where the one is that learns on, or under the name of the table."""
-    return onto if onto and onto != PIPE else f"{name_of(tables)}.likely"
+    return onto if onto and onto != PIPE else f"{name_of(tables or [str(others.get('table') or 'model')])}.likely"
 
 
-def wanted_target(table: FileTable, target: str | None) -> str:
+def wanted_target(table: FileTable | Relation, target: str | None) -> str:
     """The column to be predicted, or an error that lists them."""
     if target is None:
         raise SettingsError(f"Which column is to be predicted? Say --target COLUMN; there are {listed(table.names)}.")
@@ -123,12 +154,12 @@ def _learn_on(
     return learn_file(classifier, table, target, progress=progress)
 
 
-def _tell(output: OutputOptions, classifier: Any, table: FileTable, path: str) -> None:
+def _tell(output: OutputOptions, classifier: Any, table: FileTable | None, path: str) -> None:
     schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
     families = classifier.families_ if adds_counts(classifier) else {}
     columns = families or {name: schema.kinds[name] for name in schema.features}
     ignored = [column for column in schema if column.kind == "ignored"]
-    rejected = len(table.rejected)
+    rejected = 0 if table is None else len(table.rejected)
     if output.json and path != "-":
         write_json(
             {
@@ -139,13 +170,13 @@ def _tell(output: OutputOptions, classifier: Any, table: FileTable, path: str) -
                 "classes": shares,
                 "columns": dict(columns),
                 "ignored": {column.name: column.why for column in ignored},
-                "notes": list(table.notes),
+                "notes": [] if table is None else list(table.notes),
                 "stale": is_stale(classifier),
             }
         )
     for column in ignored:
         output.say(Message(f"note: column {column.name!r} is left out: ", column.why))
-    if rejected:
+    if table is not None and rejected:
         output.say(str(table.rejected))
     where = "standard output" if path == "-" else path
     output.say(

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
+from likely.engines.connections import is_relation
+from likely.engines.in_place import counted_schema
 from likely.engines.plan import recipes_for
 from likely.errors import DataError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Contrast, Explanation, rank
@@ -23,11 +25,10 @@ from likely.models.evidence.codec import read_evidence, write_evidence
 from likely.models.evidence.counts import binned_summary, code_counts, count_plan, weighted_nb_from_counts
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, table_of, terms_page
 from likely.models.evidence.fit import EvidenceFit, Options
-from likely.models.evidence.fitter import EncodedData
 from likely.models.evidence.hyperparameters import Hyperparameters
+from likely.models.evidence.in_place import count_in_place, drawn_rows, judge_in_place, prepare_in_place
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
-from likely.models.evidence.prepare import FitContext, prepare_rows
-from likely.models.evidence.row_source import RowSource
+from likely.models.evidence.prepare import FitContext, Preparation, prepare_rows
 from likely.models.evidence.settings import CHECKS
 from likely.models.evidence.text_scores import FAMILY, TextModel
 from likely.models.evidence.updates import (
@@ -124,6 +125,11 @@ class EvidenceClassifier(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         self._options()
+        if is_relation(X):
+            task = judge_in_place(X, y, sample_weight, self.schema, self.text, self.n_jobs)
+            self._learn(task.schema, task.rows.recipes, lambda how: prepare_in_place(task, how))
+            self._remember_columns(counted_schema(task, self.summary_))
+            return self
         rows = self._training_rows(X, y, sample_weight)
         given = rows_with_weight(rows)
         warn_if_unsaved(given.labels.classes)
@@ -132,17 +138,12 @@ class EvidenceClassifier(Classifier):
         self._remember_columns(given.schema, named=rows.table.named)
         return self
 
-    def _learn(
-        self,
-        schema: Schema,
-        recipes: Mapping[str, Any],
-        prepare: Callable[[FitContext], tuple[EncodedData[RowSource], Summary]],
-    ) -> Self:
+    def _learn(self, schema: Schema, recipes: Mapping[str, Any], prepare: Preparation) -> Self:
         """Forget everything, then learn rows that `prepare` makes ready, wherever they are kept."""
         options, began = self._options(), time.monotonic()
         with one_thread_each(), WorkerPool(self.n_jobs) as crew:
             data, summary = prepare(FitContext(schema, recipes, options.seed, crew, self.n_jobs))
-            evidence = EvidenceFit(data, options, self.progress or _silent, began).run()
+            evidence = EvidenceFit(data, options, self.progress or (lambda text: None), began).run()
         self._remember_columns(schema)
         return self._remember(evidence, summary, stale=False)
 
@@ -151,7 +152,9 @@ class EvidenceClassifier(Classifier):
         return super()._schema_of(table, target)
 
     def _counted_rows(self, X: Any, y: Any, sample_weight: Any) -> GivenRows:
-        """Further rows, without those that have no weight."""
+        """Further rows, without those that have no weight; of a table in an engine, a fair sample."""
+        if is_relation(X):
+            return drawn_rows(X, y, sample_weight, self.schema_, self._options().seed)
         return rows_with_weight(self._further_rows(X, y, sample_weight))
 
     # EvidenceFit on, forgetting and merging, by counts.
@@ -163,14 +166,17 @@ class EvidenceClassifier(Classifier):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)
-        given = self._counted_rows(X, y, sample_weight)
-        return self._recount(self.summary_ + count_further(given, self.summary_, self.n_jobs))
+        return self._recount(self.summary_ + self._counted(X, y, sample_weight))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of the counts; corrections are stale from then on, see `refresh`."""
         check_is_fitted(self)
-        given = self._counted_rows(X, y, sample_weight)
-        return self._recount(self.summary_ - count_further(given, self.summary_, self.n_jobs))
+        return self._recount(self.summary_ - self._counted(X, y, sample_weight))
+
+    def _counted(self, X: Any, y: Any, sample_weight: Any) -> Summary:
+        if is_relation(X):
+            return count_in_place(X, y, sample_weight, self.schema_, self.summary_)
+        return count_further(self._counted_rows(X, y, sample_weight), self.summary_, self.n_jobs)
 
     def merge(self, other: Self) -> Self:
         """Add what another classifier of the same columns has counted; corrections are stale from then on.
@@ -392,7 +398,3 @@ class EvidenceClassifier(Classifier):
 
     def _settings_kept(self) -> dict[str, Any]:
         return {**super()._settings_kept(), "progress": None}  # a function cannot be saved
-
-
-def _silent(text: str) -> None:
-    """Nobody asked."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -34,6 +34,10 @@ class FitContext:
     seed: int
     pool: WorkerPool
     n_jobs: int | None
+
+
+Preparation = Callable[[FitContext], tuple[EncodedData[RowSource], Summary]]
+"""Makes rows ready to be learned from, wherever they are kept, and says what was counted of them."""
 
 
 def prepare_rows(table: Table, labels: Labels, weight: Array, context: FitContext) -> tuple[EncodedData[Rows], Summary]:
