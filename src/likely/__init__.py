@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from likely.models.calibrated import CalibratedClassifier
     from likely.models.convnet.classifier import ConvNetClassifier
     from likely.models.evidence.classifier import EvidenceClassifier
-    from likely.models.saving import load
+    from likely.models.persistence import load
     from likely.models.svm.classifier import SVMClassifier
     from likely.models.tree.classifier import TreeClassifier
     from likely.models.tree.discretiser import TreeDiscretiser
@@ -71,7 +71,7 @@ _HOME = {
     "compare": "likely.comparison",
     "engine_table": "likely.api",
     "evaluate": "likely.api",
-    "load": "likely.models.saving",
+    "load": "likely.models.persistence",
     "open_table": "likely.io",
     "train": "likely.api",
 }

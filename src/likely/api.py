@@ -17,8 +17,8 @@ from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_
 from likely.evaluation.evaluate import evaluate as evaluate_table
 from likely.io.sources import looks_like_files
 from likely.io.table import FileTable, open_table
+from likely.models.persistence import load
 from likely.models.registry import entries, entry_named
-from likely.models.saving import load
 from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numba
 import numpy as np
@@ -14,7 +14,7 @@ from likely.arrays import Array
 from likely.errors import AtRow, DataError, NotMergeable, SettingsError
 
 
-def is_between(given: object, low: float, high: float) -> bool:
+def is_between(given: object, low: float, high: float) -> TypeGuard[float]:
     """Whether it is a real number from `low` to `high`, compared exactly; a truth value or a decimal is none.
 
     >>> is_between(0.5, 0.0, 1.0), is_between(10**400, 0.0, 1e300), is_between(True, 0.0, 1.0)

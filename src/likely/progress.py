@@ -53,18 +53,18 @@ class StepBar:
         self._shown = self._listener is None and _is_shown(shown)
         self._lock = threading.Lock()
 
-    def step(self) -> None:
-        """One more is done."""
+    def step(self, what: str | None = None) -> None:
+        """One more is done; `what` it was, where each step has its own name."""
         if not self._shown and self._listener is None:
             return
         with self._lock:
             self._done += 1
             if self._listener is not None:
-                self._listener(Progress(self._done, self._done / max(self._total, 1), self._total, self._what))
+                self._listener(Progress(self._done, self._done / max(self._total, 1), self._total, what or self._what))
                 return
-            end = "\n" if self._done == self._total else ""
+            end = ("" if what is None else "\033[K") + ("\n" if self._done == self._total else "")
             bar = ("#" * (WIDTH * self._done // max(self._total, 1))).ljust(WIDTH, "-")
-            sys.stderr.write(f"\r[{bar}] {self._what} {self._done} of {self._total}{end}")
+            sys.stderr.write(f"\r[{bar}] {what or self._what} {self._done} of {self._total}{end}")
             sys.stderr.flush()
 
     def end(self) -> None:

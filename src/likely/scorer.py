@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Index, SupportsArray
 from likely.errors import DataError, SettingsError, listed
-from likely.families import Family, FittedFamily, Settings, family_named
+from likely.families import BlockScorer, Family, FittedFamily, Settings, family_named
 from likely.families.gap import GapFactor
 from likely.families.protocol import Costly
 from likely.families.tempered import Tempered
@@ -23,55 +22,92 @@ from likely.stats import STATISTICS, ClassWeights, Moments, Statistic, Summary, 
 from likely.stats.protocol import NOISE
 from likely.table import Table
 
+Priors: TypeAlias = str | Mapping[Hashable, float] | Sequence[float] | SupportsArray | None
+"""P(class): counted, smoothed, uniform, by class, or in the order of the classes; see `class_prior`."""
 
-class Scorer(ABC):
-    """What can be said of the rows of a table by whoever has their log joint, block by block."""
 
-    __slots__ = ()
+@dataclass(frozen=True, slots=True, eq=False)
+class LogJoint:
+    """log P(class, row) of some rows, block by block; rows × classes need not be there as a whole.
 
-    classes: NDArray[Any]
+    Every row begins with `start`, to which the scorers add. A row that no class allows has the prior as its posterior.
+    `dtype` is that of what comes out; all is reckoned in double precision.
+    """
+
+    n_rows: int
     prior: Array
+    start: Array
+    scorers: Sequence[BlockScorer]
+    width: int
+    n_jobs: int | None = None
+    dtype: np.dtype[np.floating] | None = None
 
-    @abstractmethod
-    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
+    def each_block(self, use: Callable[[slice, Array], None]) -> None:
         """Hand the log joint of every block of rows to `use`."""
 
-    def log_joint(self, table: Table, n_jobs: int | None = None) -> Array:
-        """log P(class) and what the columns add, of every row and class."""
-        out = np.empty((table.n_rows, len(self.classes)))
+        def score(block: slice) -> None:
+            joint = np.tile(self.start, (block.stop - block.start, 1))
+            for add_evidence in self.scorers:
+                add_evidence(block, joint)
+            use(block, joint)
+
+        blocks = row_blocks(self.n_rows, self.width)
+        with one_thread_each() if len(blocks) > 1 else nullcontext():
+            run(score, blocks, self.n_jobs)
+
+    def array(self) -> Array:
+        """All of it, rows × classes."""
+        out = self._empty()
 
         def keep(block: slice, joint: Array) -> None:
             out[block] = joint
 
-        self.each_block(table, keep, n_jobs)
+        self.each_block(keep)
         return out
 
-    def posterior(self, table: Table, *, in_logs: bool, n_jobs: int | None = None) -> Array:
+    def posterior(self, *, in_logs: bool = False) -> Array:
         """P(class | row), or its logarithm."""
-        out = np.empty((table.n_rows, len(self.classes)))
+        out = self._empty()
 
         def keep(block: slice, joint: Array) -> None:
-            normalise(joint, self.prior, in_logs, out[block])
+            if out.dtype == np.float64:
+                normalise(joint, self.prior, in_logs, out[block])
+            else:
+                normalise(joint, self.prior, in_logs, joint)
+                out[block] = joint
 
-        self.each_block(table, keep, n_jobs)
+        self.each_block(keep)
         return out
 
-    def choose(self, table: Table, n_jobs: int | None = None) -> NDArray[np.intp]:
+    def choose(self) -> Index:
         """Position of the most probable class of every row; needs no room for rows × classes."""
-        out = np.empty(table.n_rows, dtype=np.intp)
-
-        def keep(block: slice, joint: Array) -> None:
-            most_probable(joint, self.prior, out[block])
-
-        self.each_block(table, keep, n_jobs)
+        out = np.empty(self.n_rows, dtype=np.intp)
+        self.each_block(lambda block, joint: most_probable(joint, self.prior, out[block]))
         return out
+
+    def _empty(self) -> Array:
+        return np.empty((self.n_rows, len(self.prior)), dtype=self.dtype)
+
+
+class Scorer(ABC):
+    """What has a log joint of the rows of any table with its columns."""
+
+    __slots__ = ()
+
+    classes: AnyArray
+    columns: tuple[str, ...]
+    prior: Array
+
+    @abstractmethod
+    def log_joint(self, table: Table, n_jobs: int | None = None) -> LogJoint:
+        """log P(class) and what the columns add, of every row and class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model(Scorer):
     """A prior per class, and beliefs whose log-likelihoods add up."""
 
-    classes: NDArray[Any]
+    classes: AnyArray
     columns: tuple[str, ...]
     prior: Array
     beliefs: tuple[FittedFamily, ...]
@@ -81,7 +117,7 @@ class Model(Scorer):
         cls,
         summary: Summary,
         assigned: Mapping[str, str],
-        priors: Any,
+        priors: Priors,
         settings: Settings,
         weights: Mapping[str, float] | None = None,
         offsets: Array | None = None,
@@ -103,23 +139,13 @@ class Model(Scorer):
             beliefs = [part for belief in beliefs for part in _weighed(belief, weights)]
         return cls(summary.classes.labels, tuple(assigned), prior, tuple(beliefs))
 
-    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
-        """Hand the log joint of every block of rows to `use`."""
+    def log_joint(self, table: Table, n_jobs: int | None = None) -> LogJoint:
+        """log P(class) and what the columns add, of every row and class."""
         few = table.n_rows < FEWEST_ROWS
         scorers = run(lambda belief: belief.bind(table), self.beliefs, 1 if few else n_jobs)
-        log_prior = log_of(self.prior)
-
-        def score(block: slice) -> None:
-            joint = np.tile(log_prior, (block.stop - block.start, 1))
-            for add_evidence in scorers:
-                add_evidence(block, joint)
-            use(block, joint)
-
         work = [belief.work if isinstance(belief, Costly) else len(belief.columns) for belief in self.beliefs]
         width = len(self.classes) + sum(work)
-        blocks = row_blocks(table.n_rows, width)
-        with one_thread_each() if len(blocks) > 1 else nullcontext():
-            run(score, blocks, n_jobs)
+        return LogJoint(table.n_rows, self.prior, log_of(self.prior), scorers, width, n_jobs)
 
 
 def _weighed(belief: FittedFamily, weights: Mapping[str, float]) -> list[FittedFamily]:
@@ -158,7 +184,7 @@ def _settle_family(
     return beliefs
 
 
-def columns_with_gaps(seen: Moments, weights: Array) -> NDArray[np.intp]:
+def columns_with_gaps(seen: Moments, weights: Array) -> Index:
     """Places of the columns that have a gap in some class."""
     return np.flatnonzero((weights[:, None] - seen.n > NOISE * weights[:, None]).any(axis=0))
 
@@ -179,7 +205,7 @@ def _seen(summary: Summary, family: type[Family], columns: tuple[str, ...]) -> S
 # How probable each class is before a row is looked at.
 
 
-def class_prior(given: Any, classes: ClassWeights) -> Array:
+def class_prior(given: Priors, classes: ClassWeights) -> Array:
     """None or "counted", "smoothed" (one row more for each class), "uniform", a mapping, or shares in class order."""
     weights = classes.weights
     if given is None or (isinstance(given, str) and given == "counted"):
@@ -200,8 +226,8 @@ def class_prior(given: Any, classes: ClassWeights) -> Array:
     return np.asarray(shares / shares.sum())
 
 
-def remaining_priors(given: Any, classes: NDArray[Any], left: NDArray[Any]) -> Any:
-    """The same wish where only some of the classes are left: shares that were given are scaled to sum to one."""
+def remaining_priors(given: Priors, classes: AnyArray, left: AnyArray) -> Priors:
+    """The same priors where only some of the classes are left: shares that were given are scaled to sum to one."""
     if given is None or isinstance(given, str) or len(left) == len(classes):
         return given
     labels, kept = classes.tolist(), left.tolist()
@@ -213,7 +239,7 @@ def remaining_priors(given: Any, classes: NDArray[Any], left: NDArray[Any]) -> A
     return {label: share / total for label, share in shares.items() if label not in gone}
 
 
-def _by_class(given: Mapping[Any, float], classes: ClassWeights) -> Array:
+def _by_class(given: Mapping[Hashable, float], classes: ClassWeights) -> Array:
     labels = classes.labels.tolist()
     lacking, strange = [label for label in labels if label not in given], [k for k in given if k not in labels]
     if lacking:

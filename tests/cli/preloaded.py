@@ -49,7 +49,7 @@ def preloaded(folder: Path) -> Iterator[dict[str, str]]:
 def serve(address: str) -> None:
     """Fork for every caller."""
     import likely.evaluation
-    import likely.models.saving
+    import likely.models.persistence
     import likely.streaming.evaluate
     import likely.streaming.predict  # noqa: F401
     from likely.cli.app import app  # noqa: F401

@@ -28,7 +28,10 @@ def test_evidence_is_the_same_where_all_rows_fit(load: Load) -> None:
     assert here.schema_ == there.schema_
 
 
-def test_evidence_counts_all_rows_and_is_corrected_by_a_sample(load: Load, caplog: pytest.LogCaptureFixture) -> None:
+def test_evidence_counts_all_rows_and_is_corrected_by_a_sample(
+    load: Load, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("likely"), "disabled", False)  # import-linter silences those that are there
     table = tables.plain(2000)
     relation = likely.engine_table(load(table), sample=500)
     with caplog.at_level(logging.INFO, "likely"):

@@ -21,7 +21,7 @@ KILLER = """
 import json, os, signal, sys
 import likely
 from likely.io import outputs as atomic
-from likely.models import saving
+from likely.models import persistence
 
 path, seen = sys.argv[1], []
 old = likely.BayesClassifier().fit([[0.0], [9.0]], [0, 1])
@@ -56,7 +56,7 @@ def child(last):
 
     for name in ("chmod", "fsync", "replace"):
         setattr(os, name, stepping(getattr(os, name)))
-    saving.write_whole = write_halves
+    persistence.write_whole = write_halves
     new.save(path)
     os._exit(0)
 

@@ -18,7 +18,7 @@ from likely.comparison import known
 from likely.models.classifier import Classifier
 from likely.models.protocols import Counts, Updates
 from likely.models.registry import Entry, entries, entry_named, entry_of_kind, register, unregister
-from likely.models.setting_checks import Check, is_schema, not_negative
+from likely.models.settings import Check, is_schema, not_negative
 from likely.store import Reader, Writer
 
 TABLE = {"sky": ["grey", "grey", "blue", "blue", "red"] * 6, "wind": [7.0, 8.0, 2.0, 1.0, 3.0] * 6}

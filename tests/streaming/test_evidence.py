@@ -14,6 +14,7 @@ from likely.errors import FileError
 from likely.io import blocks
 from likely.models.evidence import fit, prepare, spill
 from likely.models.evidence import row_source as in_memory
+from likely.progress import Progress
 from likely.streaming import fit_file, train_evidence_file
 
 WORDS = np.array(["red", "green", "blue", "cold", "warm", "wet", "dry", "big", "small", "old", "new", "fast", "slow"])
@@ -147,8 +148,8 @@ def test_temporary_files_are_gone_whatever_happens(path: Path, tmp_path: Path, m
     train_evidence_file(path, "label", memory=0, folder=folder)
     assert len(opened) >= 3
 
-    def broken_off(step: str) -> None:
-        if step == "fitting all rows":
+    def broken_off(step: Progress) -> None:
+        if step.what == "fitting all rows":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -188,8 +189,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(path: Path, tmp_path: P
 
 
 def test_time_counts_from_the_first_row_read(path: Path) -> None:
-    steps: list[str] = []
+    steps: list[Progress] = []
     clf = EvidenceClassifier(time_limit=1e-9, progress=steps.append, schema={"note": "ignored"})
     train_evidence_file(path, "label", classifier=clf, memory=0)
     assert clf.pairs_ == []
-    assert steps[-1] == "fitting all rows"
+    assert steps[-1].what == "fitting all rows"

@@ -118,7 +118,7 @@ def refuse_other_target(path: str, target: str | None, force: bool) -> None:
     if force or path == PIPE or is_stream(path) or not is_model(path) or not Path(path).exists():
         return
     from likely import store
-    from likely.models.saving import import_kind
+    from likely.models.persistence import import_kind
 
     try:
         found = store.read(path, import_kind).saved.schema.target
@@ -134,13 +134,13 @@ def refuse_other_target(path: str, target: str | None, force: bool) -> None:
 def provenance_of(path: str) -> Provenance | None:
     """Where a model comes from."""
     from likely import store
-    from likely.models.saving import import_kind
+    from likely.models.persistence import import_kind
 
     return None if path == PIPE else store.read(path, import_kind).saved.provenance
 
 
 def _loaded(path: str, name: str) -> Any:
-    from likely.models.saving import load
+    from likely.models.persistence import load
 
     try:
         return load(path)

@@ -55,7 +55,7 @@ def credible_interval(
         if issubclass(family, Uncertain)
     ]
     counted = summary.classes.weights if is_counted(priors) else None
-    return interval(model.log_joint(table), spreads, counted, model.prior, level)
+    return interval(model.log_joint(table).array(), spreads, counted, model.prior, level)
 
 
 def _by_weight(model: Model, assigned: Mapping[str, str]) -> list[tuple[dict[str, str], float]]:

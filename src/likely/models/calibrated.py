@@ -18,16 +18,17 @@ from likely.evaluation.cross_validation import readable
 from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
-from likely.models.decision import Decides
-from likely.models.saving import can_be_saved, import_kind, packed, restored
-from likely.models.setting_checks import Check, anything, check_settings, one_of, refusal, whole_from
+from likely.models.persistence import can_be_saved, import_kind, packed, restored
+from likely.models.prediction import Decides
+from likely.models.protocols import Labelling, RowsLike, Weights
+from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
 from likely.table import as_table
 
 USUAL_FOLDS = 5
 
 
-def _are_folds(name: str, given: Any) -> None:
+def _are_folds(name: str, given: object) -> None:
     if not (isinstance(given, str) and given == "loo") and (not isinstance(given, Integral) or int(given) < 2):
         raise refusal(name, given, "a whole number from 2 up, or 'loo'")
 
@@ -72,7 +73,7 @@ class CalibratedClassifier(Classifier):
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
         check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
@@ -101,24 +102,24 @@ class CalibratedClassifier(Classifier):
         self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Calibrated P(class | row), one column per class in the order of `classes_`."""
         believed = self._believed(X)
         return self.calibrator_.apply(believed)
 
-    def predict_bounds(self, X: Any) -> tuple[Array, Array]:
+    def predict_bounds(self, X: RowsLike) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row), for Venn–Abers: one of them is calibrated."""
         believed = self._believed(X)
         if not isinstance(self.calibrator_, VennAbers):
             raise SettingsError(f"Bounds come with method='venn-abers', but this classifier has {self.method!r}.")
         return self.calibrator_.bounds(believed)
 
-    def explain(self, X: Any) -> Any:
+    def explain(self, X: RowsLike) -> Any:
         """Why the classifier believed what it did *before* calibration: its own explanation."""
         check_is_fitted(self)
         return self.classifier_.explain(X)
 
-    def _believed(self, X: Any) -> Array:
+    def _believed(self, X: RowsLike) -> Array:
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict_proba(readable(self.classifier_, X)), dtype=np.float64)
 
@@ -135,7 +136,7 @@ class CalibratedClassifier(Classifier):
 
     # Saving: the file of the classifier lies inside the file of the calibrated one.
 
-    def _settings_kept(self) -> dict[str, Any]:
+    def _settings_kept(self) -> dict[str, object]:
         if can_be_saved(self.classifier_).wraps:
             raise SettingsError(f"A {type(self.classifier_).__name__} cannot be saved in a model file of another one.")
         return {**super()._settings_kept(), "classifier": None}
@@ -143,7 +144,7 @@ class CalibratedClassifier(Classifier):
     def _rows_learned(self) -> int:
         return self.n_rows_
 
-    def _write_learned(self, writer: Writer) -> Any:
+    def _write_learned(self, writer: Writer) -> object:
         inside = writer.put(np.frombuffer(packed(self.classifier_), dtype=np.uint8))
         if isinstance(self.calibrator_, Temperature):
             return {"classifier": inside, "power": writer.put(np.array([self.calibrator_.power]))}

@@ -7,7 +7,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar, Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import decision, saving
-from likely.models.setting_checks import Check
+from likely.models import persistence, prediction
+from likely.models.protocols import KeepsLearned, Labelling, RowsLike, Weights
+from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
 from likely.store import Reader
 from likely.store.labels import unsaved_type
@@ -33,7 +34,7 @@ class UnsavedWarning(UserWarning):
     """Labels are learned that no model file can hold, so that the classifier cannot be saved."""
 
 
-def warn_if_unsaved(classes: NDArray[Any]) -> None:
+def warn_if_unsaved(classes: AnyArray) -> None:
     """Say while something can still be done about it that `save` will refuse these labels."""
     kind = unsaved_type(classes)
     if kind is not None:
@@ -63,46 +64,46 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     setting_checks: ClassVar[Mapping[str, Check]] = {}
 
-    schema: Any
-    classes_: NDArray[Any]
+    schema: SchemaLike
+    classes_: AnyArray
     schema_: Schema
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
 
     @abstractmethod
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row), one column per class in the order of `classes_`."""
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: RowsLike) -> Array:
         """log P(class | row)."""
         return log_of(self.predict_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> AnyArray:
         """The most probable class of each row; the first of equals."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     # Deciding: functions of what the classifier says about rows.
 
-    decide = decision.decide
-    risk = decision.risk
-    decisions = decision.decisions
-    novelty = decision.novelty
-    estimate_priors = decision.estimate_priors
+    decide = prediction.decide
+    risk = prediction.risk
+    decisions = prediction.decisions
+    novelty = prediction.novelty
+    estimate_priors = prediction.estimate_priors
 
-    def _scores(self, X: Any) -> Scores:
+    def _scores(self, X: RowsLike) -> Scores:
         """What the classifier says about the rows, in blocks."""
         return Scores.of_posterior(self.predict_proba(X))
 
-    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+    def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
         """log P(row), with a gap credited as an ordinary cell of its column."""
         return self._scores(X).log_evidence()
 
-    def _ordinary_evidence(self, X: Any) -> dict[str, float]:
+    def _ordinary_evidence(self, X: RowsLike) -> dict[str, float]:
         """What a known cell of each column adds to log P(row) on average; empty where rows have no gaps."""
         return {}
 
@@ -116,19 +117,19 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """What the columns of a table to learn from are taken for."""
         return schema_for(table, target, self.schema)
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _training_rows(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TrainingRows:
         """The rows of `fit`."""
         table = as_table(X, allow_empty=False)
         schema = self._schema_of(table, y if isinstance(y, str) and y in table else None)
         return TrainingRows(table, schema, labels_of(y, table), row_weights(sample_weight, table, schema.weight))
 
-    def _further_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _further_rows(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TrainingRows:
         """Further rows with labels, read as the first ones were."""
         table = self.schema_.align(as_table(X), type(self).__name__)
         weight = row_weights(sample_weight, table, self.schema_.weight)
         return TrainingRows(table, self.schema_, labels_of(y, table), weight)
 
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: RowsLike) -> Table:
         """A table to predict for, under the names of the schema."""
         check_is_fitted(self)
         if len(self.classes_) == 0:
@@ -147,16 +148,16 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
         """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
-        saving.save(self, path, sources)
+        persistence.save(self, path, sources)
 
-    def _settings_kept(self) -> dict[str, Any]:
+    def _settings_kept(self) -> dict[str, object]:
         """The parameters as they go into the file: all of them must be plain values."""
         return dict(self.get_params(deep=False))
 
-    def _restore_learned(self, classes: NDArray[Any], learned: Any, reader: Reader) -> None:
+    def _restore_learned(self, classes: AnyArray, learned: object, reader: Reader) -> None:
         """Take on what a file holds; parameters and columns are there already."""
         self.classes_ = classes
-        cast(Any, self)._read_learned(learned, reader)
+        cast(KeepsLearned, self)._read_learned(learned, reader)
 
     # What scikit-learn and notebooks ask for.
 
@@ -168,7 +169,7 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         page = self._page() if self.__sklearn_is_fitted__() else None
         return str(super()._repr_html_inner()) if page is None else page
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         bundle = cast("dict[str, str]", super()._repr_mimebundle_(**kwargs))
         page = self._page() if self.__sklearn_is_fitted__() and get_config()["display"] == "diagram" else None
         return bundle if page is None else {**bundle, "text/html": page}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likely.models.evidence.explain import table_differences
 from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.term_tables import table_differences
+from likely.models.protocols import Fitted, Refreshes
 from likely.stats import HasValues, Statistic, Summary, moments_of
 from likely.stats.protocol import Differs
 from likely.store.summaries import arrays_in
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN_VALUES = 3
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Difference(NamedTuple):
@@ -30,7 +33,7 @@ class Difference(NamedTuple):
     b: object
 
 
-def differences(a: Any, b: Any) -> list[Difference]:
+def differences(a: Fitted, b: Fitted) -> list[Difference]:
     """All differences of two fitted classifiers; an empty list if they are the same."""
     found = [] if type(a) is type(b) else [Difference("classifier", "", type(a).__name__, type(b).__name__)]
     found += _of_mappings("setting", _settings(a), _settings(b))
@@ -44,7 +47,8 @@ def differences(a: Any, b: Any) -> list[Difference]:
     for name in [name for name in mine if name in theirs]:
         found += _of_statistics(name, mine[name], theirs[name], a.summary_, b.summary_)
     if isinstance(a.model_, AdditivePredictor) and isinstance(b.model_, AdditivePredictor):
-        found += _of_mappings("stale", {"": a.stale_}, {"": b.stale_})
+        if isinstance(a, Refreshes) and isinstance(b, Refreshes):
+            found += _of_mappings("stale", {"": a._is_stale()}, {"": b._is_stale()})
         found += (Difference(*told) for told in table_differences(a.model_, b.model_))
     return found
 
@@ -56,13 +60,13 @@ def to_frame(found: list[Difference]) -> pd.DataFrame:
     return pd.DataFrame([(d.what, d.where, str(d.a), str(d.b)) for d in found], columns=["what", "where", "a", "b"])
 
 
-def _settings(classifier: Any) -> dict[str, object]:
+def _settings(classifier: Fitted) -> dict[str, object]:
     given = classifier.get_params(deep=False)
     return {name: value for name, value in given.items() if not isinstance(value, Schema) and name != "n_jobs"}
 
 
 def _of_mappings(
-    what: str, a: Mapping[Any, object], b: Mapping[Any, object], *, both: bool = False
+    what: str, a: Mapping[Key, object], b: Mapping[Key, object], *, both: bool = False
 ) -> Iterator[Difference]:
     for key in dict.fromkeys([*a, *b]):
         if both and (key not in a or key not in b):
@@ -75,16 +79,16 @@ def _of_mappings(
 def _of_columns(a: Schema, b: Schema) -> Iterator[Difference]:
     kinds: list[dict[str, object]] = [dict(schema.kinds) for schema in (a, b)]
     yield from _of_mappings("column", *kinds)
-    for role in ("target", "weight"):
-        if getattr(a, role) != getattr(b, role):
-            yield Difference(role, "", getattr(a, role), getattr(b, role))
+    for role, mine, theirs in (("target", a.target, b.target), ("weight", a.weight, b.weight)):
+        if mine != theirs:
+            yield Difference(role, "", mine, theirs)
 
 
-def _rows(summary: Summary) -> dict[Any, object]:
+def _rows(summary: Summary) -> dict[Hashable, object]:
     return dict(zip(summary.classes.labels.tolist(), summary.classes.rows.tolist(), strict=True))
 
 
-def _priors(classifier: Any) -> dict[Any, object]:
+def _priors(classifier: Fitted) -> dict[Hashable, object]:
     return dict(zip(classifier.model_.classes.tolist(), classifier.model_.prior.tolist(), strict=True))
 
 

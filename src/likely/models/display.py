@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from likely.explain.rank import telling_values
 from likely.families.protocol import HasBells
+from likely.families.smoothing import Smoothing
 from likely.markup import Markup, joined, tag
+from likely.models.protocols import Fitted
 from likely.render.page import fragment, page
 from likely.render.table import Cell, Column, Grid, shortened
-
-if TYPE_CHECKING:
-    from likely.scorer import Model
-    from likely.stats import Summary
-    from likely.table.schema import Schema
+from likely.scorer import Model, Scorer
+from likely.stats import Summary
+from likely.table.schema import Schema
 
 SHOWN_CLASSES, SHOWN_COLUMNS = 12, 30
 LONGEST = 60
 
 
-def learned_page(classifier: Any, *more: object) -> Markup:
+@runtime_checkable
+class HasWeights(Protocol):
+    """It chooses smoothing by column, or learns weights of columns."""
+
+    smoothing_: dict[str, Smoothing]
+    weights_: dict[str, float]
+
+
+def learned_page(classifier: Fitted, *more: object) -> Markup:
     """What a notebook shows of a fitted classifier; more of it may follow."""
     summary, model, schema = classifier.summary_, classifier.model_, classifier.schema_
     counted = f"{summary.n_rows:,} rows, {_many(len(model.classes), 'class', 'classes')}"
@@ -31,7 +39,7 @@ def learned_page(classifier: Any, *more: object) -> Markup:
     return fragment(head, _classes(model, summary), _columns(schema, _shown_families(classifier)), *more)
 
 
-def _classes(model: Model, summary: Summary) -> Markup:
+def _classes(model: Scorer, summary: Summary) -> Markup:
     order = range(len(model.classes))
     if len(model.classes) > SHOWN_CLASSES:
         order = sorted(sorted(order, key=lambda k: -model.prior[k])[:SHOWN_CLASSES])  # type: ignore[assignment]
@@ -48,12 +56,14 @@ def _classes(model: Model, summary: Summary) -> Markup:
     return html_table(["class", "rows", "weight", "prior"], lines, len(labels) - len(lines), "classes")
 
 
-def _shown_families(classifier: Any) -> dict[str, str]:
+def _shown_families(classifier: Fitted) -> dict[str, str]:
     """The family of each column, with the smoothing where that was chosen and the weight where that was learned."""
     shown = dict(classifier.families_)
     own = classifier.get_params(deep=False)
     given = own.get("smoothing")
     each = list(given.values()) if isinstance(given, Mapping) else [given]
+    if not isinstance(classifier, HasWeights):
+        return shown
     if any(isinstance(one, str) and one == "auto" for one in each):
         shown = {name: f"{shown[name]}, {smoothing}" for name, smoothing in classifier.smoothing_.items()}
     if own.get("weights") is not None:
@@ -87,7 +97,7 @@ def _many(n: int, one: str, several: str) -> str:
 LISTED_CLASSES, LISTED_COLUMNS, SHOWN_VALUES = 12, 60, 240
 
 
-def model_page(classifier: Any, *, per_class: int = 5) -> str:
+def model_page(classifier: Fitted, *, per_class: int = 5) -> str:
     """The page."""
     target = classifier.schema_.target
     title = f"A model that predicts {target}" if target else "A model"
@@ -95,14 +105,14 @@ def model_page(classifier: Any, *, per_class: int = 5) -> str:
     return page(title, tag("h1", title), learned_page(classifier, *more))
 
 
-def _ranking(classifier: Any) -> Markup:
+def _ranking(classifier: Fitted) -> Markup:
     frame = classifier.rank()
     lines = [[str(name), f"{bits:.4f}", f"{share:.1%}"] for name, bits, share in frame.itertuples(index=False)]
     table = html_table(["column", "bits", "share"], lines[:LISTED_COLUMNS], len(lines) - LISTED_COLUMNS, "columns")
     return joined(tag("h2", "What the columns tell about the class"), table)
 
 
-def _telling(classifier: Any, per_class: int) -> Markup | None:
+def _telling(classifier: Fitted, per_class: int) -> Markup | None:
     frame = telling_values(classifier.summary_, per_class)
     if frame.empty:
         return None
@@ -115,12 +125,13 @@ def _telling(classifier: Any, per_class: int) -> Markup | None:
     return joined(tag("h2", "The most telling values"), table)
 
 
-def _numbers(classifier: Any) -> Markup | None:
+def _numbers(classifier: Fitted) -> Markup | None:
     """Mean and deviation of every column of numbers in each class."""
     labels = [str(label) for label in classifier.classes_.tolist()][:LISTED_CLASSES]
     lines: list[list[str]] = []
     n_columns = 0
-    for belief in classifier.model_.beliefs:
+    model = classifier.model_
+    for belief in model.beliefs if isinstance(model, Model) else ():
         if isinstance(belief, HasBells):
             few, n_columns = belief.columns[: LISTED_COLUMNS - len(lines)], n_columns + len(belief.columns)
             classes = [(mean, np.sqrt(np.diagonal(matrix))) for mean, matrix in belief.bells(few)[: len(labels)]]

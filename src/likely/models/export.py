@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, is_dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -20,13 +20,13 @@ from likely.families.protocol import FittedFamily, HasParameters, HasTokens, Par
 from likely.families.tempered import bare
 from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import kind_of, table_writer
+from likely.models.evidence.explain import SEPARATOR, term_table
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.sql import evidence_query
-from likely.models.evidence.term_tables import SEPARATOR, term_table
-from likely.models.protocols import Exports
+from likely.models.protocols import Exports, Fitted
 from likely.models.tree.sql import identifier
 from likely.numerics import log_of
-from likely.scorer import Model
+from likely.scorer import Model, Scorer
 from likely.store import Provenance
 from likely.store.sql import Nodes, posterior_query
 
@@ -69,7 +69,9 @@ def export_file(
         raise SettingsError(f"A model is exported as {listed(KINDS)}, not as {kind!r}.")
 
 
-def document(classifier: Any, origin: Provenance | None = None, *, with_parameters: bool = True) -> dict[str, Any]:
+def document(
+    classifier: Fitted, origin: Provenance | None = None, *, with_parameters: bool = True
+) -> dict[str, object]:
     """What a classifier is made of, in plain values."""
     summary, model, schema = classifier.summary_, classifier.model_, classifier.schema_
     settings = {k: v for k, v in classifier.get_params(deep=False).items() if k != "schema"}
@@ -98,7 +100,7 @@ def document(classifier: Any, origin: Provenance | None = None, *, with_paramete
     }  # fmt: skip
 
 
-def _tree_as(classifier: Any, kind: str, table: str) -> str:
+def _tree_as(classifier: Exports, kind: str, table: str) -> str:
     if kind == "json":
         return str(classifier.to_json(indent=1)) + "\n"
     if kind == "dot":
@@ -127,14 +129,14 @@ def _write_table(classifier: Any, target: Path | IO[bytes], kind: str) -> None:
             )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A setting or label for people: nothing reads it back."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value)}
+        return _plain(asdict(value))
     return [_plain(item) for item in value] if isinstance(value, (list, tuple, frozenset)) else str(value)
 
 
@@ -148,7 +150,7 @@ class Number(NamedTuple):
     family: str
     parameter: str
     value: Hashable
-    label: Any
+    label: Hashable
     number: float
 
 
@@ -162,7 +164,7 @@ class Line(NamedTuple):
     numbers: Array
 
 
-def numbers_of(model: Model | AdditivePredictor) -> Iterator[Number]:
+def numbers_of(model: Scorer) -> Iterator[Number]:
     """The prior, and all that is believed of each column."""
     labels = model.classes.tolist()
     for line in lines_of(model):
@@ -170,17 +172,16 @@ def numbers_of(model: Model | AdditivePredictor) -> Iterator[Number]:
             yield Number(*line[:4], label, number)
 
 
-def lines_of(model: Model | AdditivePredictor) -> Iterator[Line]:
+def lines_of(model: Scorer) -> Iterator[Line]:
     """The same, the classes of each side by side."""
     yield Line("", "prior", "probability", None, model.prior)
     if isinstance(model, AdditivePredictor):
         yield from _evidence(model)
-        return
-    for belief in model.beliefs:
+    for belief in model.beliefs if isinstance(model, Model) else ():
         yield from (Line(each.column, belief.name, *each[1:]) for each in _parameters(belief))
 
 
-def readable(model: Model | AdditivePredictor) -> dict[str, Any]:
+def readable(model: Scorer) -> dict[str, Any]:
     """Prior and columns as nested plain values; what is infinite is null."""
     labels = [str(label) for label in model.classes.tolist()]
     columns: dict[str, Any] = {}
@@ -211,9 +212,8 @@ def _parameters(belief: FittedFamily) -> Iterable[Parameter]:
 def _evidence(model: AdditivePredictor) -> Iterator[Line]:
     """What every cell of every table adds; of a text its words, and the share that their evidence counts for."""
     yield Line(BEYOND, "evidence", "evidence", None, model.beyond_prior())
-    names = [column.name for column in model.evidence.encoding.columns]
-    for term in [*((place,) for place in range(len(names))), *model.evidence.terms.tuples()]:
-        term_cells = term_table(model, [names[place] for place in term])
+    for names in [*((name,) for name in model.evidence.encoding.names), *model.evidence.term_names()]:
+        term_cells = term_table(model, names)
         for at in np.ndindex(term_cells.entries.shape[:-1]):
             cell = SEPARATOR.join(cells[k] for cells, k in zip(term_cells.cells, at, strict=True))
             yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])

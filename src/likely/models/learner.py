@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
-from likely.decide.scores import Scores
 from likely.engines.connections import is_relation
 from likely.engines.in_place import counted_schema, further_task, task_in_place
 from likely.engines.memory import Recipes, Rows
@@ -30,18 +27,19 @@ from likely.engines.plan import (
     strings_in,
 )
 from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsError, listed
-from likely.explain import Contrast, Explanation, Nomogram, next_measurement, rank, rank_words
-from likely.explain.contrast import target_and_rivals
+from likely.explain import Explanation, Nomogram, next_measurement, rank, rank_words
 from likely.explain.credible import credible_interval
-from likely.families import Settings, family_named
+from likely.families import Settings, family_named, smoothing_by_column
 from likely.families.categorical import Categorical
 from likely.families.tempered import bare
+from likely.models import prediction
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
-from likely.models.decision import density, ordinary_density, scores_of
 from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
-from likely.models.setting_checks import check_settings
-from likely.scorer import Model, remaining_priors
+from likely.models.prediction import density, ordinary_density
+from likely.models.protocols import Labelling, RowsLike, Weights
+from likely.models.settings import SchemaLike, TokenizerLike, check_settings
+from likely.scorer import LogJoint, Model, Priors, remaining_priors
 from likely.stats import Summary
 from likely.table import Table, as_table, index_levels
 from likely.table.schema import Schema
@@ -49,28 +47,34 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-FOR_DENSITIES: Mapping[str, Any] = {"unseen": "smooth", "weights": None}
+SETTLED = ("missing", "unseen", "variance_floor", "covariance", "shrinkage", "weighting", "normalise", "bins")
+"""Parameters that go into the `Settings` of families as they are."""
+
+FOR_DENSITIES: Mapping[str, object] = {"unseen": "smooth", "weights": None}
 """Densities of rows have no weights, and a value never seen is as rare as smoothing says: novel, not ignored."""
 
 
 class Learner(Classifier):
     """A classifier whose memory is a summary, which is settled into a model: one family for each column.
 
-    Its parameters are `priors`, `families`, `schema`, `text` and `n_jobs`, and those that `_settings` makes use of.
+    Its parameters are `smoothing`, `priors`, `families`, `schema`, `text` and `n_jobs`, and any of `SETTLED`.
     """
 
-    priors: Any
+    priors: Priors
     families: Families
-    text: Any
+    text: TokenizerLike
     n_jobs: int | None
 
     summary_: Summary
     model_: Model
     families_: dict[str, str]
 
-    @abstractmethod
     def _settings(self, columns: tuple[str, ...]) -> Settings:
-        """The parameters that families are settled with, checked."""
+        """The parameters that families are settled with; those that a classifier does not have are as usual."""
+        own = vars(self)
+        given = {name: own[name] for name in SETTLED if name in own}
+        unbiased = own.get("variance", "unbiased") == "unbiased"
+        return Settings(smoothing_by_column(own["smoothing"], columns, auto=True), unbiased=unbiased, **given)
 
     def _settings_for(self, summary: Summary, assigned: Mapping[str, str]) -> Settings:
         """The same, where some of them are chosen by what was seen."""
@@ -99,13 +103,13 @@ class Learner(Classifier):
 
     # Learning: read, plan, count, settle.
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         task = self._task(X, y, sample_weight)
         warn_if_unsaved(task.rows.classes)
         return self._remember(task, task.count())
 
-    def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
+    def _task(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Task:
         """What `fit` counts: the rows, what their columns are taken for, and the family of each."""
         check_settings(self)
         if is_relation(X):
@@ -130,7 +134,7 @@ class Learner(Classifier):
         rows = Rows(given.table, given.labels.classes, given.labels.codes, given.weight, self.n_jobs, recipes)
         return Task(rows, given.schema, assigned, given.weight is not None)
 
-    def _task_of(self, X: Any, y: Any, sample_weight: Any) -> Task:
+    def _task_of(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> Task:
         """Further rows, read as the first ones were."""
         recipes = recipes_in(self.summary_)
         if is_relation(X):
@@ -152,7 +156,7 @@ class Learner(Classifier):
         self.classes_ = summary.classes.labels
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self:
         """Learn more rows; new classes and categories are welcome.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
@@ -161,7 +165,7 @@ class Learner(Classifier):
             return self.fit(X, y, sample_weight)
         return self._settle(self.summary_ + self._task_of(X, y, sample_weight).count(), self.families_)
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Unlearn rows: afterwards the model is as if it had never seen them."""
         check_is_fitted(self)
         return self._settle(self.summary_ - self._task_of(X, y, sample_weight).count(), self.families_)
@@ -170,10 +174,7 @@ class Learner(Classifier):
         """Learn what another classifier with the same columns has learned, without its rows."""
         check_is_fitted(self)
         check_is_fitted(other)
-        mine, theirs = self.families_, other.families_
-        differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
-        if differing:
-            raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
+        refuse_other_families(self.families_, other.families_)
         return self._settle(self.summary_ + other.summary_, self.families_)
 
     def __add__(self, other: Self) -> Self:
@@ -198,7 +199,7 @@ class Learner(Classifier):
             self.set_params(**before)
             raise
 
-    def with_priors(self, priors: Any) -> Self:
+    def with_priors(self, priors: Priors) -> Self:
         """Another classifier that believes the same of the columns, but has other priors; it shares the summary.
 
         `priors` is what the parameter of that name may be, such as a mapping of classes to shares.
@@ -231,33 +232,28 @@ class Learner(Classifier):
     def _rows_learned(self) -> int:
         return self.summary_.n_rows
 
-    def _weights_kept(self) -> dict[str, Any] | None:
+    def _weights_kept(self) -> dict[str, object] | None:
         """Learned weights as plain values for a file."""
         return None
 
-    # Predicting and deciding.
+    # Predicting, explaining and deciding.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; the first of equals."""
-        table = self._read(X)
-        return np.asarray(self.classes_[self.model_.choose(table, self.n_jobs)])
+    predict = prediction.predict
+    predict_proba = prediction.predict_proba
+    predict_log_proba = prediction.predict_log_proba
+    predict_joint_log_proba = prediction.predict_joint_log_proba
+    explain = prediction.explain
+    _scores = prediction.scores
 
-    def predict_proba(self, X: Any) -> Array:
-        """P(class | row), one column per class in the order of `classes_`."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | row)."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
+    def _log_joint(self, X: RowsLike) -> LogJoint:
         table = self._read(X)
         return self.model_.log_joint(table, self.n_jobs)
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+    def _explanation(self, X: RowsLike) -> Explanation:
+        table = self._read(X)
+        return Explanation.of(self.model_, table)
+
+    def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.
 
         Few rows leave the parameters open: shares have a Dirichlet distribution, means and variances a normal-inverse-
@@ -269,15 +265,11 @@ class Learner(Classifier):
         settings = self._settings_for(self.summary_, families)
         return credible_interval(self.model_, self.summary_, families, settings, self.priors, table, level)
 
-    def _scores(self, X: Any) -> Scores:
-        table = self._read(X)
-        return scores_of(self.model_, table, self.n_jobs)
-
-    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+    def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
         table = self._read(X)
         return density(self._density_model(), table, ordinary, self.n_jobs)
 
-    def _ordinary_evidence(self, X: Any) -> dict[str, float]:
+    def _ordinary_evidence(self, X: RowsLike) -> dict[str, float]:
         table = self._read(X)
         return ordinary_density(self._density_model(), table, self.n_jobs)
 
@@ -294,36 +286,18 @@ class Learner(Classifier):
     def _prior_shares(self) -> Array:
         return self.model_.prior
 
-    # Explaining.
-
-    @overload
-    def explain(self, X: Any, contrast: None = None) -> Explanation: ...
-
-    @overload
-    def explain(self, X: Any, contrast: Any) -> Contrast: ...
-
-    def explain(self, X: Any, contrast: Any = None) -> Explanation | Contrast:
-        """Prior and one contribution per column for each row: they sum to `predict_joint_log_proba`.
-
-        With `contrast`, log-odds that sum to those of the posterior: of one class against another, as in
-        `contrast=("A", "B")`, or against all the rest, as in `contrast="A"`.
-        """
-        table = self._read(X)
-        why = Explanation.of(self.model_, table)
-        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
-
-    def nomogram(self, target: Any = None) -> Nomogram:
+    def nomogram(self, target: object = None) -> Nomogram:
         """Points for every value of every column; added up they give `predict_proba` of `target`."""
         check_is_fitted(self)
         return Nomogram.of(self.model_, target)
 
-    def rank(self, X: Any = None, *, by: str | None = None) -> pd.DataFrame:
+    def rank(self, X: RowsLike | None = None, *, by: str | None = None) -> pd.DataFrame:
         """Columns by what they tell about the class, best first; with rows, also by what they did to them.
 
         `by` is "information" (mutual information with the class) or "contribution" (mean size of the log-odds).
         """
         check_is_fitted(self)
-        why = None if X is None else Explanation.of(self.model_, self._read(X))
+        why = None if X is None else self._explanation(X)
         return rank(self.model_, self.summary_, why, by)
 
     def rank_words(self, column: str | None = None) -> pd.DataFrame:
@@ -331,7 +305,7 @@ class Learner(Classifier):
         check_is_fitted(self)
         return rank_words(self.summary_, column)
 
-    def next_measurement(self, X: Any, loss: Any = None) -> pd.DataFrame:
+    def next_measurement(self, X: RowsLike, loss: object = None) -> pd.DataFrame:
         """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.
 
         Columns that the table does not have at all are gaps, too. `loss` is a `Loss`, or costs as decisions ×
@@ -340,7 +314,7 @@ class Learner(Classifier):
         check_is_fitted(self)
         return next_measurement(self.model_, self._read(_with_empty_columns(as_table(X), self.schema_)), loss)
 
-    def unseen_values(self, X: Any) -> pd.DataFrame:
+    def unseen_values(self, X: RowsLike) -> pd.DataFrame:
         """The cells whose category was never learned: row, column, value."""
         table = self._read(X)
         return _unseen_values(self.model_, table)
@@ -354,7 +328,14 @@ class Learner(Classifier):
         return tags
 
 
-def _infer(table: Table, target: str | None, given: Any, families: Any) -> Schema:
+def refuse_other_families(mine: Mapping[str, str], theirs: Mapping[str, str]) -> None:
+    """Refuse to merge classifiers that read their columns in different ways."""
+    differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
+    if differing:
+        raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
+
+
+def _infer(table: Table, target: str | None, given: SchemaLike, families: Families) -> Schema:
     """The schema as guessed, as the families need it, and above all as the user gave it."""
     if isinstance(given, Schema):
         return Schema.infer(table, target or given.target, given.weight, overrides=given)
@@ -381,7 +362,7 @@ def _with_empty_columns(table: Table, schema: Schema) -> Table:
 def _unseen_values(model: Model, table: Table) -> pd.DataFrame:
     import pandas as pd
 
-    found: list[tuple[int, str, Any]] = []
+    found: list[tuple[int, str, Hashable]] = []
     for belief in map(bare, model.beliefs):
         if isinstance(belief, Categorical):
             name, column = belief.columns[0], table.codes(belief.columns[0])

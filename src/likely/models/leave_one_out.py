@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,14 @@ from likely.families.leave_one_out import LeftOut, less
 from likely.families.protocol import LeavesMostOut, LeavesOneOut
 from likely.numerics import log_of, normalise, sums_of_others
 from likely.parallel import row_blocks, run
-from likely.scorer import class_prior, evidence_for
+from likely.scorer import Priors, class_prior, evidence_for
 from likely.stats import Statistic, Summary, moments_of
 
 
 class LeaveOneOut:
     """The summary of all rows, from which each row in turn is taken out: one counting pass, one scoring pass."""
 
-    def __init__(self, task: Task, summary: Summary, priors: Any, settings: Settings) -> None:
+    def __init__(self, task: Task, summary: Summary, priors: Priors, settings: Settings) -> None:
         if summary.n_rows < 2:
             raise DataError("Leaving one row out of one leaves nothing to learn from; two rows are the least.")
         rows = task.rows
@@ -129,5 +128,5 @@ class LeaveOneOut:
         belief.bind(alone)(slice(0, 1), line[None])
 
 
-def _is_counted(priors: Any) -> bool:
+def _is_counted(priors: Priors) -> bool:
     return priors is None or (isinstance(priors, str) and priors == "counted")

@@ -3,29 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, ColumnLike, TableLike
 from likely.engines.plan import Task
+from likely.scorer import Scorer
 from likely.stats import Summary
 from likely.store import Reader, Writer
+from likely.table import Table
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RowsLike: TypeAlias = TableLike | Table
+"""Rows to predict for: raw, or read already."""
+
+Labelling: TypeAlias = ColumnLike | str
+"""Labels of rows, or the name of the column that holds them."""
+
+Weights: TypeAlias = ColumnLike | float | None
+
+
+class Fitted(Protocol):
+    """A fitted classifier that counts: what it has read and counted, and what it believes."""
+
+    classes_: AnyArray
+    schema_: Schema
+    summary_: Summary
+    families_: dict[str, str]
+
+    @property
+    def model_(self) -> Scorer: ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+    def rank(self) -> pd.DataFrame: ...
 
 
 @runtime_checkable
 class Counts(Protocol):
     """All that it knows follows from a summary: folds are added up, rows are taken out, files are counted."""
 
-    def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
+    def _task(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Task: ...
 
     def _learned(self, task: Task, summary: Summary) -> Self: ...
 
     def _leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
 
     def _restore(
-        self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None
+        self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, object] | None = None
     ) -> Self: ...
 
-    def _weights_kept(self) -> dict[str, Any] | None: ...
+    def _weights_kept(self) -> dict[str, object] | None: ...
 
 
 @runtime_checkable
@@ -36,7 +66,7 @@ class KeepsLearned(Protocol):
         """How many rows it has learned, for people who look at the file."""
         ...
 
-    def _write_learned(self, writer: Writer) -> Any:
+    def _write_learned(self, writer: Writer) -> object:
         """What was learned, as JSON that names the arrays put into `writer`."""
         ...
 
@@ -53,9 +83,9 @@ class KeepsLearned(Protocol):
 class Updates(Protocol):
     """It learns on, forgets and merges, by its counts."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self: ...
+    def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self: ...
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+    def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self: ...
 
     def merge(self, other: Self) -> Self: ...
 
@@ -64,7 +94,7 @@ class Updates(Protocol):
 class Refreshes(Protocol):
     """Part of what it knows needs rows, and can be learned anew from them."""
 
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+    def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self: ...
 
     def _is_stale(self) -> bool: ...
 
@@ -73,7 +103,7 @@ class Refreshes(Protocol):
 class Ranks(Protocol):
     """It ranks its columns."""
 
-    def rank(self) -> Any: ...
+    def rank(self) -> pd.DataFrame: ...
 
 
 @runtime_checkable
@@ -82,20 +112,6 @@ class HasTerms(Protocol):
 
     @property
     def pairs_(self) -> list[tuple[str, ...]]: ...
-
-
-@runtime_checkable
-class Explains(Protocol):
-    """It says why."""
-
-    def explain(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
-class HasIntervals(Protocol):
-    """It says how sure its probabilities are."""
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]: ...
 
 
 @runtime_checkable
@@ -108,21 +124,23 @@ class Exports(Protocol):
 
     def to_dot(self) -> str: ...
 
+    def to_sql(self) -> str: ...
+
 
 @runtime_checkable
 class Learns(Protocol):
     """A classifier of whatever kind: it learns and predicts, as scikit-learn's do."""
 
-    def fit(self, X: Any, y: Any) -> Any: ...
+    def fit(self, X: Any, y: Any) -> object: ...
 
-    def predict(self, X: Any) -> Any: ...
+    def predict(self, X: Any) -> AnyArray: ...
 
 
 @runtime_checkable
 class HasProbabilities(Protocol):
     """It gives P(class | row)."""
 
-    def predict_proba(self, X: Any) -> Any: ...
+    def predict_proba(self, X: Any) -> AnyArray: ...
 
 
 @runtime_checkable

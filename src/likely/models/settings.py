@@ -1,16 +1,23 @@
-"""What a user may choose for a classifier: the names and types of its settings, said once."""
+"""What a user may choose for a classifier: names, types and ranges of settings, checked by `fit` and `load` alike."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
+from functools import partial
 from numbers import Integral
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypedDict, get_args
 
+import numpy as np
+
+from likely.decide import Loss
 from likely.errors import SettingsError, listed
 from likely.families.protocol import Covariance
-from likely.families.smoothing import Smoothing
+from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_by_column
 from likely.numerics import is_between
-from likely.table.schema import Schema
+from likely.parallel import n_threads
+from likely.scorer import Priors
+from likely.table.schema import KINDS, ROLES, Schema, as_kind
 from likely.text.tokenizer import Tokenizer
 
 Missing = Literal["ignore", "value"]
@@ -18,15 +25,11 @@ Unseen = Literal["ignore", "smooth"]
 Variance = Literal["unbiased", "ml"]
 Weighting = Literal["counts", "tf-idf"]
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "missing": ("ignore", "value"),
-    "unseen": ("ignore", "smooth"),
-    "variance": ("unbiased", "ml"),
-    "weighting": ("counts", "tf-idf"),
-    "weights": ("learned",),
-    "covariance": ("full", "pooled", "diagonal", "shrunk"),
-}
-"""Settings that are one of a few words."""
+SmoothingLike: TypeAlias = float | str | Smoothing | Mapping[str, "float | str | Smoothing"]
+FamiliesLike: TypeAlias = str | Mapping[str, str] | None
+SchemaLike: TypeAlias = Schema | Mapping[str, str] | None
+TokenizerLike: TypeAlias = Tokenizer | Mapping[str, Tokenizer] | None
+"""A setting for all columns, or by column."""
 
 LARGEST = 1e300
 """Numbers beyond this overflow as soon as something is done with them."""
@@ -44,9 +47,9 @@ HIGHEST_FLOOR = 1e9
 class Changes(TypedDict, total=False):
     """Settings that can be changed after training: they are about beliefs, not about what was seen."""
 
-    smoothing: float | Smoothing | Literal["auto"] | Mapping[str, float | Smoothing | Literal["auto"]]
-    priors: str | Mapping[Any, float] | Sequence[float] | None
-    families: str | Mapping[str, str] | None
+    smoothing: SmoothingLike
+    priors: Priors
+    families: FamiliesLike
     missing: Missing
     unseen: Unseen
     variance: Variance
@@ -61,8 +64,8 @@ class Changes(TypedDict, total=False):
 class PairChanges(TypedDict, total=False):
     """Settings of pairs that can be changed after training; bins and cuts cannot, for pairs are counted in them."""
 
-    smoothing: float | Smoothing | Mapping[str, float | Smoothing]
-    priors: str | Mapping[Any, float] | Sequence[float] | None
+    smoothing: SmoothingLike
+    priors: Priors
     min_cases: float
     n_jobs: int | None
 
@@ -77,21 +80,142 @@ class FullChanges(Changes, total=False):
 class Choices(Changes, total=False):
     """All settings of a classifier for tables."""
 
-    schema: Schema | Mapping[str, str] | None
-    text: Tokenizer | Mapping[str, Tokenizer] | None
+    schema: SchemaLike
+    text: TokenizerLike
 
 
-Word = TypeVar("Word", bound=str)
+Check = Callable[[str, Any], object]
+"""Takes the name of a setting and its value; raises a `SettingsError` if it can be none."""
 
 
-def checked(name: str, given: Word) -> Word:
-    """A setting that is one of a few words, or an error that lists them."""
-    if given not in CHOICES[name]:
-        raise SettingsError(f"{name} is {given!r}, but it is one of {listed(CHOICES[name])}.")
-    return given
+class HasSettings(Protocol):
+    """Whoever has a table of checks for its parameters, which it stores under their names."""
+
+    setting_checks: ClassVar[Mapping[str, Check]]
 
 
-def share_or_auto(name: str, given: Any) -> float | Literal["auto"]:
+def check_settings(classifier: HasSettings) -> None:
+    """Refuse a setting of a type or range that its classifier cannot have."""
+    given = vars(classifier)
+    for name, check in classifier.setting_checks.items():
+        check(name, given[name])
+
+
+def refusal(name: str, given: object, wanted: str) -> SettingsError:
+    """The error for a setting, with what it may be."""
+    shown = repr(given)
+    return SettingsError(f"{name} is {shown if len(shown) <= 200 else shown[:200] + '…'}, but it is {wanted}.")
+
+
+def optional(check: Check) -> Check:
+    """The same check, with None allowed."""
+
+    def either(name: str, given: object) -> None:
+        try:
+            if given is not None:
+                check(name, given)
+        except SettingsError as error:
+            raise SettingsError(f"{str(error).rstrip('.')}, or None.") from None
+
+    return either
+
+
+def whole_from(least: int) -> Check:
+    """A whole number from `least` up."""
+    return lambda name, given: whole(name, given, least)
+
+
+def one_of(*words: str) -> Check:
+    """One of some words."""
+
+    def check(name: str, given: object) -> None:
+        if not isinstance(given, str) or given not in words:
+            raise refusal(name, given, f"one of {listed(words)}")
+
+    return check
+
+
+def is_truth(name: str, given: object) -> None:
+    """True or False."""
+    if not isinstance(given, bool | int | np.bool_) or given not in (0, 1):
+        raise refusal(name, given, "True or False")
+
+
+def is_positive(name: str, given: object) -> None:
+    """A number above zero, infinite ones included."""
+    if not (is_between(given, 0.0, LARGEST) or is_between(given, np.inf, np.inf)) or given == 0:
+        raise refusal(name, given, "a number above 0")
+
+
+def are_numbers(given: object) -> bool:
+    """Whether they are finite numbers."""
+    return isinstance(given, Iterable) and all(is_between(each, -LARGEST, LARGEST) for each in given)
+
+
+def are_priors(name: str, given: object) -> None:
+    """Shares of classes, or a word for them."""
+    if given is None or (isinstance(given, str) and given in ("counted", "smoothed", "uniform")):
+        return
+    shares = given.values() if isinstance(given, Mapping) else given
+    if isinstance(given, str | bytes) or not are_numbers(shares):
+        raise refusal(name, given, "'counted', 'smoothed', 'uniform', a mapping by class, or shares of the classes")
+
+
+def is_smoothing(name: str, given: object, *, auto: bool) -> None:
+    """A smoothing for all columns, or by column."""
+    for each in given.values() if isinstance(given, Mapping) else (given,):
+        if not isinstance(each, Laplace | MEstimate):
+            smoothing_by_column(each, (), auto=auto)
+
+
+def are_families(name: str, given: object) -> None:
+    """Names of families."""
+    words = given.items() if isinstance(given, Mapping) else [] if given is None else [(given,)]
+    if not all(isinstance(word, str) for pair in words for word in pair):
+        raise refusal(name, given, "a name or a mapping of column names to names")
+
+
+def is_schema(name: str, given: object) -> None:
+    """A schema, or kinds by column."""
+    if given is None or isinstance(given, Schema):
+        return
+    if not isinstance(given, Mapping) or not all(isinstance(kind, str) for kind in given.values()):
+        raise refusal(name, given, f"a Schema or a mapping of column names to {listed((*KINDS, *ROLES))}")
+    for column, kind in given.items():
+        if kind not in ROLES:
+            as_kind(kind, column)
+
+
+def are_tokenizers(name: str, given: object) -> None:
+    """A tokenizer for all texts, or by column."""
+    tokenizers = given.values() if isinstance(given, Mapping) else () if given is None else (given,)
+    if not all(isinstance(each, Tokenizer) for each in tokenizers):
+        raise refusal(name, given, "a Tokenizer or a mapping of text columns to tokenizers")
+
+
+def is_loss(name: str, given: object) -> None:
+    """A loss, or a table that one is made of, which says itself what is wrong with it."""
+    if given is not None and not isinstance(given, Loss) and (is_dataclass(given) or np.isscalar(given)):
+        raise SettingsError(f"{given!r} is no table of costs: give them by decision and truth, or as a table.")
+
+
+def is_random_state(name: str, given: object) -> None:
+    """A whole number, or a state of NumPy's generator."""
+    if given is not None and not isinstance(given, np.random.RandomState):
+        whole(name, given, 0)
+
+
+def is_progress(name: str, given: object) -> None:
+    """Whether to show a bar, or a function that is told of progress."""
+    if not (given is None or isinstance(given, bool) or callable(given)) or is_dataclass(given):
+        raise refusal(name, given, "a function, True, False or None")
+
+
+def anything(name: str, given: object) -> None:
+    """What is checked where it is used, and never comes from a file."""
+
+
+def share_or_auto(name: str, given: object) -> float | Literal["auto"]:
     """A setting that is a number in [0, 1], or "auto"."""
     if isinstance(given, str) and given == "auto":
         return "auto"
@@ -100,7 +224,7 @@ def share_or_auto(name: str, given: Any) -> float | Literal["auto"]:
     raise SettingsError(f"{name} is {given!r}, but it is 'auto' or a number from 0 to 1.")
 
 
-def whole(name: str, given: Any, least: int, most: int = LARGEST_WHOLE) -> int:
+def whole(name: str, given: object, least: int, most: int = LARGEST_WHOLE) -> int:
     """A setting that is a whole number from `least` up."""
     if isinstance(given, bool) or not isinstance(given, Integral) or not least <= int(given) <= most:
         span = f"from {least} up" if most == LARGEST_WHOLE else f"from {least} to {most}"
@@ -108,22 +232,41 @@ def whole(name: str, given: Any, least: int, most: int = LARGEST_WHOLE) -> int:
     return int(given)
 
 
-def at_least_one(name: str, given: Any) -> int:
-    """A setting that is a whole number from one up."""
-    return whole(name, given, 1)
-
-
-def between(name: str, given: Any, low: float, high: float) -> float:
+def between(name: str, given: object, low: float, high: float) -> float:
     """A setting that is a number above `low` and below `high`."""
-    if not is_between(given, low, min(high, LARGEST)) or given in (low, high):
-        span = f"above {low:g} and finite" if high == float("inf") else f"between {low:g} and {high:g}"
-        raise SettingsError(f"{name} is {given!r}, but it is a number {span}.")
-    return float(given)
+    if is_between(given, low, min(high, LARGEST)) and given not in (low, high):
+        return float(given)
+    span = f"above {low:g} and finite" if high == float("inf") else f"between {low:g} and {high:g}"
+    raise SettingsError(f"{name} is {given!r}, but it is a number {span}.")
 
 
-def not_negative(name: str, given: Any, most: float = float("inf")) -> float:
+def not_negative(name: str, given: object, most: float = float("inf")) -> float:
     """A setting that is a number from zero up."""
-    if not is_between(given, 0.0, min(most, LARGEST)) and not is_between(given, float("inf"), most):
-        span = "" if most == float("inf") else f", at most {most:g}"
-        raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up{span}.")
-    return float(given)
+    if is_between(given, 0.0, min(most, LARGEST)) or is_between(given, float("inf"), most):
+        return float(given)
+    span = "" if most == float("inf") else f", at most {most:g}"
+    raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up{span}.")
+
+
+COMMON: dict[str, Check] = {
+    "priors": are_priors,
+    "schema": is_schema,
+    "n_jobs": lambda name, given: n_threads(given),
+}
+
+COUNTED: dict[str, Check] = COMMON | {
+    "smoothing": partial(is_smoothing, auto=False),
+    "families": are_families,
+    "text": are_tokenizers,
+}
+
+BELIEFS: dict[str, Check] = COUNTED | {
+    "missing": one_of(*get_args(Missing)),
+    "unseen": one_of(*get_args(Unseen)),
+    "variance": one_of(*get_args(Variance)),
+    "weighting": one_of(*get_args(Weighting)),
+    "variance_floor": partial(not_negative, most=HIGHEST_FLOOR),
+    "normalise": is_truth,
+}
+
+BINS: dict[str, Check] = {"bins": partial(whole, least=1, most=MOST_BINS)}

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from likely.naive_bayes.bernoulli import BernoulliNB
 from likely.naive_bayes.categorical import CategoricalNB
-from likely.naive_bayes.complement import ComplementNB
+from likely.naive_bayes.discrete import ComplementNB, MultinomialNB
 from likely.naive_bayes.gaussian import GaussianNB
-from likely.naive_bayes.multinomial import MultinomialNB
 
 __all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"]

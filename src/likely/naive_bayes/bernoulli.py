@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
-from likely.arrays import Array
+from likely.arrays import Array, ColumnLike, Int32
 from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presence_uncertainty, presence_shares
 from likely.families.counts import DenseWeights
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.naive_bayes.counts import CONSTRAINTS, DiscreteNB, Rows, floats_of
+from likely.models.protocols import RowsLike
+from likely.naive_bayes.classifier import Rows
+from likely.naive_bayes.discrete import CONSTRAINTS, DiscreteNB, floats_of
 from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
 
@@ -56,7 +57,7 @@ class BernoulliNB(DiscreteNB):
     (array(['sea'], dtype='<U5'), [[0.0, 1.0], [2.0, 0.0]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **CONSTRAINTS,
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
@@ -66,11 +67,11 @@ class BernoulliNB(DiscreteNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | ColumnLike = 1.0,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: ColumnLike | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -78,7 +79,7 @@ class BernoulliNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _observe(self, rows: Rows, y: NDArray[np.int32], weight: Array | None, n_classes: int) -> FeatureCounts:
+    def _observe(self, rows: Rows, y: Int32, weight: Array | None, n_classes: int) -> FeatureCounts:
         if self.binarize is None or sparse.issparse(rows):
             return super()._observe(self._presence(rows), y, weight, n_classes)
 
@@ -98,7 +99,7 @@ class BernoulliNB(DiscreteNB):
         present = (rows.data > self.binarize).astype(np.float64)
         return sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
 
-    def _read(self, X: Any, *, reset: bool) -> Rows:
+    def _read(self, X: RowsLike, *, reset: bool) -> Rows:
         rows = super()._read(X, reset=reset)
         if not isinstance(rows, np.ndarray) and not rows.has_canonical_format:
             rows = rows.copy()

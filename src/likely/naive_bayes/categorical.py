@@ -2,29 +2,178 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from threading import Event
+from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from likely.arrays import Array, Int64
+from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64
 from likely.errors import DataError, SettingsError
 from likely.families.categorical import add_lines
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
+from likely.models.protocols import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes
-from likely.naive_bayes.codes import CodeCounts, NegativeCode, as_codes, places_among, spread
-from likely.naive_bayes.counts import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
+from likely.naive_bayes.discrete import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
 from likely.numerics import log_of
+from likely.parallel import pipeline, row_blocks, run
+from likely.stats.kernels import code_bounds, count_code_matrix
 
 NEGATIVE = "Negative values in data passed to CategoricalNB (input X)."
+
+CODES_PER_ROW = 4
+FEW_CODES = 256
+"""Codes up to `FEW_CODES` + `CODES_PER_ROW` for each row are all given room; beyond that, only those that occur."""
+
+GLANCE = 4096
+GLANCE_CODES = FEW_CODES
+"""The first rows mostly show how large codes are: then one pass over the matrix does. A larger code needs a second."""
+
+
+class NegativeCode(Exception):
+    """A code below zero was met."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodeCounts:
+    """Weight of each level of each column in each class; the columns' cells stand one after the other.
+
+    The levels of a column are 0, 1, … unless its codes lie so far apart that most would stay empty.
+    """
+
+    levels: tuple[Int64, ...]
+    counts: Array
+
+    @cached_property
+    def width(self) -> Int64:
+        """Number of levels of each column."""
+        return np.array([len(own) for own in self.levels], dtype=np.int64)
+
+    @cached_property
+    def first(self) -> Int64:
+        """Where the cells of each column begin."""
+        return np.cumsum(self.width) - self.width
+
+    @cached_property
+    def size(self) -> Int64:
+        """The largest code of each column, plus one."""
+        return np.array([own[-1] + 1 for own in self.levels], dtype=np.int64)
+
+    @classmethod
+    def observe(cls, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> CodeCounts:
+        """Count a matrix of codes (whole numbers from 0 up, of any dtype) for the classes `y`."""
+        weight = np.ones(len(y)) if weight is None else weight
+        few = np.arange(GLANCE_CODES)
+        glanced = cls._counted(tuple(few[: high + 1] for high in _largest(rows[:GLANCE])), rows, y, weight, n_classes)
+        if glanced is not None:
+            return glanced
+        most = FEW_CODES + CODES_PER_ROW * len(rows)
+        levels = tuple(
+            np.arange(high + 1) if high < most else np.unique(as_codes(rows[:, [column]]))
+            for column, high in enumerate(_largest(rows))
+        )
+        seen = cls._counted(levels, rows, y, weight, n_classes)
+        assert seen is not None, "the levels hold all codes"
+        return seen
+
+    @classmethod
+    def _counted(
+        cls, levels: tuple[Int64, ...], rows: AnyArray, y: Int32, weight: Array, n_classes: int
+    ) -> CodeCounts | None:
+        """Count codes into these levels; None if one is not among them."""
+        seen = cls(levels, np.zeros((n_classes, sum(map(len, levels)))))
+        stop = Event()
+
+        def count(block: slice) -> Array:
+            counts = np.zeros_like(seen.counts)
+            codes = places_among(seen.levels, as_codes(rows[block]), seen.size)
+            if stop.is_set() or not count_code_matrix(codes, y[block], weight[block], seen.first, seen.width, counts):
+                stop.set()
+            return counts
+
+        fewest = 4 * seen.counts.size // max(rows.shape[1], 1)
+        for _, counts in pipeline(count, row_blocks(len(rows), rows.shape[1], fewest), None):
+            np.add(seen.counts, counts, out=seen.counts)
+        return None if stop.is_set() else seen
+
+    def __add__(self, other: CodeCounts) -> CodeCounts:
+        levels = tuple(
+            a if np.array_equal(a, b) else np.union1d(a, b) for a, b in zip(self.levels, other.levels, strict=True)
+        )
+        total = CodeCounts(levels, np.zeros((len(self.counts), sum(map(len, levels)))))
+        for part in (self, other):
+            places = [np.searchsorted(whole, own) for whole, own in zip(levels, part.levels, strict=True)]
+            cells = np.concatenate(places) + np.repeat(total.first, part.width)
+            total.counts[:, cells] += part.counts
+        return total
+
+    def by_column(self, size: Int64) -> list[Array]:
+        """One table (classes × codes below `size`) per column."""
+        return spread(self.levels, size, np.split(self.counts, self.first[1:], axis=1))
+
+
+def spread(
+    levels: Sequence[Int64], size: Int64, tables: Sequence[Array], elsewhere: Sequence[Array] | None = None
+) -> list[Array]:
+    """Tables of levels (classes × levels) as tables of all codes; `elsewhere` fills the codes without a level."""
+    full = []
+    for column, (own, table) in enumerate(zip(levels, tables, strict=True)):
+        if len(own) == size[column]:
+            full.append(table)
+            continue
+        wide = np.zeros((len(table), size[column]))
+        if elsewhere is not None:
+            wide += elsewhere[column][:, None]
+        wide[:, own] = table
+        full.append(wide)
+    return full
+
+
+def as_codes(rows: AnyArray) -> Int64:
+    """A block of rows as the kernels read it; fractions are cut off as scikit-learn does."""
+    return np.ascontiguousarray(rows, dtype=np.int64)
+
+
+def places_among(levels: Sequence[Int64], codes: Int64, size: Int64) -> Int64:
+    """Codes as places among the levels of their column; next to the last place for a code without a level.
+
+    From `size` on a code is a stranger and stays one. Most columns have all levels, so there is nothing to do.
+    """
+    scattered = [column for column, own in enumerate(levels) if own[-1] + 1 != len(own)]
+    if not scattered:
+        return codes
+    places = codes.copy()
+    for column in scattered:
+        own, cells = levels[column], codes[:, column]
+        place = np.searchsorted(own, cells)
+        known = own[np.minimum(place, len(own) - 1)] == cells
+        strange = np.where(cells < size[column], len(own), cells)
+        places[:, column] = np.where(known | (cells < 0), np.where(cells < 0, cells, place), strange)
+    return places
+
+
+def _largest(rows: AnyArray) -> list[int]:
+    """The largest code of each column."""
+
+    def bounds(block: slice) -> tuple[Int64, Int64]:
+        low, high = np.zeros(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64)
+        code_bounds(as_codes(rows[block]), low, high)
+        return low, high
+
+    largest = np.zeros(rows.shape[1], dtype=np.int64)
+    for low, high in run(bounds, row_blocks(len(rows), rows.shape[1]), None):
+        if low.min(initial=0) < 0:
+            raise NegativeCode
+        np.maximum(largest, high, out=largest)
+    return [int(high) for high in largest]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +213,7 @@ class CodeLines:
         return bool(add_code_lines(places, self.first, self.width, self.size, self.lines, joint))
 
 
-class CategoricalNB(NaiveBayes):
+class CategoricalNB(NaiveBayes[CodeCounts]):
     """Columns of category codes 0, 1, …, each with its own distribution in each class.
 
     A category that was never heard of contributes nothing to a prediction.
@@ -102,7 +251,7 @@ class CategoricalNB(NaiveBayes):
     (array(['wet', 'dry'], dtype='<U3'), array([2, 3]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **CONSTRAINTS,
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -121,8 +270,8 @@ class CategoricalNB(NaiveBayes):
         alpha: float = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: ColumnLike | None = None,
+        min_categories: int | ColumnLike | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -133,19 +282,18 @@ class CategoricalNB(NaiveBayes):
     @property
     def category_count_(self) -> list[Array]:
         """One table of weights (n_classes × n_categories) per column."""
-        seen: CodeCounts = self._seen[1]
-        return seen.by_column(self.n_categories_)
+        return self._seen[1].by_column(self.n_categories_)
 
     @property
     def feature_log_prob_(self) -> list[Array]:
         """One table of log P(category | class) (n_classes × n_categories) per column."""
         return self._beliefs.by_column
 
-    def _read(self, X: Any, *, reset: bool) -> NDArray[Any]:
+    def _read(self, X: RowsLike, *, reset: bool) -> AnyArray:
         with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
             return np.asarray(validate_data(self, X, reset=reset))
 
-    def _observe(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> CodeCounts:
+    def _observe(self, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> CodeCounts:
         try:
             return CodeCounts.observe(rows, y, weight, n_classes)
         except NegativeCode:
@@ -170,7 +318,7 @@ class CategoricalNB(NaiveBayes):
             )
         return least.astype(np.int64)
 
-    def _spreads(self, rows: NDArray[Any]) -> list[Certainty]:
+    def _spreads(self, rows: AnyArray) -> list[Certainty]:
         alpha = float(self._check_alpha())
         tables = [(counts + alpha).T for counts in self.category_count_]
 
@@ -181,7 +329,7 @@ class CategoricalNB(NaiveBayes):
 
         return [add_spread]
 
-    def _scorer(self, rows: NDArray[Any]) -> BlockScorer:
+    def _scorer(self, rows: AnyArray) -> BlockScorer:
         def score(block: slice, joint: Array) -> None:
             if not self._beliefs.add(as_codes(rows[block]), joint):
                 raise DataError(NEGATIVE)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, ColumnLike, Int32
 from likely.errors import SettingsError
 from likely.families.gaussian import LOG_ROOT_TAU, add_bells
 from likely.families.gaussian_kernels import PLAIN, add_gaussian
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
+from likely.models.protocols import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.numerics import log_of
 from likely.parallel import row_blocks, total
@@ -38,7 +38,7 @@ class Spread:
         return Spread(self.by_class + other.by_class, self.overall + other.overall)
 
 
-class GaussianNB(NaiveBayes):
+class GaussianNB(NaiveBayes[Spread]):
     """One bell curve per class and column; all variances are widened by a share of the largest one.
 
     Parameters
@@ -70,29 +70,29 @@ class GaussianNB(NaiveBayes):
     (array([1]), [-2.0, -1.3333333333333333])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "priors": ["array-like", None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+    def __init__(self, *, priors: ColumnLike | None = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _read(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        rows: NDArray[Any] = validate_data(self, X, reset=reset, ensure_all_finite=False)
+    def _read(self, X: RowsLike, *, reset: bool) -> AnyArray:
+        rows: AnyArray = validate_data(self, X, reset=reset, ensure_all_finite=False)
         if reset:
             self._dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
         return rows
 
-    def _observe(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> Spread:
+    def _observe(self, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> Spread:
         if weight is None:
             by_class = self._moments(rows, y, None, n_classes)
             return Spread(by_class, by_class.pooled())
         overall = self._moments(rows, np.zeros(len(y), dtype=np.int32), None, 1)
         return Spread(self._moments(rows, y, weight, n_classes), overall)
 
-    def _moments(self, rows: NDArray[Any], y: NDArray[np.int32], weight: Array | None, n_classes: int) -> Moments:
+    def _moments(self, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> Moments:
         """Moments of all blocks of rows; without weights they show whether a cell is no number."""
 
         def observe(block: slice) -> Moments:
@@ -106,7 +106,7 @@ class GaussianNB(NaiveBayes):
         blocks = row_blocks(len(rows), rows.shape[1], fewest=8 * n_classes)
         return total(observe, blocks, None)
 
-    def _refuse_gaps(self, rows: NDArray[Any]) -> None:
+    def _refuse_gaps(self, rows: AnyArray) -> None:
         """Say, as scikit-learn does, which of NaN and infinity the counts have shown to be there."""
         with np.errstate(invalid="ignore"):  # it adds all cells up to begin with
             assert_all_finite(rows, input_name="X", estimator_name=type(self).__name__)
@@ -135,20 +135,20 @@ class GaussianNB(NaiveBayes):
             raise SettingsError("Priors must be non-negative.")
         return shares
 
-    def _prior(self) -> Array:
+    def _prior_shares(self) -> Array:
         return np.asarray(self.class_prior_, dtype=np.float64)
 
     def _log_start(self) -> Array:
-        return log_of(self._prior())
+        return log_of(self._prior_shares())
 
     def _prior_is_counted(self) -> bool:
         return self.priors is None
 
-    def _spreads(self, rows: NDArray[Any]) -> list[Certainty]:
+    def _spreads(self, rows: AnyArray) -> list[Certainty]:
         n, mean, deviation = self._seen[1].by_class.n, np.asarray(self.theta_, dtype=np.float64), self._deviation()
         return [lambda block, *out: add_bells(n, mean, deviation, np.asarray(rows[block], dtype=np.float64), *out)]
 
-    def _precision(self, rows: NDArray[Any]) -> Any:
+    def _precision(self, rows: AnyArray) -> np.dtype[np.floating]:
         own = rows.dtype if rows.dtype.kind == "f" else np.float64
         return np.result_type(own, self.theta_.dtype)
 
@@ -158,7 +158,7 @@ class GaussianNB(NaiveBayes):
         in_range = (self.var_ >= limits.tiny) & (self.var_ <= limits.max)
         return np.asarray(np.where(in_range, np.sqrt(self.var_, dtype=np.float64), self._beliefs))
 
-    def _scorer(self, rows: NDArray[Any]) -> BlockScorer:
+    def _scorer(self, rows: AnyArray) -> BlockScorer:
         mean, deviation = np.asarray(self.theta_, dtype=np.float64), self._deviation()
         precision, log_peak = 1.0 / deviation, -np.log(deviation) - LOG_ROOT_TAU
 

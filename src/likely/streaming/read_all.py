@@ -13,7 +13,7 @@ from likely.engines.pieces import JudgedFile, Pass, columns_read, judge_usual, l
 from likely.errors import DataError, FileError, LikelyError, missing_columns
 from likely.io.sources import Piece
 from likely.io.table import FileTable
-from likely.models.evidence.columns import finite_numbers
+from likely.models.evidence.encoding import finite_numbers
 from likely.progress import Shown
 from likely.table import as_table, encode_column
 from likely.table.labels import row_weights

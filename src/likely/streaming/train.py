@@ -147,7 +147,7 @@ class Checkpoint:
         """What was counted before and where to go on, or nothing."""
         if not self.path.exists() or not self.places.exists():
             return None, None
-        from likely.models.saving import load
+        from likely.models.persistence import load
 
         try:
             found, text = load(self.path), self.places.read_bytes()

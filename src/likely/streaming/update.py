@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.engines import pieces
+from likely.engines.memory import Rows
 from likely.engines.pieces import (
     Counter,
     Pass,
@@ -22,14 +23,14 @@ from likely.engines.pieces import (
 from likely.engines.plan import recipes_in
 from likely.errors import DataError, Setting, SettingsError, missing_columns
 from likely.io.table import FileTable, open_table
-from likely.models.evidence.counts import count_rows
+from likely.models.evidence.prepare import count_rows
 from likely.models.learner import Learner
 from likely.models.protocols import Refreshes
 from likely.progress import Shown
 from likely.stats import Summary
 from likely.streaming import read_all
 from likely.streaming.train import Learns
-from likely.table import Labels, Table, encode_column
+from likely.table import Table, encode_column
 from likely.table.labels import row_weights
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ def _count(
         labels, given = encode_column(rows.cells(label)), row_weights(None, rows, classifier.schema_.weight)
         weight = np.ones(rows.n_rows) if given is None else given
         there = weight > 0.0  # a row without weight is as if it were not there
-        codes = Labels(labels.classes, labels.codes[there])
-        return count_rows(rows.take(there), classifier.schema_, codes, weight[there], recipes, 1)
+        counted = Rows(rows.take(there), labels.classes, labels.codes[there], weight[there], 1, recipes)
+        return count_rows(counted, classifier.schema_)
 
     def count(turn: Turn) -> Summary:
         return counter.count(turn.piece) if isinstance(classifier, Learner) else told(turn.piece, by_cells)

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_
 
 import likely
 from likely import ConvNetClassifier, DataError, Loss, ModelFileError, SchemaError, SettingsError
-from likely.models.saving import packed
+from likely.models.persistence import packed
 
 DIGITS = load_digits()
 IMAGES, LABELS = DIGITS.images, np.array(list("abcdefghij"))[DIGITS.target]

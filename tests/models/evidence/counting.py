@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from likely.models.evidence.counts import count_rows
+from likely.engines.memory import Rows
+from likely.models.evidence.prepare import count_rows
 from likely.stats import Summary
 from likely.table import as_table, labels_of
 from likely.table.schema import Schema
@@ -18,4 +19,4 @@ def counted(table: Any, y: Any = None, weight: Any = None, kinds: Any = None) ->
     schema = Schema.infer(rows, None, overrides=kinds)
     labels = labels_of(np.zeros(rows.n_rows, dtype=np.int64) if y is None else np.asarray(y), rows)
     weights = np.ones(rows.n_rows) if weight is None else np.asarray(weight, dtype=np.float64)
-    return count_rows(rows, schema, labels, weights, {}, 1), schema
+    return count_rows(Rows(rows, labels.classes, labels.codes, weights, 1), schema), schema

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from likely.errors import DataError
-from likely.models.evidence.binning import fit_encoding
-from likely.models.evidence.columns import BinCounts, NominalColumn, NumericColumn, encode_table
-from likely.models.evidence.counts import binned_summary, code_counts
+from likely.models.evidence.encoding import NominalColumn, NumericColumn, encode_table
+from likely.models.evidence.prepare import BinCounts, binned_summary, code_counts, fit_encoding
 from likely.stats import ValueCounts
 from likely.stats.binning import equal_frequency_bins
 from likely.table import as_table

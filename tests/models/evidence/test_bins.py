@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.models.evidence.binning import fit_encoding
-from likely.models.evidence.columns import NominalColumn
+from likely.models.evidence.encoding import NominalColumn
 from likely.models.evidence.kernels import find_bins
+from likely.models.evidence.prepare import fit_encoding
 from likely.stats.binning import cuts_between, equal_frequency_bins
 from likely.table import as_table
 from tests.models.evidence.counting import counted

@@ -14,7 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
 from likely import DataError, EvidenceClassifier, Loss, ModelFileError, SettingsError
-from likely.models.evidence.counts import code_counts
+from likely.models.evidence.prepare import code_counts
+from likely.progress import Progress
 from likely.stats import Histogram, ValueCounts
 from likely.store import container
 
@@ -309,11 +310,12 @@ def test_a_notebook_shows_it(fitted: EvidenceClassifier) -> None:
 
 
 def test_progress_and_time_limit() -> None:
-    steps: list[str] = []
+    steps: list[Progress] = []
     table, y = mixed()
     quick = EvidenceClassifier(progress=steps.append, time_limit=1e-9).fit(table, y)
-    assert steps[0] == "weighing columns"
-    assert steps[-1] == "fitting all rows"
+    assert steps[0].what == "weighing columns"
+    assert steps[-1].what == "fitting all rows"
+    assert steps[-1].share == 1.0
     assert quick.pairs_ == []
     assert quick.score(table, y) > 0.6
 

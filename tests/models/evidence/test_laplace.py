@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
-from likely.models.evidence.hyperparameters import LaplaceRows
 from likely.models.evidence.laplace import laplace_mode, largest_supported_variance
+from likely.models.evidence.predictor import LaplaceRows
 from likely.models.evidence.search import VARIANCE_GRID
 
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import likely
 from likely import EvidenceClassifier, NotMergeable
-from likely.models.evidence.columns import NumericColumn
+from likely.models.evidence.encoding import NumericColumn
 from tests.models.evidence.test_binning import same_column
 from tests.models.evidence.test_classifier import mixed
 from tests.models.evidence.test_updates import same

@@ -63,7 +63,7 @@ def test_without_names_the_columns_that_say_most(trips: EvidenceClassifier) -> N
     shapes(picture)
     assert picture.figure.axes[0].get_title(loc="left") == "number"
     assert len(picture.figure.axes) == 2 * 4
-    assert "3 further columns" in plot_main_effects(trips, most=1).title
+    assert "3 further columns" in plot_main_effects(trips.model_, most=1).title
 
 
 def test_a_pair_is_a_heat_map(trips: EvidenceClassifier) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from likely.models.evidence.design import Design
-from likely.models.evidence.priors import UNIT_BASIS, Basis, kronecker, numeric_covariance
-from likely.models.evidence.row_source import Rows
-from likely.models.evidence.solver import log_prior, solve
+from likely.models.evidence.design import UNIT_BASIS, Basis, Design
+from likely.models.evidence.encoding import kronecker, numeric_covariance
+from likely.models.evidence.fitter import solve
+from likely.models.evidence.row_source import Rows, log_prior
 from likely.numerics import lbfgs
 from likely.parallel import WorkerPool
 
@@ -98,10 +98,10 @@ def test_the_least_is_found() -> None:
     y = (rng.random(n) < 1 / (1 + np.exp(-hot @ rng.normal(size=7)))).astype(np.int32)
     oracle = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, max_iter=1000)
     prior = log_prior(np.bincount(y).astype(float))
-    design = Design.of_columns([Basis.identity(5), Basis.identity(4)])
+    design = Design.of([(Basis.identity(5), UNIT_BASIS), (Basis.identity(4), UNIT_BASIS)])
     rows = Rows(codes, y, np.ones(n), 2, np.tile(-prior, (n, 1)), WorkerPool(1))
-    fit = solve(rows, design, np.full(2, np.sqrt(0.5)), np.zeros((7, 1)), 1e-12)
-    found = fit.coefficients[:, 0] * np.sqrt(0.5)
+    coefficients, _, _ = solve(rows, design, np.full(2, np.sqrt(0.5)), np.zeros((7, 1)), 1e-12)
+    found = coefficients[:, 0] * np.sqrt(0.5)
     np.testing.assert_allclose(found, oracle.fit(hot, y).coef_[0], atol=1e-4)
 
 

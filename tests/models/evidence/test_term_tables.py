@@ -7,7 +7,7 @@ import pandas as pd
 
 from likely import EvidenceClassifier
 from likely.models.difference import differences
-from likely.models.evidence.term_tables import table_differences
+from likely.models.evidence.explain import table_differences
 
 
 def rows(seed: int, slope: float, n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely.models.evidence.binning import fit_encoding
-from likely.models.evidence.columns import encode_table
-from likely.models.evidence.encoding import Encoding, Terms
+from likely.models.evidence.encoding import Encoding, Terms, encode_table
 from likely.models.evidence.fitter import EncodedData, Fitter
-from likely.models.evidence.interactions import candidate_terms, screening_scores
+from likely.models.evidence.prepare import fit_encoding
 from likely.models.evidence.row_source import Rows
-from likely.models.evidence.search import inner_folds, n_inner_folds
+from likely.models.evidence.search import candidate_terms, inner_folds, n_inner_folds, screening_scores
 from likely.parallel import WorkerPool
 from likely.table import as_table
 from tests.models.evidence.counting import counted

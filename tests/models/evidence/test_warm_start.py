@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from likely.models.evidence.binning import fit_encoding
+from likely.engines.memory import Rows
 from likely.models.evidence.encoding import Encoding, Terms
 from likely.models.evidence.fit import fit_experts
 from likely.models.evidence.fitter import Expert
-from likely.models.evidence.hyperparameters import Hyperparameters
-from likely.models.evidence.predictor import AdditiveModel
-from likely.models.evidence.prepare import FitContext, encode_rows
+from likely.models.evidence.predictor import AdditiveModel, Hyperparameters
+from likely.models.evidence.prepare import FitContext, encode_rows, fit_encoding
 from likely.models.evidence.updates import warm_start
 from likely.parallel import WorkerPool
 from likely.table import Table, as_table, labels_of
@@ -41,7 +40,7 @@ def learned(frame: Encoding, n_scores: int) -> tuple[AdditiveModel, Expert]:
     """A model of one expert with some coefficients."""
     design = frame.design(TERMS)
     u = np.random.default_rng(1).normal(size=(design.n_coefficients, n_scores))
-    expert = Expert(TERMS, design, u, np.ones(len(design.layout)), np.zeros(n_scores), 0)
+    expert = Expert(TERMS, design, u, np.ones(len(design.layout)), np.zeros(n_scores))
     ways = Hyperparameters.default(len(frame.columns), 0, np.ones(2 if n_scores == 1 else n_scores), 0.3)
     return AdditiveModel.empty(frame, TERMS, n_scores, 0, ways).plus(expert, 1.0), expert
 
@@ -71,8 +70,9 @@ def test_under_other_bins_it_begins_near() -> None:
     before, after = framed(some), framed(more)
     ways = Hyperparameters.default(4, 0, np.ones(2), 0.3)
     y = np.random.default_rng(2).random(300) < np.where(np.nan_to_num(table(300)["n"].astype(float)) > 0, 0.9, 0.2)
-    how = FitContext(counted(some, kinds=KINDS)[1], {}, 0, WorkerPool(1), 1)
-    data, _ = encode_rows(before, some, labels_of(y, some), np.ones(300), how)
+    how = FitContext(counted(some, kinds=KINDS)[1], 0, WorkerPool(1))
+    labels = labels_of(y, some)
+    data, _ = encode_rows(before, Rows(some, labels.classes, labels.codes, None, 1), how)
     model, passes = fit_experts(data, ways)
     begun = warm_start(model, after, Terms.none())
     mine, theirs = (np.array([one.columns[0].codes(more)]).ravel() for one in (before, after))

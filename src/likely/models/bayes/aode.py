@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
 from sklearn.utils import Tags
@@ -13,11 +14,24 @@ from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.engines.plan import Task
 from likely.errors import SettingsError, did_you_mean, listed
-from likely.families import Settings, smoothing_by_column
+from likely.families import Settings
 from likely.measures import information_gain
 from likely.models.learner import Learner
-from likely.models.setting_checks import BINS, COUNTED, Check, are_numbers, refusal, whole_from
-from likely.models.settings import PairChanges, at_least_one, not_negative
+from likely.models.settings import (
+    BINS,
+    COUNTED,
+    Check,
+    FamiliesLike,
+    PairChanges,
+    SchemaLike,
+    SmoothingLike,
+    TokenizerLike,
+    are_numbers,
+    not_negative,
+    refusal,
+    whole_from,
+)
+from likely.scorer import Priors
 from likely.stats import Cuts, Histogram, PairCounts, Part, Summary, ValueCounts
 from likely.stats.binning import cut
 from likely.table.schema import Schema
@@ -29,7 +43,7 @@ MOST_CELLS = 1 << 23
 """Classes × pairs of values that are counted unless the user allows more: 64 MiB."""
 
 
-def _are_cuts(name: str, given: Any) -> None:
+def _are_cuts(name: str, given: object) -> None:
     if given is None:
         return
     if not isinstance(given, Mapping) or not all(map(are_numbers, given.values())):
@@ -74,13 +88,13 @@ class AODEClassifier(Learner):
     def __init__(
         self,
         *,
-        smoothing: Any = 0.5,
-        priors: Any = None,
-        families: Any = None,
-        schema: Any = None,
-        text: Any = None,
+        smoothing: SmoothingLike = 0.5,
+        priors: Priors = None,
+        families: FamiliesLike = None,
+        schema: SchemaLike = None,
+        text: TokenizerLike = None,
         bins: int = 6,
-        cuts: Any = None,
+        cuts: Mapping[str, Sequence[float]] | None = None,
         min_cases: float = 1.0,
         max_cells: int = MOST_CELLS,
         n_jobs: int | None = None,
@@ -126,8 +140,7 @@ class AODEClassifier(Learner):
         rows, assigned = task.rows, dict(task.assigned)
         wanted = tuple(name for name, family in assigned.items() if family == "aode")
         given = cuts_given(self.cuts, [name for name in wanted if task.schema.kinds[name] == "numeric"])
-        most = at_least_one("max_cells", self.max_cells)
-        chosen, cuts = chosen_columns(rows, task.schema, wanted, given, at_least_one("bins", self.bins), most)
+        chosen, cuts = chosen_columns(rows, task.schema, wanted, given, int(self.bins), int(self.max_cells))
         left_out = {"numeric": "bins", "nominal": "categorical"}
         assigned |= {name: left_out[task.schema.kinds[name]] for name in wanted if name not in chosen}
         again = rows.with_recipes({**rows.recipes, **cuts})
@@ -137,11 +150,7 @@ class AODEClassifier(Learner):
         return {**super()._usual_families(), "numeric": "aode", "nominal": "aode", "sparse": "aode"}
 
     def _settings(self, columns: tuple[str, ...]) -> Settings:
-        return Settings(
-            smoothing=smoothing_by_column(self.smoothing, columns),
-            bins=at_least_one("bins", self.bins),
-            fewest=not_negative("min_cases", self.min_cases),
-        )
+        return replace(super()._settings(columns), fewest=float(self.min_cases))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -152,12 +161,10 @@ class AODEClassifier(Learner):
 # What must be known before pairs are counted: where numbers are cut, and which columns there is room for.
 
 
-def cuts_given(given: Any, numeric: Sequence[str]) -> dict[str, Cuts]:
+def cuts_given(given: Mapping[str, Sequence[float]] | None, numeric: Sequence[str]) -> dict[str, Cuts]:
     """Cuts that the user gave, checked: columns that are there, finite numbers that ascend."""
     if given is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise SettingsError(f"cuts is {given!r}, but it is a mapping of numeric columns to ascending numbers.")
     strange = [name for name in given if name not in set(numeric)]
     if strange:
         hint = did_you_mean(str(strange[0]), list(numeric))
@@ -207,7 +214,7 @@ def _cells(sizes: Iterable[int]) -> int:
     return int(each.sum() + (each.sum() ** 2 - (each**2).sum()) / 2)
 
 
-def _ascending(name: str, given: Any) -> Array:
+def _ascending(name: str, given: Sequence[float]) -> Array:
     at = np.asarray(given, dtype=np.float64)
     if at.ndim != 1 or not np.isfinite(at).all() or (at[1:] <= at[:-1]).any():
         raise SettingsError(f"The cuts of {name!r} are not finite numbers in ascending order.")

@@ -14,25 +14,31 @@ from likely.arrays import Array
 from likely.engines.in_place import counted_schema
 from likely.engines.plan import Families, Task
 from likely.errors import SettingsError
-from likely.families import Settings, Smoothing, smoothing_by_column
+from likely.families import Settings, Smoothing
 from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
 from likely.models.learner import Learner
-from likely.models.setting_checks import BELIEFS, BINS, Check, is_smoothing, one_of, optional
+from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import (
-    CHOICES,
+    BELIEFS,
+    BINS,
     Changes,
+    Check,
+    FamiliesLike,
     Missing,
+    SchemaLike,
+    SmoothingLike,
+    TokenizerLike,
     Unseen,
     Variance,
     Weighting,
-    at_least_one,
-    checked,
-    not_negative,
+    is_smoothing,
+    one_of,
+    optional,
 )
 from likely.parallel import run
-from likely.scorer import Model, evidence_for
+from likely.scorer import Model, Priors, evidence_for
 from likely.stats import Histogram, Part, Summary
 from likely.table import index_levels
 
@@ -75,7 +81,7 @@ class BayesClassifier(Learner):
         **BELIEFS,
         **BINS,
         "smoothing": partial(is_smoothing, auto=True),
-        "weights": optional(one_of(*CHOICES["weights"])),
+        "weights": optional(one_of("learned")),
     }
 
     exponents_: FeatureWeights | None = None
@@ -83,11 +89,11 @@ class BayesClassifier(Learner):
     def __init__(
         self,
         *,
-        smoothing: Any = 1.0,
-        priors: Any = None,
-        families: Any = None,
-        schema: Any = None,
-        text: Any = None,
+        smoothing: SmoothingLike = 1.0,
+        priors: Priors = None,
+        families: FamiliesLike = None,
+        schema: SchemaLike = None,
+        text: TokenizerLike = None,
         missing: Missing = "ignore",
         unseen: Unseen = "ignore",
         variance: Variance = "unbiased",
@@ -113,7 +119,7 @@ class BayesClassifier(Learner):
         self.weights = weights
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         task = self._task(X, y, sample_weight)  # families that are left open are chosen by the rows
         warn_if_unsaved(task.rows.classes)
@@ -135,7 +141,7 @@ class BayesClassifier(Learner):
         """
         return self._resettle(changes)
 
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn the weights of the columns anew from rows that have been learned: all of them, or a fair sample."""
         check_is_fitted(self)
         if not self._wants_weights():
@@ -218,7 +224,7 @@ class BayesClassifier(Learner):
     # Weights of columns need rows, so they do not follow from the summary: without rows they stay, and are stale.
 
     def _wants_weights(self) -> bool:
-        return self.weights is not None and checked("weights", self.weights) == "learned"
+        return self.weights == "learned"
 
     def _learned_weights(self, task: Task, summary: Summary, settings: Settings) -> FeatureWeights:
         rows = placed(task, summary.classes.labels, self.n_jobs)
@@ -245,7 +251,7 @@ class BayesClassifier(Learner):
         learned = self.exponents_ if self._wants_weights() else None
         return (None, None) if learned is None else (learned.weights, learned.offsets)
 
-    def _weights_kept(self) -> dict[str, Any] | None:
+    def _weights_kept(self) -> dict[str, object] | None:
         return None if self.exponents_ is None else self.exponents_.kept(self.families_)
 
     def _restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
@@ -254,18 +260,6 @@ class BayesClassifier(Learner):
             return self._settle(summary, families)
         self.exponents_ = read_weights(weights, families, len(summary.classes))
         return super()._settle(summary, families)
-
-    def _settings(self, columns: tuple[str, ...]) -> Settings:
-        return Settings(
-            smoothing=smoothing_by_column(self.smoothing, columns, auto=True),
-            missing=checked("missing", self.missing),
-            unseen=checked("unseen", self.unseen),
-            unbiased=checked("variance", self.variance) == "unbiased",
-            variance_floor=not_negative("variance_floor", self.variance_floor),
-            weighting=checked("weighting", self.weighting),
-            normalise=bool(self.normalise),
-            bins=at_least_one("bins", self.bins),
-        )
 
 
 def _why(found: Mapping[str, float]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.engines.memory import Rows
 from likely.engines.plan import Task
 from likely.errors import DataError, ModelFileError
@@ -52,7 +52,7 @@ class FeatureWeights:
     offsets: Array
     stale: bool = False
 
-    def kept(self, columns: Iterable[str]) -> dict[str, Any]:
+    def kept(self, columns: Iterable[str]) -> dict[str, object]:
         """Plain values for a file, the weights in the order of the columns."""
         of = [self.weights[name] for name in columns]
         return {"of": of, "offsets": self.offsets.tolist(), "stale": self.stale}
@@ -142,7 +142,7 @@ def _fit(log_likelihoods: Array, y: NDArray[np.int32], weight: Array, log_prior:
     return x[:n_units], x[n_units:]
 
 
-def placed(task: Task, classes: NDArray[Any], n_jobs: int | None) -> Task:
+def placed(task: Task, classes: AnyArray, n_jobs: int | None) -> Task:
     """The rows of a task among the classes that were learned."""
     rows = task.rows
     places = np.append(index_levels(rows.classes.tolist(), classes.tolist()), -1)[rows.y]

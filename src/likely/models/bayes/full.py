@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, Unpack
+from typing import ClassVar, Literal, Self, Unpack, get_args
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
-from likely.families import Settings, smoothing_by_column
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.protocol import Covariance
 from likely.models.learner import Learner
-from likely.models.setting_checks import BELIEFS as MODEL_CHECKS
-from likely.models.setting_checks import Check, one_of
 from likely.models.settings import (
-    CHOICES,
+    BELIEFS,
+    Check,
+    FamiliesLike,
     FullChanges,
     Missing,
+    SchemaLike,
+    SmoothingLike,
+    TokenizerLike,
     Unseen,
     Variance,
     Weighting,
-    checked,
-    not_negative,
+    one_of,
     share_or_auto,
 )
+from likely.scorer import Priors
 
 
 class FullBayesClassifier(Learner):
@@ -50,8 +52,8 @@ class FullBayesClassifier(Learner):
     """
 
     setting_checks: ClassVar[Mapping[str, Check]] = {
-        **MODEL_CHECKS,
-        "covariance": one_of(*CHOICES["covariance"]),
+        **BELIEFS,
+        "covariance": one_of(*get_args(Covariance)),
         "shrinkage": share_or_auto,
     }
 
@@ -60,11 +62,11 @@ class FullBayesClassifier(Learner):
         *,
         covariance: Covariance = "full",
         shrinkage: float | Literal["auto"] = "auto",
-        smoothing: Any = 1.0,
-        priors: Any = None,
-        families: Any = None,
-        schema: Any = None,
-        text: Any = None,
+        smoothing: SmoothingLike = 1.0,
+        priors: Priors = None,
+        families: FamiliesLike = None,
+        schema: SchemaLike = None,
+        text: TokenizerLike = None,
         missing: Missing = "ignore",
         unseen: Unseen = "ignore",
         variance: Variance = "unbiased",
@@ -122,19 +124,6 @@ class FullBayesClassifier(Learner):
 
     def _usual_families(self) -> Mapping[str, str]:
         return {**super()._usual_families(), "numeric": "multivariate", "sparse": "multivariate"}
-
-    def _settings(self, columns: tuple[str, ...]) -> Settings:
-        return Settings(
-            smoothing=smoothing_by_column(self.smoothing, columns),
-            missing=checked("missing", self.missing),
-            unseen=checked("unseen", self.unseen),
-            unbiased=checked("variance", self.variance) == "unbiased",
-            variance_floor=not_negative("variance_floor", self.variance_floor),
-            weighting=checked("weighting", self.weighting),
-            normalise=bool(self.normalise),
-            covariance=checked("covariance", self.covariance),
-            shrinkage=share_or_auto("shrinkage", self.shrinkage),
-        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -19,17 +19,18 @@ from likely.explain import Explanation
 from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool
 from likely.models.convnet.network import EpochLoss, Network, TrainingOptions, train, validation_rows
-from likely.models.setting_checks import (
+from likely.models.settings import (
     Check,
+    between,
     check_settings,
     is_schema,
     is_truth,
     one_of,
     optional,
     refusal,
+    whole,
     whole_from,
 )
-from likely.models.settings import between, whole
 from likely.numerics import is_between
 from likely.progress import StepBar
 from likely.store import Reader, Writer

@@ -32,16 +32,15 @@ need is counted, rows can be added and taken out: the model is then weighted nai
 
 Reading order:
     classifier       parameters, fit, predict, intervals; `updates` adds, forgets, merges, refreshes; `explain`, `plot`
-    prepare          table → encoded rows: `counts`, `binning`, `columns` (bins and codes), `text_scores`
-    encoding         codes at three resolutions, and the design of a choice of terms
-    priors, design   M of every column; the linear map from coefficients to tables
+    prepare          table → encoded rows: counts, bins; `text_scores`; `stream` the same from files
+    encoding         columns and their codes at three resolutions, priors of tables, the design of a choice of terms
+    design           the linear map from coefficients to tables
     row_source       training rows in memory as blocks to sum over; `spill` the same on disk
-    solver           coefficients by L-BFGS; stacking weights by Newton's method
-    weighted_nb      the first expert;  `fitter` fits all three to some rows
-    interactions     screening of pairs and triples
-    search           inner cross-validation, variance search, one-standard-error rule
-    fit              the whole fit on one page; `hyperparameters` is what it chooses
-    predictor        the fitted model; `laplace` how sure it is; `term_tables` its tables by name
+    weighted_nb      the first expert
+    fitter           fits all three experts to some rows: L-BFGS; stacking weights by Newton's method
+    search           inner cross-validation, variance search, one-standard-error rule, screening of pairs and triples
+    fit              the whole fit on one page
+    predictor        the fitted model and its hyperparameters; `laplace` how sure it is
     kernels          compiled loops over rows
     codec, sql       files and queries
 """

@@ -3,51 +3,63 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.connections import is_relation
 from likely.engines.in_place import counted_schema
-from likely.engines.plan import recipes_for
-from likely.errors import DataError, ModelFileError, NotMergeable, SettingsError, listed
-from likely.explain import Contrast, Explanation, rank
-from likely.explain.contrast import target_and_rivals
+from likely.engines.memory import Recipes
+from likely.engines.memory import Rows as TableRows
+from likely.engines.plan import recipes_for, recipes_in
+from likely.errors import DataError, ModelFileError, SettingsError
+from likely.explain import Explanation, rank
 from likely.explain.credible import check_level
-from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models import prediction
+from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
-from likely.models.evidence.codec import read_evidence, write_evidence
-from likely.models.evidence.counts import binned_summary, code_counts, count_plan, weighted_nb_from_counts
+from likely.models.evidence import prepare
+from likely.models.evidence.codec import read_evidence
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, table_of, terms_page
-from likely.models.evidence.fit import EvidenceFit, Options
-from likely.models.evidence.hyperparameters import Hyperparameters
-from likely.models.evidence.in_place import count_in_place, drawn_rows, judge_in_place, prepare_in_place
-from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
-from likely.models.evidence.prepare import FitContext, Preparation, prepare_rows
-from likely.models.evidence.settings import CHECKS
+from likely.models.evidence.fit import STEPS, EvidenceFit, Options
+from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters
 from likely.models.evidence.text_scores import FAMILY, TextModel
 from likely.models.evidence.updates import (
-    GivenRows,
     Side,
     corrected_anew,
-    count_further,
     merge_hyperparameters,
     refuse_sparse,
     rows_with_weight,
-    ways_for,
+    weighted_nb_from_counts,
 )
-from likely.models.setting_checks import Check, check_settings
+from likely.models.learner import refuse_other_families
+from likely.models.protocols import Labelling, RowsLike, Weights
+from likely.models.settings import (
+    COMMON,
+    Check,
+    SchemaLike,
+    TokenizerLike,
+    are_tokenizers,
+    check_settings,
+    is_positive,
+    is_progress,
+    is_random_state,
+    optional,
+    whole_from,
+)
 from likely.parallel import WorkerPool, one_thread_each
-from likely.scorer import class_prior
+from likely.progress import Shown, StepBar
+from likely.scorer import LogJoint, Model, Priors, class_prior
 from likely.stats import Summary
 from likely.store import Reader, Writer
+from likely.store.codec import write
 from likely.store.summaries import read_summary, write_summary
-from likely.table import Table
+from likely.table import Table, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -73,7 +85,7 @@ class EvidenceClassifier(Classifier):
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
-    progress : called with a few words whenever a new step of learning begins.
+    progress : True for a bar of the steps of learning, None for one on a terminal only, or a function that is told.
     random_state : for the rows that are held out. The same rows and the same number give the same model.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
@@ -89,7 +101,15 @@ class EvidenceClassifier(Classifier):
     stale_: bool
     _corrected: AdditiveModel | None
 
-    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
+    setting_checks: ClassVar[Mapping[str, Check]] = {
+        **COMMON,
+        "max_pairs": optional(whole_from(0)),
+        "max_triples": optional(whole_from(0)),
+        "time_limit": optional(is_positive),
+        "text": are_tokenizers,
+        "progress": is_progress,
+        "random_state": is_random_state,
+    }
 
     def __init__(
         self,
@@ -97,11 +117,11 @@ class EvidenceClassifier(Classifier):
         max_pairs: int | None = None,
         max_triples: int | None = None,
         time_limit: float | None = None,
-        priors: Any = None,
-        schema: Any = None,
-        text: Any = None,
-        progress: Callable[[str], None] | None = None,
-        random_state: int | None = 0,
+        priors: Priors = None,
+        schema: SchemaLike = None,
+        text: TokenizerLike = None,
+        progress: Shown = False,
+        random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.max_pairs = max_pairs
@@ -118,65 +138,64 @@ class EvidenceClassifier(Classifier):
     def pairs_(self) -> list[tuple[str, ...]]:
         """Names of the columns that have a table together: pairs first, then triples."""
         check_is_fitted(self)
-        evidence = self.model_.evidence
-        names = [column.name for column in evidence.encoding.columns]
-        return [tuple(names[place] for place in term) for term in evidence.terms.tuples()]
+        return self.model_.evidence.term_names()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         self._options()
         if is_relation(X):
             task = judge_in_place(X, y, sample_weight, self.schema, self.text, self.n_jobs)
-            self._learn(task.schema, task.rows.recipes, lambda how: prepare_in_place(task, how))
+            self._learn(task.schema, lambda context: prepare_in_place(task, context))
             self._remember_columns(counted_schema(task, self.summary_))
             return self
-        rows = self._training_rows(X, y, sample_weight)
-        given = rows_with_weight(rows)
+        given = rows_with_weight(self._training_rows(X, y, sample_weight))
         warn_if_unsaved(given.labels.classes)
-        recipes = recipes_for(given.table, dict.fromkeys(rows.schema.text, FAMILY), self.text)
-        self._learn(given.schema, recipes, lambda how: prepare_rows(given.table, given.labels, given.weight, how))
-        self._remember_columns(given.schema, named=rows.table.named)
+        tokenizers = recipes_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
+        rows = self._rows(given, tokenizers)
+        self._learn(given.schema, lambda context: prepare.prepare_rows(rows, context))
+        self._remember_columns(given.schema, named=given.table.named)
         return self
 
-    def _learn(self, schema: Schema, recipes: Mapping[str, Any], prepare: Preparation) -> Self:
-        """Forget everything, then learn rows that `prepare` makes ready, wherever they are kept."""
-        options, began = self._options(), time.monotonic()
-        with one_thread_each(), WorkerPool(self.n_jobs) as crew:
-            data, summary = prepare(FitContext(schema, recipes, options.seed, crew, self.n_jobs))
-            evidence = EvidenceFit(data, options, self.progress or (lambda text: None), began).run()
+    def _learn(self, schema: Schema, preparation: prepare.Preparation) -> Self:
+        """Forget everything, then learn rows that `preparation` makes ready, wherever they are kept."""
+        options, started = self._options(), time.monotonic()
+        bar = StepBar(len(STEPS), "step", self.progress)
+        with one_thread_each(), WorkerPool(self.n_jobs) as pool:
+            data, summary = preparation(prepare.FitContext(schema, options.seed, pool))
+            evidence = EvidenceFit(data, options, bar, started).run()
+        bar.end()
         self._remember_columns(schema)
         return self._remember(evidence, summary, stale=False)
+
+    def _rows(self, given: TrainingRows, tokenizers: Recipes) -> TableRows:
+        labels = given.labels
+        return TableRows(given.table, labels.classes, labels.codes, given.weight, self.n_jobs, tokenizers)
 
     def _schema_of(self, table: Table, target: str | None) -> Schema:
         refuse_sparse(table)
         return super()._schema_of(table, target)
 
-    def _counted_rows(self, X: Any, y: Any, sample_weight: Any) -> GivenRows:
-        """Further rows, without those that have no weight; of a table in an engine, a fair sample."""
+    def _further(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TableRows:
+        """Further rows, without those that have no weight."""
         if is_relation(X):
-            return drawn_rows(X, y, sample_weight, self.schema_, self._options().seed)
-        return rows_with_weight(self._further_rows(X, y, sample_weight))
+            return further_rows(X, y, sample_weight, self.schema_, recipes_in(self.summary_))
+        return self._rows(rows_with_weight(self._further_rows(X, y, sample_weight)), recipes_in(self.summary_))
 
-    # EvidenceFit on, forgetting and merging, by counts.
+    # Learning on, forgetting and merging, by counts.
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self:
         """Count more rows; new classes and categories are welcome. Corrections are stale from then on, see `refresh`.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)
-        return self._recount(self.summary_ + self._counted(X, y, sample_weight))
+        return self._recount(self.summary_ + prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Take rows out of the counts; corrections are stale from then on, see `refresh`."""
         check_is_fitted(self)
-        return self._recount(self.summary_ - self._counted(X, y, sample_weight))
-
-    def _counted(self, X: Any, y: Any, sample_weight: Any) -> Summary:
-        if is_relation(X):
-            return count_in_place(X, y, sample_weight, self.schema_, self.summary_)
-        return count_further(self._counted_rows(X, y, sample_weight), self.summary_, self.n_jobs)
+        return self._recount(self.summary_ - prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
     def merge(self, other: Self) -> Self:
         """Add what another classifier of the same columns has counted; corrections are stale from then on.
@@ -186,14 +205,11 @@ class EvidenceClassifier(Classifier):
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        mine, theirs = self.families_, other.families_
-        differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
-        if differing:
-            raise NotMergeable(f"The two classifiers do not read {listed(differing)} in the same way.")
+        refuse_other_families(self.families_, other.families_)
         summary = self.summary_ + other.summary_
-        ways = merge_hyperparameters(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
+        chosen = merge_hyperparameters(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
         more = self if self.summary_.n_rows >= other.summary_.n_rows else other
-        return self._fall_back(ways, summary, more)
+        return self._fall_back(chosen, summary, more)
 
     def __add__(self, other: Self) -> Self:
         """A third classifier that has counted the rows of both."""
@@ -205,7 +221,7 @@ class EvidenceClassifier(Classifier):
         check_is_fitted(self)
         return copy(self)._recount(self.summary_ - self.summary_)
 
-    def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Correct the model anew by rows that have been counted: all of them, or a fair sample with every class.
 
         Bins follow from the counts. Terms, variances and shares stay as they were chosen when it was fitted, so nothing
@@ -213,9 +229,8 @@ class EvidenceClassifier(Classifier):
         """
         check_is_fitted(self)
         options = self._options()
-        given = self._counted_rows(X, y, sample_weight)
-        before, last = self.model_.evidence, self._corrected
-        evidence = corrected_anew(before, last, self.summary_, given, options, self.n_jobs)
+        rows = at_hand(self._further(X, y, sample_weight), self.schema_, options.seed)
+        evidence = corrected_anew(self.model_.evidence, self._corrected, self.summary_, rows, self.schema_, options)
         return self._remember(evidence, self.summary_, stale=False)
 
     def _is_stale(self) -> bool:
@@ -224,43 +239,40 @@ class EvidenceClassifier(Classifier):
     def _recount(self, summary: Summary) -> Self:
         """Settle on other counts of the same columns, say of files; corrections are stale from then on."""
         check_is_fitted(self)
-        ways = ways_for(self.model_.evidence.hyperparameters, self.classes_, summary.classes)
-        return self._fall_back(ways, summary, self)
+        places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist()).astype(np.intp)
+        chosen = self.model_.evidence.hyperparameters.for_classes(places, summary.classes.weights)
+        return self._fall_back(chosen, summary, self)
 
-    def _fall_back(self, ways: Hyperparameters, summary: Summary, last: Self) -> Self:
+    def _fall_back(self, chosen: Hyperparameters, summary: Summary, last: Self) -> Self:
         """Weighted naive Bayes; the last corrections are kept to begin the next ones with, if classes are the same."""
         same = summary.classes.labels.tolist() == last.classes_.tolist()
         self._corrected = last._corrected if same else None
-        return self._remember(weighted_nb_from_counts(ways, summary, self.schema_), summary, stale=True)
+        return self._remember(weighted_nb_from_counts(chosen, summary, self.schema_), summary, stale=True)
 
     def _side(self) -> Side:
         evidence = self.model_.evidence
-        columns = (*(column.name for column in evidence.encoding.columns), *self.schema_.text)
+        columns = (*evidence.encoding.names, *self.schema_.text)
         return Side(evidence.hyperparameters, columns, self.classes_, self.summary_.n_rows)
 
     # Predicting.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; the first of equals."""
-        table = self._read(X)
-        return np.asarray(self.classes_[self.model_.choose(table, self.n_jobs)])
+    predict = prediction.predict
+    predict_proba = prediction.predict_proba
+    predict_log_proba = prediction.predict_log_proba
+    predict_joint_log_proba = prediction.predict_joint_log_proba
+    explain = prediction.explain
+    _scores = prediction.scores
 
-    def predict_proba(self, X: Any) -> Array:
-        """P(class | row), one column per class in the order of `classes_`."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=False, n_jobs=self.n_jobs)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | row)."""
-        table = self._read(X)
-        return self.model_.posterior(table, in_logs=True, n_jobs=self.n_jobs)
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
+    def _log_joint(self, X: RowsLike) -> LogJoint:
         table = self._read(X)
         return self.model_.log_joint(table, self.n_jobs)
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+    def _explanation(self, X: RowsLike) -> Explanation:
+        """Where rows were counted since the last fit, the first contribution says that corrections are stale."""
+        table = self._read(X)
+        return explanation(self.model_, table, stale=self.stale_)
+
+    def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, by the rows learned.
 
         Laplace's approximation: around the fitted tables their coefficients are taken for normal, with the curvature of
@@ -278,22 +290,6 @@ class EvidenceClassifier(Classifier):
 
     # Explaining.
 
-    @overload
-    def explain(self, X: Any, contrast: None = None) -> Explanation: ...
-
-    @overload
-    def explain(self, X: Any, contrast: Any) -> Contrast: ...
-
-    def explain(self, X: Any, contrast: Any = None) -> Explanation | Contrast:
-        """Prior and one contribution per column, pair and triple for each row: they sum to the log joint.
-
-        With `contrast`, log-odds: of one class against another, as in `contrast=("A", "B")`, or against all the rest.
-        Where rows were counted since the last fit, the contribution before all columns says that corrections are stale.
-        """
-        table = self._read(X)
-        why = explanation(self.model_, table, stale=self.stale_)
-        return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
-
     def table_of(self, *columns: str) -> pd.DataFrame:
         """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
 
@@ -306,21 +302,22 @@ class EvidenceClassifier(Classifier):
     def rank(self) -> pd.DataFrame:
         """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
         check_is_fitted(self)
-        return rank(cast(Any, self.model_), binned_summary(self.model_.evidence.encoding, self.summary_))
+        by_counts = Model(self.model_.classes, self.model_.columns, self.model_.prior, ())
+        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_))
 
     def plot_table(self, *columns: str) -> Picture:
         """What each value of a column adds for each class, a panel per column; without names those that say most."""
         from likely.models.evidence.plot import plot_main_effects
 
         check_is_fitted(self)
-        return plot_main_effects(self, columns or None)
+        return plot_main_effects(self.model_, columns or None)
 
     def plot_pair(self, a: str, b: str) -> Picture:
         """A heat map of what two columns say together, beyond what each says alone."""
         from likely.models.evidence.plot import plot_pair
 
         check_is_fitted(self)
-        return plot_pair(self, a, b)
+        return plot_pair(self.model_, a, b)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         stale = self.__sklearn_is_fitted__() and self.stale_
@@ -329,7 +326,7 @@ class EvidenceClassifier(Classifier):
     def _page(self) -> str:
         return learned_page(self, terms_page(self.model_.evidence, stale=self.stale_))
 
-    def with_priors(self, priors: Any) -> Self:
+    def with_priors(self, priors: Priors) -> Self:
         """Another classifier with the same evidence, but other priors."""
         check_is_fitted(self)
         other = copy(self)
@@ -352,7 +349,7 @@ class EvidenceClassifier(Classifier):
 
     def _options(self) -> Options:
         check_settings(self)
-        seed: Any = self.random_state
+        seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31 - 1))
         return Options(self.max_pairs, self.max_triples, self.time_limit, 0 if seed is None else int(seed))
@@ -360,23 +357,24 @@ class EvidenceClassifier(Classifier):
     def _prior_shares(self) -> Array:
         return self.model_.prior
 
-    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array:
+    def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
         raise SettingsError("Evidence tells classes apart and has no density of rows, so novel ones cannot be told.")
 
     def _rows_learned(self) -> int:
         return self.summary_.n_rows
 
-    def _write_learned(self, writer: Writer) -> Any:
+    def _write_learned(self, writer: Writer) -> object:
         return {
             "form": FORM,
             "summary": write_summary(self.summary_, writer),
-            "evidence": write_evidence(self.model_.evidence, writer),
+            "evidence": write(self.model_.evidence, writer),
             "stale": self.stale_,
-            "corrected": write_evidence(self._corrected, writer) if self.stale_ and self._corrected else None,
+            "corrected": write(self._corrected, writer) if self.stale_ and self._corrected else None,
         }
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._options()
+        self.progress = False
         if data.get("form") != FORM:
             raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
         summary = read_summary(data["summary"], reader)
@@ -384,17 +382,17 @@ class EvidenceClassifier(Classifier):
         counted = summary.classes.labels.tolist() == self.classes_.tolist() and type(stale) is bool
         if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
             raise DataError("its counts are not those of its classes")
-        if set(summary.parts) != set(count_plan(self.schema_, texts=True)):
+        if set(summary.parts) != set(prepare.count_plan(self.schema_, texts=True)):
             raise DataError("its counts are not those of its columns")
         evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
-        names = [column.name for column in evidence.encoding.columns]
-        if [*names, *self.schema_.text] != sorted(self.schema_.features, key=[*names, *self.schema_.text].index):
+        names = [*evidence.encoding.names, *self.schema_.text]
+        if names != sorted(self.schema_.features, key=names.index):
             raise DataError("its evidence is not about the columns of its schema")
         for column in evidence.encoding.columns:
-            code_counts(column, summary)  # refuses counts that do not fall into its bins
+            prepare.code_counts(column, summary)  # refuses counts that do not fall into its bins
         last, n_texts = data["corrected"], evidence.text_weights.size
         self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), n_texts)
         self._remember(evidence, summary, stale=stale)
 
-    def _settings_kept(self) -> dict[str, Any]:
+    def _settings_kept(self) -> dict[str, object]:
         return {**super()._settings_kept(), "progress": None}  # a function cannot be saved

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, UInt8
+from likely.arrays import Array, Int32, UInt8
 from likely.errors import ModelFileError
-from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
-from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.hyperparameters import N_EXPERTS, Hyperparameters, LaplaceRows
+from likely.models.evidence.encoding import Column, Encoding, NominalColumn, NumericColumn, Terms
 from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
-from likely.models.evidence.predictor import AdditiveModel, table_starts
+from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, table_starts
 from likely.stats.protocol import HEAVIEST_COUNT
-from likely.store.codec import Context, Form, Reader, Writer, expect, read, register, write
+from likely.store.codec import Context, Form, Reader, expect, read, register
 from likely.table import level_key
 
 MOST_RANK = 64
@@ -24,13 +21,8 @@ MOST_PLACES = 1 << 30
 """Cells of a term are named by two bytes, and places in all tables together by four."""
 
 
-def write_evidence(evidence: AdditiveModel, writer: Writer) -> Any:
-    """Columns with their cuts or categories, terms by the places of their columns, tables one after another."""
-    return write(evidence, writer)
-
-
 def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
-    """The model that `write_evidence` wrote: every code has its cell, every term its columns."""
+    """A model that was written: every code has its cell, every term its columns."""
     return read(AdditiveModel, data, reader, n_classes=n_classes, n_texts=n_texts)
 
 
@@ -73,7 +65,7 @@ def _refuse_wide(encoding: Encoding, terms: Terms) -> None:
         raise ModelFileError("its evidence has terms of more cells than a term can have")
 
 
-def _check_terms(terms: NDArray[np.int32], order: int, encoding: Encoding) -> None:
+def _check_terms(terms: Int32, order: int, encoding: Encoding) -> None:
     expect("terms of evidence", terms, None, order, least=0, most=len(encoding.columns) - 1)
     if (np.diff(terms, axis=1) <= 0).any():
         raise ModelFileError("its evidence combines a column with itself")

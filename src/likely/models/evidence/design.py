@@ -13,11 +13,35 @@ from dataclasses import dataclass
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int64
-from likely.models.evidence.priors import UNIT_BASIS, Basis
+from likely.arrays import Array, Int32, Int64
 from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """M, codes × rank; a matrix of None stands for the identity below the zero row of code 0."""
+
+    rows: int
+    rank: int
+    matrix: Array | None
+
+    @classmethod
+    def identity(cls, rows: int) -> Basis:
+        return cls(rows, rows - 1, None)
+
+    def dense(self) -> Array:
+        """M itself."""
+        return np.eye(self.rows, self.rank, k=-1) if self.matrix is None else self.matrix
+
+    def covariance(self) -> Array:
+        """Codes × codes: M Mᵀ."""
+        matrix = self.dense()
+        return np.asarray(matrix @ matrix.T)
+
+
+UNIT_BASIS = Basis(1, 1, np.ones((1, 1)))
+"""The second side of a term of one column."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +53,7 @@ class Design:
     basis transposed, at the same place.
     """
 
-    layout: NDArray[np.int64]
+    layout: Int64
     bases: Array
     transposed: Array
     n_cells: int
@@ -58,13 +82,8 @@ class Design:
         layout = np.array(lines, dtype=np.int64).reshape(len(lines), 8)
         return cls(layout, _concatenate(matrices), _concatenate(transposed), cell, coefficient)
 
-    @classmethod
-    def of_columns(cls, bases: Sequence[Basis]) -> Design:
-        """One block per column."""
-        return cls.of([(basis, UNIT_BASIS) for basis in bases])
-
     @property
-    def starts(self) -> NDArray[np.int32]:
+    def starts(self) -> Int32:
         """Where the table of each block begins."""
         return np.ascontiguousarray(self.layout[:, 0].astype(np.int32))
 

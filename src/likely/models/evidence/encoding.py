@@ -1,32 +1,124 @@
 """The encoding of a table: codes of its columns at three resolutions, and the design that a choice of terms gives.
 
-Main effects have fine bins, pairs (and weighted naive Bayes) coarse ones, triples tiny ones.
+A column has codes of one byte: 0 has no table entry, 1 … are bins or categories, the last one is the gap. A category
+that was never seen has code 0 and adds nothing; a gap (missing cell) has a code of its own if gaps were seen.
+
+Main effects have fine bins, pairs (and weighted naive Bayes) coarse ones, triples tiny ones. Tables have Gaussian
+priors with covariance v · M Mᵀ: categories are independent (M is the identity); the bins of a number have the
+covariance of a straight line plus a Brownian motion plus a nugget, so that neighbouring bins are alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, UInt8
-from likely.models.evidence.columns import Column
-from likely.models.evidence.design import Design
-from likely.models.evidence.kernels import pair_codes, triple_codes
-from likely.models.evidence.priors import UNIT_BASIS, Basis, coarse_basis, fine_basis, kronecker
+from likely.arrays import Array, Int32, UInt8, UInt16
+from likely.errors import BadCell
+from likely.models.evidence.design import UNIT_BASIS, Basis, Design
+from likely.models.evidence.kernels import find_bins, term_codes
+from likely.parallel import run
+from likely.table import Table, index_levels
+from likely.table.table import INFINITE
 
+MIN_PARALLEL_CELLS = 1 << 16
 TRIPLE_RANK = 3
+NUGGET = 0.05
+MAX_Z = 4.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericColumn:
+    """A number in bins: cuts between them, mean and weight (`mass`) of each, and the coarser groups of codes."""
+
+    name: str
+    cuts: Array
+    means: Array
+    mass: Array
+    coarse: UInt8
+    tiny: UInt8
+    gap: bool
+
+    @property
+    def size(self) -> int:
+        """Codes of the column, 0 included."""
+        return len(self.coarse)
+
+    def codes(self, table: Table) -> UInt8:
+        """The code of every row."""
+        return self.codes_of(finite_numbers(table, self.name))
+
+    def codes_of(self, numbers: Array) -> UInt8:
+        """The code of every number; NaN is a gap."""
+        values, out = np.ascontiguousarray(numbers), np.empty(len(numbers), dtype=np.uint8)
+        missing = self.size - 1 if self.gap else 0
+        find_bins(values, self.cuts, missing, out)
+        if not len(self.means):  # no number was ever seen here
+            out[~np.isnan(values)] = 0
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NominalColumn:
+    """Categories: the frequent ones have a code each, those that are `rare` share one."""
+
+    name: str
+    levels: tuple[Hashable, ...]
+    rare: tuple[Hashable, ...]
+    mass: Array
+    coarse: UInt8
+    tiny: UInt8
+    gap: bool
+
+    @property
+    def size(self) -> int:
+        """Codes of the column, 0 included."""
+        return len(self.coarse)
+
+    def codes(self, table: Table) -> UInt8:
+        """The code of every row; 0 for a category that was never seen."""
+        column = table.codes(self.name)
+        lookup = np.append(self.codes_of(column.levels), np.uint8(self.size - 1 if self.gap else 0))
+        return np.asarray(lookup[column.codes], dtype=np.uint8)
+
+    def codes_of(self, levels: Sequence[Hashable]) -> UInt8:
+        """The code of every category."""
+        found = index_levels(levels, (*self.levels, *self.rare))
+        return np.minimum(found + 1, len(self.levels) + 1).astype(np.uint8)
+
+
+Column = NumericColumn | NominalColumn
+
+
+def finite_numbers(table: Table, name: str) -> Array:
+    """The numbers of a column, NaN for gaps; infinite ones are refused."""
+    values = table.numbers(name)
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise BadCell(int(infinite[0]), 0, float(values[infinite[0]]), INFINITE).named((name,))
+    return values
+
+
+def encode_table(columns: tuple[Column, ...], table: Table, n_jobs: int | None = 1) -> UInt8:
+    """Rows × columns of codes."""
+    out = np.empty((table.n_rows, len(columns)), dtype=np.uint8)
+
+    def encode(k: int) -> None:
+        out[:, k] = columns[k].codes(table)
+
+    run(encode, range(len(columns)), n_jobs if out.size > MIN_PARALLEL_CELLS else 1)
+    return out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
     """Interactions in a model: pairs (k × 2) and triples (k × 3) of column numbers."""
 
-    pairs: NDArray[np.int32]
-    triples: NDArray[np.int32]
+    pairs: Int32
+    triples: Int32
 
     @classmethod
     def none(cls) -> Terms:
@@ -35,9 +127,10 @@ class Terms:
     def __len__(self) -> int:
         return len(self.pairs) + len(self.triples)
 
-    def tuples(self) -> list[tuple[int, ...]]:
-        """Every interaction as a tuple of column numbers, pairs first."""
-        return [tuple(term) for term in [*self.pairs.tolist(), *self.triples.tolist()]]
+    def tuples(self, n_columns: int = 0) -> list[tuple[int, ...]]:
+        """Every interaction as a tuple of column numbers, pairs first; before them, so many single columns."""
+        single = [(k,) for k in range(n_columns)]
+        return [*single, *(tuple(term) for term in [*self.pairs.tolist(), *self.triples.tolist()])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +138,7 @@ class Resolution:
     """A coarser grouping of codes: columns × fine codes → coarse codes, and how many of these a column has."""
 
     lookup: UInt8
-    widths: NDArray[np.int32]
+    widths: Int32
 
     @classmethod
     def from_groups(cls, groups: Sequence[UInt8]) -> Resolution:
@@ -62,7 +155,7 @@ class Resolution:
             out[:, k] = self.lookup[k][codes[:, k]]
         return out
 
-    def starts(self) -> tuple[NDArray[np.int32], int]:
+    def starts(self) -> tuple[Int32, int]:
         """Where the cells of each column begin in one array of all columns, and its length."""
         return (np.cumsum(self.widths) - self.widths).astype(np.int32), int(self.widths.sum())
 
@@ -74,6 +167,11 @@ class Encoding:
     columns: tuple[Column, ...]
     rank: int
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
+
     @cached_property
     def coarse(self) -> Resolution:
         """Resolution of pairs."""
@@ -83,6 +181,12 @@ class Encoding:
     def tiny(self) -> Resolution:
         """Resolution of triples."""
         return Resolution.from_groups([column.tiny for column in self.columns])
+
+    def table_shape(self, term: tuple[int, ...]) -> tuple[int, ...]:
+        """How many codes each column has in the table of a term."""
+        if len(term) == 1:
+            return (self.columns[term[0]].size,)
+        return tuple((self.coarse if len(term) == 2 else self.tiny).widths[list(term)].tolist())
 
     @cached_property
     def _bases(self) -> tuple[list[Basis], list[Basis], list[Basis]]:
@@ -105,7 +209,7 @@ class Encoding:
         blocks += [(kronecker(tiny[a], tiny[b]), tiny[c]) for a, b, c in terms.triples.tolist()]
         return Design.of(blocks)
 
-    def codes(self, codes: UInt8, terms: Terms) -> NDArray[np.uint16] | UInt8:
+    def codes(self, codes: UInt8, terms: Terms) -> UInt16 | UInt8:
         """Rows × (columns + terms): codes of columns, then cells of pairs and triples."""
         if not len(terms):
             return codes
@@ -113,6 +217,77 @@ class Encoding:
         out = np.empty((len(codes), n_columns + len(terms)), dtype=np.uint16)
         out[:, :n_columns] = codes
         middle = n_columns + len(terms.pairs)
-        pair_codes(codes, terms.pairs, self.coarse.lookup, self.coarse.widths, out[:, n_columns:middle])
-        triple_codes(codes, terms.triples, self.tiny.lookup, self.tiny.widths, out[:, middle:])
+        term_codes(codes, terms.pairs, self.coarse.lookup, self.coarse.widths, out[:, n_columns:middle])
+        term_codes(codes, terms.triples, self.tiny.lookup, self.tiny.widths, out[:, middle:])
         return out
+
+
+# Priors of tables.
+
+
+def numeric_covariance(means: Array, mass: Array) -> Array:
+    """Prior covariance of the bins of a number, with mean variance about 1.
+
+    (z zᵀ + B + ν I)/(2 + ν): z are the standardised bin means, clipped to ±4 (a linear effect is cheap); B is the
+    covariance of a Brownian motion over cumulated √(share of rows), centred, with mean diagonal 1 (a smooth effect);
+    ν = 0.05 (a jump is possible).
+    """
+    share = mass / mass.sum()
+    means = _rescaled(means)
+    centred = means - share @ means
+    deviation = np.sqrt(share @ centred**2)
+    z = np.clip(centred / deviation, -MAX_Z, MAX_Z) if deviation > 0.0 else np.zeros_like(means)
+    position = np.cumsum(np.sqrt(share))
+    brownian = np.minimum(position[:, None], position[None, :])
+    brownian = brownian - brownian.mean(axis=0) - brownian.mean(axis=1)[:, None] + brownian.mean()
+    diagonal = np.trace(brownian) / len(brownian)
+    if diagonal > 0.0:
+        brownian /= diagonal
+    return np.asarray((np.outer(z, z) + brownian + NUGGET * np.eye(len(z))) / (2.0 + NUGGET))
+
+
+def fine_basis(column: Column) -> Basis:
+    """Basis of a main effect, of full rank."""
+    if not isinstance(column, NumericColumn) or len(column.means) < 2:
+        return Basis.identity(column.size)
+    return _eigenbasis(numeric_covariance(column.means, column.mass[: len(column.means)]), None, column.gap)
+
+
+def coarse_basis(column: Column, groups: UInt8, rank: int) -> Basis:
+    """Basis of one side of a pair or triple, over groups of the codes.
+
+    A number has at most the given rank, and one more for its gap.
+    """
+    if not isinstance(column, NumericColumn) or len(column.means) < 2:
+        return Basis.identity(int(groups.max()) + 1)
+    n = len(column.means)
+    mass, group = column.mass[:n], groups[1 : n + 1] - 1
+    total = np.bincount(group, weights=mass).astype(np.float64)
+    if len(total) < 2:
+        return Basis.identity(int(groups.max()) + 1)
+    means = np.bincount(group, weights=mass * _rescaled(column.means)) / total
+    return _eigenbasis(numeric_covariance(means, total), rank, column.gap)
+
+
+def kronecker(a: Basis, b: Basis) -> Basis:
+    """A ⊗ B: two columns of a triple as one side of it."""
+    matrix = np.kron(a.dense(), b.dense())
+    return Basis(matrix.shape[0], matrix.shape[1], np.ascontiguousarray(matrix))
+
+
+def _rescaled(means: Array) -> Array:
+    """Divided by a power of two, which is exact and leaves standard scores as they are, so that no square overflows."""
+    _, exponent = np.frexp(np.abs(means).max())
+    return np.asarray(np.ldexp(means, -int(exponent)))
+
+
+def _eigenbasis(matrix: Array, rank: int | None, gap: bool) -> Basis:
+    """Eigenvectors × root of eigenvalues, largest first, below a zero row; a gap is independent, with variance 1."""
+    values, vectors = np.linalg.eigh(matrix)
+    rank_kept = len(values) if rank is None else min(rank, len(values))
+    scaled = vectors[:, ::-1][:, :rank_kept] * np.sqrt(np.maximum(values[::-1][:rank_kept], 0.0))
+    basis = np.zeros((len(matrix) + 1 + gap, rank_kept + gap))
+    basis[1 : len(matrix) + 1, :rank_kept] = scaled
+    if gap:
+        basis[-1, -1] = 1.0
+    return Basis(*basis.shape, np.ascontiguousarray(basis))

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.models.evidence.columns import MANY_ROWS
+from likely.arrays import Array, Int32
 from likely.models.evidence.encoding import Resolution, Terms
-from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter
-from likely.models.evidence.hyperparameters import N_EXPERTS, Hyperparameters, LaplaceRows
-from likely.models.evidence.interactions import candidate_terms, screening_scores
+from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter, stack
 from likely.models.evidence.laplace import laplace_rows
-from likely.models.evidence.predictor import AdditiveModel, class_scores
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource
-from likely.models.evidence.search import VARIANCE_GRID, CVResult, InnerCV, Variances, VarianceSearch, inner_folds
-from likely.models.evidence.solver import log_prior, stack
+from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, class_scores
+from likely.models.evidence.prepare import MANY_ROWS
+from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource, log_prior
+from likely.models.evidence.search import (
+    VARIANCE_GRID,
+    CVResult,
+    InnerCV,
+    Variances,
+    VarianceSearch,
+    candidate_terms,
+    inner_folds,
+    screening_scores,
+)
+from likely.progress import StepBar
+
+STEPS = ("weighing columns", "correcting columns", "looking for pairs", "looking for triples", "fitting all rows")
 
 START_MAIN, START_PAIR, START_TRIPLE = 4, 3, 4
 """Where the search for each variance begins in the grid: about 0.3, 0.1 and 0.3."""
@@ -65,10 +73,10 @@ class EvidenceFit:
         self,
         data: EncodedData[RowSource],
         options: Options,
-        progress: Callable[[str], None] = lambda text: None,
+        progress: StepBar | None = None,
         started: float | None = None,
     ) -> None:
-        self.data, self.options, self.progress = data, options, progress
+        self.data, self.options, self.progress = data, options, progress or StepBar(len(STEPS), "step", False)
         self.search_data = data.sample(MAX_SEARCH_ROWS, options.seed)
         self.started = time.monotonic() if started is None else started
 
@@ -85,23 +93,24 @@ class EvidenceFit:
         if len(rows) < MIN_ROWS_FOR_CV:
             return fit_experts(self.data, self._default_hyperparameters())[0]
         self.cv = InnerCV(self.search_data, inner_folds(rows.y, self.options.seed))
-        self.progress("weighing columns")
         nb_scores, feature_weights, offsets = self._weighted_nb()
-        self.progress("correcting columns")
+        self.progress.step(STEPS[0])
         main = self._main_effects()
-        self.progress("looking for pairs")
+        self.progress.step(STEPS[1])
         start = START_PAIR + (VARIANCE_GRID.index(main.variances[0]) - START_MAIN) // 2
         chosen = self._interactions(main, 2, self._n_terms(self.options.max_pairs), start)
+        self.progress.step(STEPS[2])
         gain, error = self.cv.paired_gain(main.cv_result.log_losses, chosen.cv_result.log_losses)
         few_scores = rows.n_scores <= MAX_SCORES_WITH_TRIPLES
         if few_scores and gain > max(2.0 * error, MIN_TRIPLE_GAIN * chosen.cv_result.mean_log_loss, MIN_GAIN):
-            self.progress("looking for triples")
             triples = self._interactions(chosen, 3, self._n_terms(self.options.max_triples), START_TRIPLE)
             gain, error = self.cv.paired_gain(chosen.cv_result.log_losses, triples.cv_result.log_losses)
             if gain > max(error, MIN_TRIPLE_GAIN * triples.cv_result.mean_log_loss, MIN_GAIN):
                 chosen = triples
-        self.progress("fitting all rows")
-        return self._stack_and_refit(nb_scores, main, chosen, feature_weights, offsets)
+        self.progress.step(STEPS[3])
+        model = self._stack_and_refit(nb_scores, main, chosen, feature_weights, offsets)
+        self.progress.step(STEPS[4])
+        return model
 
     def _prior_and_texts(self) -> AdditiveModel:
         """Without columns: the prior, and texts if there are any."""
@@ -182,7 +191,7 @@ class EvidenceFit:
 
         return VarianceSearch(self.cv, evaluate, warm_start)
 
-    def _screen(self, before: Selection, resolution: Resolution, order: int) -> tuple[NDArray[np.int32], list[Array]]:
+    def _screen(self, before: Selection, resolution: Resolution, order: int) -> tuple[Int32, list[Array]]:
         """Candidate terms, and the screening score of each in each fold."""
         encoding, experts = self.search_data.encoding, before.cv_result.experts
         importance = np.sum([expert.importance(len(encoding.columns)) for expert in experts], axis=0)
@@ -240,7 +249,7 @@ def fit_experts(
     return replace(model, hyperparameters=replace(h, laplace_rows=laplace_rows(model, data))), fitter.passes
 
 
-def _with_terms(terms: Terms, order: int, more: NDArray[np.int32]) -> Terms:
+def _with_terms(terms: Terms, order: int, more: Int32) -> Terms:
     return replace(terms, pairs=more) if order == 2 else replace(terms, triples=more)
 
 

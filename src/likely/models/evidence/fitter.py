@@ -1,4 +1,14 @@
-"""Fitting experts to one set of encoded rows: weighted naive Bayes, main effects, main effects with interactions."""
+"""Fitting experts to one set of encoded rows: weighted naive Bayes, main effects, main effects with interactions.
+
+Coefficients: minimise over U
+    Σ_i weight_i · log loss(y_i, intercept + offset_i + Σ_terms T[cell_i]) + ½ |U|²,  T = scale · A U Bᵀ
+
+which is the posterior mode under t ~ N(0, scale² · M Mᵀ). The intercept is fixed at the log prior of the classes. A
+pass over the rows yields the gradient by table cells only, so rows may be divided and the results added.
+
+Stacking: minimise over a ≥ 0 the mean log loss of Σ_k a_k · (out-of-fold scores of expert k) + 0.01 · |a − e|², with e
+the weights of the best single expert alone.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +17,19 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import Array, Index, Int32
 from likely.models.evidence.design import Design
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.row_source import Rows, RowSource
-from likely.models.evidence.solver import solve
+from likely.models.evidence.row_source import Rows, RowSource, log_prior
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes, fit_feature_weights
+from likely.numerics import dot, lbfgs, log_normalise, newton
 
 SEARCH_TOLERANCE = 1e-4
 FINAL_TOLERANCE = 3e-5
 """Gain of log loss per unit of weight below which a fit ends, in inner cross-validation and on all rows."""
+
+STACKING_RIDGE = 0.01
 
 Source = TypeVar("Source", bound=RowSource, covariant=True)
 """Rows in memory, or on disk."""
@@ -32,7 +43,7 @@ class EncodedData(Generic[Source]):
     rows: Source
     text_weights: Array
 
-    def take(self, rows: NDArray[np.intp]) -> EncodedData[Rows]:
+    def take(self, rows: Index) -> EncodedData[Rows]:
         """Some of the rows."""
         return EncodedData(self.encoding, self.rows.take(rows), self.text_weights)
 
@@ -50,7 +61,6 @@ class Expert:
     coefficients: Array
     scales: Array
     intercept: Array
-    passes: int
 
     def tables(self) -> Array:
         """Cells × scores."""
@@ -95,9 +105,9 @@ class Fitter(Generic[Source]):
         n_columns = len(self.data.encoding.columns)
         scales = np.sqrt(np.repeat(list(variances), [n_columns, len(terms.pairs), len(terms.triples)]))
         start = _mean_coefficients(warm_start, terms, design, scales, rows.n_scores)
-        fit = solve(rows, design, scales, start, self.tolerance)
-        self.passes += fit.passes
-        return Expert(terms, design, fit.coefficients, scales, fit.intercept, fit.passes)
+        coefficients, intercept, passes = solve(rows, design, scales, start, self.tolerance)
+        self.passes += passes
+        return Expert(terms, design, coefficients, scales, intercept)
 
     def _design(self, terms: Terms) -> tuple[Design, RowSource]:
         """The design of these terms and the rows in its codes, from the last fit if that had the same terms."""
@@ -129,11 +139,58 @@ def _mean_coefficients(experts: Sequence[Expert], terms: Terms, design: Design, 
 
 def _term_places(terms: Terms, design: Design) -> dict[tuple[int, ...], int]:
     """The place of every term in a design, by its column numbers."""
-    n_columns = len(design.layout) - len(terms)
-    keys = [*((k,) for k in range(n_columns)), *terms.tuples()]
-    return {key: k for k, key in enumerate(keys)}
+    return {key: k for k, key in enumerate(terms.tuples(len(design.layout) - len(terms)))}
 
 
 def _coefficients_of(design: Design, k: int) -> slice:
     start = int(design.layout[k, 5])
     return slice(start, start + int(design.layout[k, 2] * design.layout[k, 4]))
+
+
+def solve(rows: RowSource, design: Design, scales: Array, start: Array, tolerance: float) -> tuple[Array, Array, int]:
+    """Coefficients, intercept and passes over rows: from `start` until a step gains less than `tolerance` per weight.
+
+    The preconditioner is 1 / (1 + p_c (1 − p_c) · diag(Mᵀ N M)), with N the weight of each cell and p the class shares.
+    """
+    class_weights = rows.class_weights()
+    intercept, total = log_prior(class_weights), float(class_weights.sum())
+    p = class_weights / total
+    variance = (p * (1.0 - p))[1:] if rows.n_scores == 1 else p * (1.0 - p)
+    starts = design.starts
+    cell_weights = rows.cell_weights(starts, design.n_cells)
+    preconditioner = 1.0 / (1.0 + design.hessian_diagonal(cell_weights, scales)[:, None] * variance)
+
+    def objective(u: Array) -> tuple[float, Array]:
+        loss, table_gradient, _ = rows.loss_and_gradient(starts, design.tables(u, scales), intercept)
+        flat = u.ravel()
+        return loss + 0.5 * dot(flat, flat), design.coefficient_gradient(table_gradient, scales) + u
+
+    coefficients, passes = lbfgs(objective, start, preconditioner, tolerance * total)
+    return coefficients, intercept, passes
+
+
+def stack(scores: list[Array], y: Int32, weight: Array, best: int) -> Array:
+    """Stacking weights of experts, given rows × scores of each; shrunk towards the expert `best` alone."""
+    stacked = np.stack(scores)
+    if stacked.shape[2] == 1:
+        stacked = np.concatenate([np.zeros_like(stacked), stacked], axis=2)
+    target = np.zeros(len(scores))
+    target[best] = 1.0
+    row_shares = weight / max(float(weight.sum()), 1e-300)
+    rows = np.arange(len(y))
+
+    def objective(a: Array) -> tuple[float, Array, Array]:
+        p, log_p = log_normalise(np.tensordot(a, stacked, axes=1))
+        loss = float(row_shares @ -log_p[rows, y])
+        expected = np.einsum("knc,nc->kn", stacked, p)
+        gradient = (expected - stacked[:, rows, y]) @ row_shares
+        second = np.einsum("knc,lnc,nc,n->kl", stacked, stacked, p, row_shares, optimize=True)
+        hessian = second - (expected * row_shares) @ expected.T
+        shift = a - target
+        return (
+            loss + STACKING_RIDGE * float(shift @ shift),
+            gradient + 2 * STACKING_RIDGE * shift,
+            hessian + 2 * STACKING_RIDGE * np.eye(len(a)),
+        )
+
+    return newton(objective, target, max_steps=50, shortest=1e-6, min_gain=1e-7, nonnegative=True)

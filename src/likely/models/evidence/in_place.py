@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,19 +10,16 @@ from likely.engines import pieces
 from likely.engines.connections import as_relation
 from likely.engines.drawn_rows import draw
 from likely.engines.in_place import label_column, task_in_place, weight_column
-from likely.engines.memory import Rows
+from likely.engines.memory import Recipes, Rows
 from likely.engines.pieces import USUAL_FAMILIES
-from likely.engines.plan import Task, assign, recipes_for, recipes_in
+from likely.engines.plan import Task, assign, recipes_for
 from likely.engines.relation import Relation
 from likely.engines.relational import RelationalRows
-from likely.models.evidence.binning import fit_encoding
-from likely.models.evidence.counts import count_plan
 from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.prepare import FitContext, encode_rows
+from likely.models.evidence.prepare import FitContext, count_rows, encode_rows, fit_encoding
 from likely.models.evidence.row_source import RowSource
-from likely.models.evidence.updates import GivenRows
 from likely.stats import Summary
-from likely.table import Labels, Table, encode_column
+from likely.table import Table, encode_column
 from likely.table.schema import Schema, schema_for
 
 LOG = logging.getLogger("likely")
@@ -60,35 +56,27 @@ def _with_weight(relation: Relation, weight: str | None) -> Relation:
     return replace(relation, table=relation.table.filter((column != 0.0) | column.isnull()))
 
 
-def prepare_in_place(task: Task, how: FitContext) -> tuple[EncodedData[RowSource], Summary]:
+def prepare_in_place(task: Task, context: FitContext) -> tuple[EncodedData[RowSource], Summary]:
     """Encoded rows of a sample, under an encoding that follows from the counts of all rows."""
-    rows = task.rows
-    assert isinstance(rows, RelationalRows)
-    summary = rows.summarise(count_plan(how.schema, texts=True))
-    drawn = draw(rows, how.schema.features, rows_in_memory(rows.relation, len(how.schema.features)), how.seed)
+    summary = count_rows(task.rows, context.schema)
+    drawn = at_hand(task.rows, context.schema, context.seed)
     if len(drawn.y) < summary.n_rows:
         LOG.info(
-            f"corrections: from {len(drawn.y):,} of {summary.n_rows:,} rows, drawn in {rows.relation.engine}; counts "
-            "are from all of them."
+            f"corrections: from {len(drawn.y):,} of {summary.n_rows:,} rows, drawn in the engine; counts are from all."
         )
-    labels = Labels(summary.classes.labels, drawn.y)
-    data, _ = encode_rows(fit_encoding(summary, how.schema), drawn.table, labels, drawn.weight, how)
+    data, _ = encode_rows(fit_encoding(summary, context.schema), drawn, context)
     return EncodedData(data.encoding, data.rows, data.text_weights), summary
 
 
-def count_in_place(X: Any, y: Any, sample_weight: Any, schema: Schema, summary: Summary) -> Summary:
-    """What there is to count in further rows of an engine, by the recipes of a summary."""
-    return _rows(X, y, sample_weight, schema, recipes_in(summary)).summarise(count_plan(schema, texts=True))
-
-
-def drawn_rows(X: Any, y: Any, sample_weight: Any, schema: Schema, seed: int) -> GivenRows:
-    """A fair sample of rows in an engine, to correct a model by."""
-    rows = _rows(X, y, sample_weight, schema, {})
-    drawn = draw(rows, schema.features, rows_in_memory(rows.relation, len(schema.features)), seed)
-    return GivenRows(drawn.table, schema, Labels(rows.classes, drawn.y), drawn.weight)
-
-
-def _rows(X: Any, y: Any, sample_weight: Any, schema: Schema, recipes: Mapping[str, Any]) -> RelationalRows:
+def further_rows(X: Any, y: Any, sample_weight: Any, schema: Schema, recipes: Recipes) -> RelationalRows:
+    """Further rows in an engine, read as the first ones were."""
     relation = _with_weight(as_relation(X), schema.weight)
     relation.require(schema.features)
     return RelationalRows.of(relation, label_column(relation, y, sample_weight), schema.weight, recipes=recipes)
+
+
+def at_hand(rows: Rows, schema: Schema, seed: int) -> Rows:
+    """The rows themselves; of those in an engine a fair sample, as many as fit into memory."""
+    if not isinstance(rows, RelationalRows):
+        return rows
+    return draw(rows, schema.features, rows_in_memory(rows.relation, len(schema.features)), seed)

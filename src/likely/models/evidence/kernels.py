@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32, UInt8, UInt16
+from likely.arrays import Array, Int32, UInt8, UInt16, UInt64
 from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
 
 
@@ -33,42 +32,33 @@ def find_bins(values: Array, cuts: Array, missing: int, out: UInt8) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
-def pair_codes(
-    codes: UInt8, pairs: NDArray[np.int32], coarse: UInt8, widths: NDArray[np.int32], out: NDArray[np.uint16]
-) -> None:
-    """Cell of each row in each pair (a, b): coarse code of a × number of codes of b + coarse code of b.
+def term_codes(codes: UInt8, terms: Int32, lookup: UInt8, widths: Int32, out: UInt16) -> None:
+    """Cell of each row in each pair or triple: the coarse codes of its columns are the digits of one number.
 
-    A code is one byte, so the cells of a pair fit into two.
+    A code is one byte, so the cells of a pair fit into two; in a triple a column has at most 15 codes (`prepare`).
     """
+    order = terms.shape[1]
     for i in range(codes.shape[0]):
-        for k in range(len(pairs)):
-            a, b = pairs[k]
-            out[i, k] = np.intp(coarse[a, codes[i, a]]) * widths[b] + coarse[b, codes[i, b]]
-
-
-@numba.njit(nogil=True, cache=True)
-def triple_codes(
-    codes: UInt8, triples: NDArray[np.int32], tiny: UInt8, widths: NDArray[np.int32], out: NDArray[np.uint16]
-) -> None:
-    """The same for three columns: with at most 15 codes each (`binning`) they have 3,375 cells."""
-    for i in range(codes.shape[0]):
-        for k in range(len(triples)):
-            a, b, c = triples[k]
-            first = np.intp(tiny[a, codes[i, a]]) * widths[b] + tiny[b, codes[i, b]]
-            out[i, k] = first * widths[c] + tiny[c, codes[i, c]]
+        for k in range(len(terms)):
+            a, b = terms[k, 0], terms[k, 1]
+            cell = np.intp(lookup[a, codes[i, a]]) * widths[b] + lookup[b, codes[i, b]]
+            if order == 3:
+                c = terms[k, 2]
+                cell = cell * widths[c] + lookup[c, codes[i, c]]
+            out[i, k] = cell
 
 
 @numba.njit(nogil=True, cache=True)
 def add_term_scores(
     codes: UInt8,
-    starts: NDArray[np.int32],
+    starts: Int32,
     tables: Array,
-    pairs: NDArray[np.int32],
+    pairs: Int32,
     coarse: UInt8,
-    coarse_widths: NDArray[np.int32],
-    triples: NDArray[np.int32],
+    coarse_widths: Int32,
+    triples: Int32,
     tiny: UInt8,
-    tiny_widths: NDArray[np.int32],
+    tiny_widths: Int32,
     first: int,
     last: int,
     out: Array,
@@ -110,7 +100,7 @@ def add_term_scores(
 
 
 @numba.njit(nogil=True, cache=True)
-def row_hashes(codes: UInt8, y: NDArray[np.int32], out: NDArray[np.uint64]) -> None:
+def row_hashes(codes: UInt8, y: Int32, out: UInt64) -> None:
     """FNV-1a hash of the codes and the class of each row: equal rows have equal hashes."""
     for i in range(codes.shape[0]):
         hashed = (np.uint64(14695981039346656037) ^ np.uint64(y[i])) * np.uint64(1099511628211)
@@ -208,7 +198,7 @@ def _gather_many(
 
 
 @numba.njit(nogil=True, cache=True)
-def residuals(scores: Array, y: NDArray[np.int32], weight: Array) -> float:
+def residuals(scores: Array, y: Int32, weight: Array) -> float:
     """Replace the scores of rows by weight · (P(class) − [class is true]); returns Σ weight · log loss."""
     n_classes = scores.shape[1]
     loss = 0.0
@@ -238,7 +228,7 @@ def residuals(scores: Array, y: NDArray[np.int32], weight: Array) -> float:
 
 
 @numba.njit(nogil=True, cache=True)
-def row_losses(scores: Array, y: NDArray[np.int32], out: Array) -> None:
+def row_losses(scores: Array, y: Int32, out: Array) -> None:
     """Log loss of each row, given its scores."""
     n_classes = scores.shape[1]
     for i in range(scores.shape[0]):
@@ -265,7 +255,7 @@ STRIP_ROWS = 64
 
 @numba.njit(nogil=True, cache=True)
 def loss_and_gradient(
-    codes: UInt16, starts: Int32, tables: Array, intercept: Array, offset: Array, y: NDArray[np.int32], weight: Array,
+    codes: UInt16, starts: Int32, tables: Array, intercept: Array, offset: Array, y: Int32, weight: Array,
     first: int, last: int, gradient: Array, intercept_gradient: Array,
 ) -> float:  # fmt: skip
     """Σ weight · log loss of rows `first` to `last`; writes its gradient by table cell and by intercept.
@@ -358,7 +348,7 @@ def cell_weights(codes: UInt16, starts: Int32, weight: Array, n_cells: int) -> A
 
 
 @numba.njit(nogil=True, cache=True)
-def class_counts(codes: UInt16, starts: Int32, y: NDArray[np.int32], weight: Array, out: Array) -> None:
+def class_counts(codes: UInt16, starts: Int32, y: Int32, weight: Array, out: Array) -> None:
     """Add the weight of the rows of each class to their cells: cells × classes."""
     for i in range(codes.shape[0]):
         for j in range(len(starts)):

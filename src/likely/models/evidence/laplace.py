@@ -13,21 +13,19 @@ best, which is cautious, but the largest that these rows support by their approx
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import expit
 
-from likely.arrays import Array, UInt8
+from likely.arrays import Array, Int32, UInt8
 from likely.models.evidence.encoding import Encoding, Resolution, Terms
 from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.hyperparameters import Hyperparameters, LaplaceRows
-from likely.models.evidence.predictor import AdditiveModel
-from likely.models.evidence.row_source import RowSource
+from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
+from likely.models.evidence.row_source import RowSource, log_prior, text_offset
 from likely.models.evidence.search import VARIANCE_GRID
-from likely.models.evidence.solver import log_prior
 from likely.numerics import log_normalise, step_lengths
 
 MAX_LAPLACE_ROWS = 500
@@ -64,39 +62,33 @@ class PriorCovariance:
 
     def between(self, a: UInt8, b: UInt8) -> Array:
         """Covariances of rows × other rows, given their codes."""
-        fine = [table[np.ix_(a[:, k], b[:, k])] for k, table in enumerate(self.fine)]
-        x, y = self.encoding.coarse.codes(a), self.encoding.coarse.codes(b)
-        coarse = [table[np.ix_(x[:, k], y[:, k])] for k, table in enumerate(self.coarse)]
-        out = self._mains_and_pairs(fine, coarse, (len(a), len(b)))
+        return self._sum([a, b], lambda table, x, y: table[np.ix_(x, y)])
+
+    def diagonal(self, codes: UInt8) -> Array:
+        """Variance of each row."""
+        return self._sum([codes], lambda table, x: table.diagonal()[x])
+
+    def _sum(self, rows: list[UInt8], entries: Callable[..., Array]) -> Array:
+        """Main effects, all pairs and the chosen terms; `entries` looks codes of the rows up in the table of a column.
+
+        Σ_j K_j + scale · Σ_(j<k) K_j K_k + …: the second sum is half of (Σ K)² − Σ K².
+        """
+        mains, total, squares = np.zeros((3, *map(len, rows)))
+        coarse = [self.encoding.coarse.codes(codes) for codes in rows]
+        for k, (of_main, of_pairs) in enumerate(zip(self.fine, self.coarse, strict=True)):
+            mains += entries(of_main, *(codes[:, k] for codes in rows))
+            found = entries(of_pairs, *(codes[:, k] for codes in coarse))
+            total += found
+            squares += found**2
+        out = np.asarray(mains + self.pair_scale * 0.5 * (total**2 - squares))
         for terms, scale, resolution, tables in self._chosen_terms():
-            x, y = resolution.codes(a), resolution.codes(b)
-            used = {int(k): tables[k][np.ix_(x[:, k], y[:, k])] for k in np.unique(terms)}
+            recoded = [resolution.codes(codes) for codes in rows]
+            used = {k: entries(tables[k], *(codes[:, k] for codes in recoded)) for k in np.unique(terms).tolist()}
             for term in terms.tolist():
                 out += scale * np.prod([used[k] for k in term], axis=0)
         return out
 
-    def diagonal(self, codes: UInt8) -> Array:
-        """Variance of each row."""
-        x = self.encoding.coarse.codes(codes)
-        fine = [table.diagonal()[codes[:, k]] for k, table in enumerate(self.fine)]
-        coarse = [table.diagonal()[x[:, k]] for k, table in enumerate(self.coarse)]
-        out = self._mains_and_pairs(fine, coarse, (len(codes),))
-        for terms, scale, resolution, tables in self._chosen_terms():
-            x = resolution.codes(codes)
-            for term in terms.tolist():
-                out += scale * np.prod([tables[k].diagonal()[x[:, k]] for k in term], axis=0)
-        return out
-
-    def _mains_and_pairs(self, fine: list[Array], coarse: list[Array], shape: tuple[int, ...]) -> Array:
-        """Σ_j K_j + scale · Σ_(j<k) K_j K_k; the second sum is half of (Σ K)² − Σ K²."""
-        mains, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        for of_main, of_pairs in zip(fine, coarse, strict=True):
-            mains += of_main
-            total += of_pairs
-            squares += of_pairs**2
-        return np.asarray(mains + self.pair_scale * 0.5 * (total**2 - squares))
-
-    def _chosen_terms(self) -> list[tuple[NDArray[np.int32], float, Resolution, list[Array]]]:
+    def _chosen_terms(self) -> list[tuple[Int32, float, Resolution, list[Array]]]:
         pairs = (self.terms.pairs, float(self.term_scales[0]), self.encoding.coarse, self.coarse)
         triples = (self.terms.triples, float(self.term_scales[1]), self.encoding.tiny, self.tiny)
         return [some for some in (pairs, triples) if len(some[0])]
@@ -194,9 +186,8 @@ def laplace_rows(model: AdditiveModel, data: EncodedData[RowSource], seed: int =
         sample = np.sort(np.random.default_rng(seed).choice(n_rows, MAX_LAPLACE_ROWS, replace=False))
     rows, class_weights = data.rows.take(sample), data.rows.class_weights()
     codes, weight = np.ascontiguousarray(rows.codes), rows.weight
-    text_scores = np.zeros((len(sample), n_scores))
-    for t, text_weight in enumerate(model.text_weights):
-        text_scores += text_weight * rows.text_scores[:, t * n_scores : (t + 1) * n_scores]
+    has_texts = len(model.text_weights) > 0
+    text_scores = text_offset(rows.text_scores, model.text_weights) if has_texts else np.zeros((len(sample), n_scores))
     scores = model.intercept + text_scores
     model.add_scores(codes, slice(0, len(sample)), scores)
     p = _probabilities(scores)

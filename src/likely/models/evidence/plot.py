@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import SettingsError, missing_columns
-from likely.models.evidence.columns import NumericColumn
-from likely.models.evidence.term_tables import TermTable, term_table
+from likely.models.evidence.encoding import NumericColumn
+from likely.models.evidence.explain import TermTable, term_table
 from likely.render.picture import Picture
 from likely.render.style import (
     AGAINST,
@@ -43,10 +43,11 @@ TITLE = "What each column adds for each class"
 UNIT = "nats"
 
 
-def plot_main_effects(classifier: Any, columns: Sequence[str] | None = None, most: int = MAX_COLUMNS) -> Picture:
+def plot_main_effects(
+    model: AdditivePredictor, columns: Sequence[str] | None = None, most: int = MAX_COLUMNS
+) -> Picture:
     """Main effects of the columns that are named, or of those with the largest ones, with the rows beneath."""
-    model: AdditivePredictor = classifier.model_
-    available = [column.name for column in model.evidence.encoding.columns]
+    available = model.evidence.encoding.names
     unknown = [name for name in columns or () if name not in model.columns]
     if unknown:
         raise missing_columns(unknown, model.columns)
@@ -75,16 +76,15 @@ def plot_main_effects(classifier: Any, columns: Sequence[str] | None = None, mos
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
 
 
-def plot_pair(classifier: Any, a: str, b: str) -> Picture:
+def plot_pair(model: AdditivePredictor, a: str, b: str) -> Picture:
     """Heat map of the interaction of two columns, beyond their main effects."""
-    model: AdditivePredictor = classifier.model_
     table = term_table(model, (a, b), MIN_DIGITS)
     if table.names != (a, b):
         table = TermTable(table.columns[::-1], table.cells[::-1], table.entries.swapaxes(0, 1))
     multiclass = len(model.classes) > 2
     shown = np.sort(np.argsort(-model.prior, kind="stable")[:MAX_PANELS]) if multiclass else np.array([1])
     limit = max(float(np.abs(table.entries[..., shown]).max(initial=0.0)), 1e-9)
-    rows, columns = (np.flatnonzero(_used(cells)) for cells in table.cells)
+    rows, columns = (np.flatnonzero(np.array(cells) != "") for cells in table.cells)
     with drawing():
         across = min(PANELS_ACROSS, len(shown))
         down = -(-len(shown) // across)
@@ -193,10 +193,6 @@ def _by_name(above: Axes, below: Axes, cells: Sequence[str], entries: Array, sha
     if left_out:
         below.set_xlabel(f"{left_out} rarer values not shown", fontsize=7.5, color="#555555")
     above.set_xlim(-0.6, max(len(order), 1) - 0.4)
-
-
-def _used(cells: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([bool(cell) for cell in cells], dtype=np.bool_)
 
 
 def _shades() -> Any:

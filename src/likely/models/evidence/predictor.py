@@ -1,30 +1,93 @@
 """The fitted model: one table per column and per chosen pair or triple, an intercept, and weights of texts.
 
 All experts are additive over the same bins, so their weighted sum is one table per term, and a prediction is a sum of
-table entries. `AdditiveModel` knows codes, `AdditivePredictor` names of classes and columns.
+table entries. `AdditiveModel` knows codes, `AdditivePredictor` names of classes and columns; `Hyperparameters` are what
+was chosen by inner cross-validation, enough to fit other rows without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, UInt8
-from likely.models.evidence.columns import NumericColumn, encode_table
-from likely.models.evidence.encoding import Encoding, Terms
+from likely.arrays import AnyArray, Array, Flags, Index, Int32, UInt8
+from likely.models.evidence.encoding import Encoding, NumericColumn, Terms, encode_table
 from likely.models.evidence.fitter import Expert
-from likely.models.evidence.hyperparameters import Hyperparameters
 from likely.models.evidence.kernels import add_term_scores
 from likely.models.evidence.text_scores import TextModel, as_scores
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes
+from likely.models.feature_weights import default_feature_weight
 from likely.numerics import log_of
-from likely.parallel import row_blocks, run
-from likely.scorer import Scorer
+from likely.scorer import LogJoint, Scorer
 from likely.table import Table
+
+N_EXPERTS = 3
+"""Weighted naive Bayes, main effects, main effects with interactions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaplaceRows:
+    """A sample of the training rows, from which predictive intervals are computed (see `laplace`).
+
+    `hessian` is rows × scores, weight · p (1 − p) at the fitted model, scaled to stand for all rows; `weight` is each
+    row's own; `prior_log_odds` are the log odds of each class (of two classes, the second) by class prior and texts.
+    """
+
+    codes: UInt8
+    hessian: Array
+    y: Int32
+    weight: Array
+    prior_log_odds: Array
+
+    @classmethod
+    def empty(cls, n_columns: int, n_scores: int) -> LaplaceRows:
+        codes, none = np.zeros((0, n_columns), dtype=np.uint8), np.zeros((0, n_scores))
+        return cls(codes, none, np.zeros(0, dtype=np.int32), np.zeros(0), none)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hyperparameters:
+    """What was chosen on held-out rows, and what weighted naive Bayes needs to be made from counts alone.
+
+    `feature_weights` are those of weighted naive Bayes, columns first, then texts; `class_offsets` are its intercepts
+    beyond the log prior. `class_shares` are those of the last fit. `stacking_weights` has one weight per expert,
+    `variances` the prior variances of main effects, pairs and triples (columns) for the last two experts (lines).
+    """
+
+    feature_weights: Array
+    class_offsets: Array
+    class_shares: Array
+    terms: Terms
+    stacking_weights: Array
+    variances: Array
+    laplace_rows: LaplaceRows
+
+    @classmethod
+    def default(cls, n_columns: int, n_texts: int, class_weights: Array, variance: float) -> Hyperparameters:
+        """Where nothing can be cross-validated: main effects alone, under one prior variance."""
+        variances = np.zeros((N_EXPERTS - 1, N_EXPERTS))
+        variances[:, 0] = variance
+        n_weights, n_scores = n_columns + n_texts, 1 if len(class_weights) == 2 else len(class_weights)
+        feature_weights = np.full(n_weights, default_feature_weight(n_weights))
+        class_shares = class_weights / max(float(class_weights.sum()), 1e-300)
+        main_effects, no_rows = np.array([0.0, 1.0, 0.0]), LaplaceRows.empty(n_columns, n_scores)
+        offsets = np.zeros(len(class_weights))
+        return cls(feature_weights, offsets, class_shares, Terms.none(), main_effects, variances, no_rows)
+
+    def for_classes(self, places: Index, class_weights: Array) -> Hyperparameters:
+        """The same for other classes: `places` is where each of them was (−1: it is new), with their weights now.
+
+        Laplace rows belong to the last fit, so they are left out.
+        """
+        n_scores = 1 if len(class_weights) == 2 else len(class_weights)
+        return replace(
+            self,
+            class_offsets=np.append(self.class_offsets, 0.0)[places],
+            class_shares=class_weights / max(float(class_weights.sum()), 1e-300),
+            laplace_rows=LaplaceRows.empty(self.laplace_rows.codes.shape[1], n_scores),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +100,7 @@ class AdditiveModel:
 
     encoding: Encoding
     terms: Terms
-    starts: NDArray[np.int32]
+    starts: Int32
     intercept: Array
     tables: Array
     text_weights: Array
@@ -74,6 +137,11 @@ class AdditiveModel:
         """With more weight on texts."""
         return replace(self, text_weights=self.text_weights + text_weights)
 
+    def term_names(self) -> list[tuple[str, ...]]:
+        """The names of the columns of every interaction."""
+        names = self.encoding.names
+        return [tuple(names[k] for k in term) for term in self.terms.tuples()]
+
     def add_scores(self, codes: UInt8, block: slice, out: Array) -> None:
         """Add the tables of a block of rows to their scores, given the codes of all rows."""
         coarse, tiny = self.encoding.coarse, self.encoding.tiny
@@ -83,11 +151,9 @@ class AdditiveModel:
         )  # fmt: skip
 
 
-def table_starts(encoding: Encoding, terms: Terms) -> NDArray[np.int32]:
+def table_starts(encoding: Encoding, terms: Terms) -> Int32:
     """Where the table of each column, pair and triple begins, and where the last one ends."""
-    sizes = [column.size for column in encoding.columns]
-    sizes += [int(np.prod(encoding.coarse.widths[pair])) for pair in terms.pairs]
-    sizes += [int(np.prod(encoding.tiny.widths[triple])) for triple in terms.triples]
+    sizes = [prod(encoding.table_shape(term)) for term in terms.tuples(len(encoding.columns))]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
 
 
@@ -100,27 +166,27 @@ def class_scores(scores: Array, n_classes: int) -> Array:
 class AdditivePredictor(Scorer):
     """Log joint of rows of a table: log prior + intercepts beyond it + contributions of columns, terms and texts."""
 
-    classes: NDArray[Any]
+    classes: AnyArray
     columns: tuple[str, ...]
     prior: Array
     evidence: AdditiveModel
     text_models: tuple[TextModel, ...]
 
-    def each_block(self, table: Table, use: Callable[[slice, Array], None], n_jobs: int | None) -> None:
-        """Hand the log joint of every block of rows to `use`."""
+    def log_joint(self, table: Table, n_jobs: int | None = None) -> LogJoint:
+        """Log prior and what columns, terms and texts add, of every row and class."""
         codes = self.codes(table, n_jobs)
         log_likelihoods = [text_model.log_likelihood(table, n_jobs) for text_model in self.text_models]
-        constant = log_of(self.prior) + self.beyond_prior()
 
-        def score(block: slice) -> None:
+        def add_evidence(block: slice, joint: Array) -> None:
             scores = np.zeros((block.stop - block.start, len(self.evidence.intercept)))
             self.evidence.add_scores(codes, block, scores)
             for weight, log_likelihood in zip(self.evidence.text_weights, log_likelihoods, strict=True):
                 scores += weight * as_scores(log_likelihood[block])
-            use(block, constant + class_scores(scores, len(self.classes)))
+            joint += class_scores(scores, len(self.classes))
 
-        blocks = row_blocks(table.n_rows, len(self.classes) + len(self.evidence.starts))
-        run(score, blocks, n_jobs)
+        width = len(self.classes) + len(self.evidence.starts)
+        start = log_of(self.prior) + self.beyond_prior()
+        return LogJoint(table.n_rows, self.prior, start, [add_evidence], width, n_jobs)
 
     def codes(self, table: Table, n_jobs: int | None = None) -> UInt8:
         """Rows × columns of codes."""
@@ -136,9 +202,8 @@ class AdditivePredictor(Scorer):
     def contributions(self, table: Table) -> tuple[list[tuple[str, ...]], Array]:
         """Columns of each term (none for the intercept beyond the prior), and rows × terms × classes: they add up."""
         evidence, encoding = self.evidence, self.evidence.encoding
-        names, n_classes = [column.name for column in encoding.columns], len(self.classes)
-        terms: list[tuple[str, ...]] = [(name,) for name in names]
-        terms += [tuple(names[k] for k in term) for term in evidence.terms.tuples()]
+        n_classes = len(self.classes)
+        terms: list[tuple[str, ...]] = [*((name,) for name in encoding.names), *evidence.term_names()]
         cells = encoding.codes(self.codes(table), evidence.terms).astype(np.int64) + evidence.starts
         parts = [np.tile(self.beyond_prior(), (table.n_rows, 1))]
         parts += [class_scores(evidence.tables[cells[:, k]], n_classes) for k in range(cells.shape[1])]
@@ -147,7 +212,7 @@ class AdditivePredictor(Scorer):
             parts.append(class_scores(weight * as_scores(text_model.log_likelihood(table, 1)), n_classes))
         return [(), *terms], np.stack(parts, axis=1)
 
-    def unseen(self, table: Table) -> dict[str, NDArray[np.bool_]]:
+    def unseen(self, table: Table) -> dict[str, Flags]:
         """By nominal column, the cells that hold a category that was never seen."""
         found = {}
         for column in self.evidence.encoding.columns:

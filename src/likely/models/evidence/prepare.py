@@ -1,64 +1,87 @@
-"""From a table to encoded training rows: count, fit the encoding, encode, and score texts out of fold."""
+"""From a table to encoded training rows: count, fit bins and codes to the counts, encode, score texts out of fold.
+
+A summary adds up, so bins do not depend on how the rows were divided while they were counted. Labels play no part.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from likely.arrays import Array
-from likely.models.evidence.binning import fit_encoding
-from likely.models.evidence.columns import encode_table
-from likely.models.evidence.counts import count_rows
-from likely.models.evidence.encoding import Encoding
-from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, Rows, RowSource
-from likely.models.evidence.solver import log_prior, stack
-from likely.models.evidence.text_scores import out_of_fold_scores
+from likely.arrays import Array, Index, UInt8
+from likely.engines.memory import Rows as TableRows
+from likely.engines.relational import RelationalRows
+from likely.errors import DataError
+from likely.models.evidence.encoding import (
+    MIN_PARALLEL_CELLS,
+    Column,
+    Encoding,
+    NominalColumn,
+    NumericColumn,
+    encode_table,
+)
+from likely.models.evidence.fitter import EncodedData, stack
+from likely.models.evidence.row_source import MAX_SEARCH_ROWS, Rows, RowSource, log_prior
+from likely.models.evidence.text_scores import out_of_fold_scores, text_parts
 from likely.parallel import WorkerPool
-from likely.stats import Part, Statistic, Summary
-from likely.table import Labels, Table
+from likely.stats import Histogram, Part, Statistic, Summary, ValueCounts
+from likely.stats.binning import cuts_between, equal_frequency_bins
+from likely.stats.protocol import NOISE
 from likely.table.schema import Schema
 
 Source = TypeVar("Source", bound=RowSource)
 
+STATISTICS = {"numeric": "histogram", "nominal": "values"}
+MANY_ROWS = 3000
+MAX_BINS = 250
+"""Bins, gap and code 0 of a column go into one byte."""
+
+MAX_LEVELS = 200
+MAX_COARSE_LEVELS = 15
+MAX_TINY_LEVELS = 6
+"""In a triple a category has at most 6 codes and those of rest, gap and 0; a number in n = 6 bins at most 2n + 1
+(`equal_frequency_bins` has one bin too many before, between and behind n heavy atoms), gap and 0."""
+
+PAIR_RANK, PAIR_RANK_OF_MANY = 5, 7
+"""Rank of the basis of a number in a pair, with few and with many rows."""
+
+ROUNDING = 1e-6
+"""Relative excess that rounding of many sums and differences may give the known cells of a class over its weight."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitContext:
-    """What the rows of one fit are read with: schema, tokenizers of texts, random seed, threads."""
+    """What all rows of one fit share: schema, random seed, threads."""
 
     schema: Schema
-    recipes: Mapping[str, Any]
     seed: int
     pool: WorkerPool
-    n_jobs: int | None
 
 
 Preparation = Callable[[FitContext], tuple[EncodedData[RowSource], Summary]]
 """Makes rows ready to be learned from, wherever they are kept, and says what was counted of them."""
 
 
-def prepare_rows(table: Table, labels: Labels, weight: Array, context: FitContext) -> tuple[EncodedData[Rows], Summary]:
+def prepare_rows(given: TableRows, context: FitContext) -> tuple[EncodedData[Rows], Summary]:
     """Encoded rows under an encoding that is fitted to them, and what was counted."""
-    summary = count_rows(table, context.schema, labels, weight, context.recipes, context.n_jobs, texts=False)
-    data, words = encode_rows(fit_encoding(summary, context.schema), table, labels, weight, context)
+    summary = count_rows(given, context.schema, texts=False)
+    data, words = encode_rows(fit_encoding(summary, context.schema), given, context)
     return data, Summary(summary.classes, {**summary.parts, **words})
 
 
 def encode_rows(
-    encoding: Encoding, table: Table, labels: Labels, weight: Array, context: FitContext
+    encoding: Encoding, given: TableRows, context: FitContext
 ) -> tuple[EncodedData[Rows], Mapping[Part, Statistic]]:
     """Encoded rows under a known encoding, with out-of-fold scores of their texts; and the words counted."""
-    codes = encode_table(encoding.columns, table, context.n_jobs)
-    n_scores = 1 if len(labels.classes) == 2 else len(labels.classes)
-    rows = Rows(codes, labels.codes, weight, len(labels.classes), np.zeros((0, n_scores)), context.pool)
+    codes, n_classes = encode_table(encoding.columns, given.table, given.n_jobs), len(given.classes)
+    offset = np.zeros((0, 1 if n_classes == 2 else n_classes))
+    rows = Rows(codes, given.y, given.weight, n_classes, offset, context.pool)
     if not context.schema.text:
         return EncodedData(encoding, rows, np.zeros(0)), {}
-    counted, text_scores = out_of_fold_scores(
-        table, labels.classes, labels.codes, weight, context.schema.text, context.recipes, context.seed, context.n_jobs
-    )
+    counted, text_scores = out_of_fold_scores(given, context.schema.text, context.seed)
     rows = replace(rows, text_scores=text_scores)
     return with_text_offset(encoding, rows, counted.classes.weights, context.seed), counted.parts
 
@@ -71,3 +94,157 @@ def with_text_offset(encoding: Encoding, rows: Source, class_weights: Array, see
     by_text = [sample.text_scores[:, k : k + n_scores] for k in range(0, sample.text_scores.shape[1], n_scores)]
     text_weights = stack([prior, *by_text], sample.y, sample.weight, 0)[1:]
     return EncodedData(encoding, rows.with_offset(text_weights), text_weights)
+
+
+# Counting.
+
+
+def count_plan(schema: Schema, *, texts: bool = False) -> tuple[Part, ...]:
+    """What is counted: histograms of numbers, values of categories, and words of texts if they are wanted."""
+    kinds = schema.kinds
+    columns = tuple(Part(STATISTICS[kinds[name]], (name,)) for name in schema.features if kinds[name] in STATISTICS)
+    return columns + (text_parts(schema.text) if texts and schema.text else ())
+
+
+def count_rows(given: TableRows, schema: Schema, *, texts: bool = True) -> Summary:
+    """Class × cell of numbers, class × category, and class × word unless texts are counted elsewhere."""
+    plan = count_plan(schema, texts=texts)
+    if isinstance(given, RelationalRows):
+        return given.summarise(plan)
+    few = given.table.n_rows * len(plan) < MIN_PARALLEL_CELLS
+    n_jobs = 1 if few else given.n_jobs
+    return TableRows(given.table, given.classes, given.y, given.weight, n_jobs, given.recipes).summarise(plan)
+
+
+def code_counts(column: Column, summary: Summary) -> Array:
+    """Codes × classes of a column; every cell of its histogram lies within one bin."""
+    counted, out = column_counts(column.name, summary), np.zeros((column.size, len(summary.classes)))
+    if isinstance(counted, Histogram) and isinstance(column, NumericColumn):
+        codes, known = column.codes_of(counted.lows()), counted.known
+        whole_cells = bool((codes == column.codes_of(counted.highs())).all())
+    elif isinstance(counted, ValueCounts) and isinstance(column, NominalColumn):
+        codes, known = column.codes_of(counted.values), np.asarray(counted.counts.sum(axis=1))
+        whole_cells = True
+    else:
+        raise DataError(f"what was counted of {column.name!r} is not what its bins are made of")
+    gaps = gap_weights(known, summary)
+    overweight = known > (1.0 + ROUNDING) * summary.classes.weights
+    if not whole_cells or overweight.any() or (codes == 0).any() or bool(gaps.any()) != column.gap:
+        raise DataError(f"what was counted of {column.name!r} does not fit its bins")
+    np.add.at(out, codes, counted.counts.T)
+    if column.gap:
+        out[-1] = gaps
+    return out
+
+
+def binned_summary(encoding: Encoding, summary: Summary) -> Summary:
+    """The same counts by codes of columns, as counts of values: a gap is one of them."""
+    by_name = {column.name: column for column in encoding.columns}
+    parts: dict[Part, Statistic] = {}
+    for part, counted in summary.parts.items():
+        column = by_name.get(part.columns[0])
+        if column is None:
+            parts[part] = counted
+        else:
+            codes = tuple(range(1, column.size))
+            parts[Part("values", part.columns)] = ValueCounts(codes, code_counts(column, summary)[1:].T)
+    return Summary(summary.classes, parts)
+
+
+# Bins and codes.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinCounts:
+    """How many bins a number has in its main effect, in pairs, in triples."""
+
+    fine: int
+    coarse: int
+    tiny: int = 6
+
+    @classmethod
+    def for_rows(cls, n_rows: int) -> BinCounts:
+        """√n bins for a main effect, between 2 and 64 (200 from 3,000 rows on)."""
+        root = max(int(np.sqrt(n_rows)), 2)
+        if n_rows < MANY_ROWS:
+            return cls(min(root, 64), 8)
+        return cls(min(root, 200), 12 if n_rows < 10_000 else 20)
+
+
+def fit_encoding(summary: Summary, schema: Schema) -> Encoding:
+    """Columns of a schema that are no texts, in as many bins as the number of rows allows.
+
+    A row counts once here, whatever its weight: weights move cuts, they do not make bins finer.
+    """
+    n_rows = summary.n_rows
+    n_bins = BinCounts.for_rows(n_rows)
+    columns = (_fit_column(name, summary, n_bins) for name in schema.features if schema.kinds[name] != "text")
+    return Encoding(tuple(columns), PAIR_RANK_OF_MANY if n_rows >= MANY_ROWS else PAIR_RANK)
+
+
+def _fit_column(name: str, summary: Summary, n_bins: BinCounts) -> Column:
+    """One column, from its histogram or from the counts of its values."""
+    counted = column_counts(name, summary)
+    if isinstance(counted, Histogram):
+        return _numeric_column(name, counted, gap_weights(counted.known, summary), n_bins)
+    if isinstance(counted, ValueCounts):
+        return _nominal_column(name, counted, gap_weights(counted.counts.sum(axis=1), summary))
+    raise DataError(f"what was counted of {name!r} cannot be cut into bins")
+
+
+def column_counts(name: str, summary: Summary) -> Statistic | None:
+    """What was counted of one column that is no text."""
+    histogram = summary.parts.get(Part("histogram", (name,)))
+    return summary.parts.get(Part("values", (name,))) if histogram is None else histogram
+
+
+def gap_weights(known: Array, summary: Summary) -> Array:
+    """Weight of the gaps of a column in each class; exactly 0 where only rounding is left."""
+    weights = summary.classes.weights
+    return np.where(weights - known > NOISE * weights, weights - known, 0.0)
+
+
+def _numeric_column(name: str, histogram: Histogram, gaps: Array, n_bins: BinCounts) -> NumericColumn:
+    """Neighbouring cells of a histogram in bins of about equal weight; a cut lies between two cells, never within."""
+    cell_mass = np.asarray(histogram.counts.sum(axis=0))
+    bins = equal_frequency_bins(cell_mass, n_bins.fine)
+    for fewer in range(n_bins.fine, 1, -10):
+        if not len(bins) or bins[-1] < MAX_BINS:
+            break
+        bins = equal_frequency_bins(cell_mass, fewer)
+    lows, highs = histogram.lows(), histogram.highs()
+    mass = np.bincount(bins, weights=cell_mass).astype(np.float64)
+    with np.errstate(over="ignore"):
+        middles = lows + 0.5 * (highs - lows)
+        # Divided by a power of two, which is exact, no sum overflows.
+        _, exponent = np.frexp(np.abs(middles).max(initial=0.0))
+        means = np.ldexp(np.bincount(bins, weights=np.ldexp(middles, -exponent) * cell_mass) / mass, exponent)
+    missing = float(gaps.sum())
+    coarse, tiny = (_grouping(1 + equal_frequency_bins(mass, n), missing > 0.0) for n in (n_bins.coarse, n_bins.tiny))
+    if missing > 0.0:
+        mass = np.append(mass, missing)
+    return NumericColumn(name, cuts_between(lows, highs, bins), means, mass, coarse, tiny, missing > 0.0)
+
+
+def _nominal_column(name: str, counted: ValueCounts, gaps: Array) -> NominalColumn:
+    """Categories by descending frequency; those that are as frequent stay in their order."""
+    counts = np.asarray(counted.counts.sum(axis=0))
+    order = np.argsort(-counts, kind="stable")
+    frequent, rare = order[:MAX_LEVELS], order[MAX_LEVELS:]
+    mass = counts[frequent]
+    if len(rare):
+        mass = np.append(mass, counts[rare].sum())
+    codes, missing = np.arange(1, len(mass) + 1), float(gaps.sum())
+    coarse, tiny = (
+        _grouping(np.minimum(codes, limit + 1), missing > 0.0) for limit in (MAX_COARSE_LEVELS, MAX_TINY_LEVELS)
+    )
+    if missing > 0.0:
+        mass = np.append(mass, missing)
+    levels, rare_levels = (tuple(counted.values[k] for k in some) for some in (frequent, rare))
+    return NominalColumn(name, levels, rare_levels, mass, coarse, tiny, missing > 0.0)
+
+
+def _grouping(groups: Index, gap: bool) -> UInt8:
+    """The group of every code: 0 of code 0, then groups from 1 on, last that of the gap."""
+    last = [int(groups.max(initial=0)) + 1] if gap else []
+    return np.concatenate([[0], groups, last]).astype(np.uint8)

@@ -10,18 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Index, Int32, UInt8
 from likely.evaluation.folds import stratified_sample
 from likely.models.evidence.kernels import add_scores, cell_weights, class_counts, loss_and_gradient, row_hashes
 from likely.parallel import WorkerPool
 
-Codes = NDArray[Any]
-Recoding = Callable[[NDArray[np.uint8]], Codes]
+Codes = AnyArray
+Recoding = Callable[[UInt8], Codes]
 """From codes of columns to others: to coarse ones, say, or with cells of pairs behind them."""
 
 PARTITION_WORK = 1 << 20
@@ -43,12 +42,16 @@ class Block(NamedTuple):
     """The rows from `first` to `last` of some arrays; see `Rows`."""
 
     codes: Codes
-    y: NDArray[np.int32]
+    y: Int32
     weight: Array
     offset: Array
     text_scores: Array
     first: int
     last: int
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.first, self.last)
 
 
 class RowSource(ABC):
@@ -70,7 +73,7 @@ class RowSource(ABC):
         """The rows of a part, in blocks that fit into memory."""
 
     @abstractmethod
-    def take(self, rows: NDArray[np.intp]) -> Rows:
+    def take(self, rows: Index) -> Rows:
         """Some of the rows, by their numbers in ascending order, in memory."""
 
     @abstractmethod
@@ -111,54 +114,47 @@ class RowSource(ABC):
         size = max(BLOCK_CODES // max(self.n_codes, 1), MIN_BLOCK_ROWS)
         return [slice(at, min(at + size, part.stop)) for at in range(part.start, max(part.stop, part.start + 1), size)]
 
-    def sum_over_blocks(self, statistics: Callable[[Block], list[Any]], n_cells: int) -> list[Any]:
+    def sum_over_blocks(self, statistics: Callable[[Block], list[Array]], n_cells: int) -> list[Array]:
         """Sums of some statistics of all blocks, always in the same order."""
 
-        def sum_of(part: slice) -> list[Any]:
+        def sum_of(part: slice) -> list[Array]:
             return _sum(statistics(block) for block in self.blocks(part))
 
         return _sum(iter(self.pool.do(sum_of, self.partition(n_cells))))
 
-    def loss_and_gradient(
-        self, starts: NDArray[np.int32], tables: Array, intercept: Array
-    ) -> tuple[float, Array, Array]:
+    def loss_and_gradient(self, starts: Int32, tables: Array, intercept: Array) -> tuple[float, Array, Array]:
         """Σ weight · log loss of all rows, and its gradient by the cells of the tables and by the intercept."""
 
-        def statistics(b: Block) -> list[Any]:
+        def statistics(b: Block) -> list[Array]:
             gradient, intercept_gradient = np.empty_like(tables), np.empty_like(intercept)
             loss = loss_and_gradient(
                 b.codes, starts, tables, intercept, b.offset, b.y, b.weight, b.first, b.last, gradient,
                 intercept_gradient,
             )  # fmt: skip
-            return [loss, gradient, intercept_gradient]
+            return [np.array(loss), gradient, intercept_gradient]
 
         loss, gradient, intercept_gradient = self.sum_over_blocks(statistics, len(tables))
-        return loss, gradient, intercept_gradient
+        return float(loss), gradient, intercept_gradient
 
     def class_weights(self) -> Array:
         """Weight of each class."""
+        out = np.zeros(self.n_classes)
+        for b in self.blocks(slice(0, len(self))):
+            out += np.bincount(b.y[b.rows], weights=b.weight[b.rows], minlength=self.n_classes)
+        return out
 
-        def statistics(b: Block) -> list[Any]:
-            rows = slice(b.first, b.last)
-            return [np.bincount(b.y[rows], weights=b.weight[rows], minlength=self.n_classes).astype(np.float64)]
-
-        return np.asarray(_sum(statistics(block) for block in self.blocks(slice(0, len(self))))[0])
-
-    def cell_weights(self, starts: NDArray[np.int32], n_cells: int) -> Array:
+    def cell_weights(self, starts: Int32, n_cells: int) -> Array:
         """Weight of the rows in each cell of each table."""
+        out = np.zeros(n_cells)
+        for b in self.blocks(slice(0, len(self))):
+            out += cell_weights(b.codes[b.rows], starts, b.weight[b.rows], n_cells)
+        return out
 
-        def statistics(b: Block) -> list[Any]:
-            rows = slice(b.first, b.last)
-            return [cell_weights(b.codes[rows], starts, b.weight[rows], n_cells)]
-
-        return np.asarray(_sum(statistics(block) for block in self.blocks(slice(0, len(self))))[0])
-
-    def class_counts(self, starts: NDArray[np.int32], n_cells: int) -> Array:
+    def class_counts(self, starts: Int32, n_cells: int) -> Array:
         """Weight of the rows of each class in each cell: cells × classes."""
         out = np.zeros((n_cells, self.n_classes))
         for b in self.blocks(slice(0, len(self))):
-            rows = slice(b.first, b.last)
-            class_counts(b.codes[rows], starts, b.y[rows], b.weight[rows], out)
+            class_counts(b.codes[b.rows], starts, b.y[b.rows], b.weight[b.rows], out)
         return out
 
     def sample(self, most: int, seed: int) -> Rows:
@@ -166,7 +162,7 @@ class RowSource(ABC):
         if len(self) <= most:
             return self.in_memory()
         whole = slice(0, len(self))
-        return self.take(stratified_sample(lambda: (b.y[b.first : b.last] for b in self.blocks(whole)), most, seed))
+        return self.take(stratified_sample(lambda: (b.y[b.rows] for b in self.blocks(whole)), most, seed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,7 +174,7 @@ class Rows(RowSource):
     """
 
     codes: Codes
-    y: NDArray[np.int32]
+    y: Int32
     weight: Array
     n_classes: int
     offset: Array
@@ -190,49 +186,41 @@ class Rows(RowSource):
 
     @property
     def n_codes(self) -> int:
-        """Codes of a row."""
         return int(self.codes.shape[1])
 
     def blocks(self, part: slice) -> Iterator[Block]:
-        """The arrays themselves, with the bounds of each block."""
         for rows in self.block_slices(part):
             yield Block(self.codes, self.y, self.weight, self.offset, self.text_scores, rows.start, rows.stop)
 
-    def take(self, rows: NDArray[np.intp]) -> Rows:
-        """Some of the rows."""
+    def take(self, rows: Index) -> Rows:
         offset = self.offset[rows] if len(self.offset) else self.offset
         text_scores = self.text_scores[rows] if len(self.text_scores) else self.text_scores
         codes, y, weight = self.codes[rows], self.y[rows], self.weight[rows]
         return replace(self, codes=codes, y=y, weight=weight, offset=offset, text_scores=text_scores)
 
     def in_memory(self) -> Rows:
-        """Themselves."""
         return self
 
     def recode(self, recoding: Recoding, n_codes: int) -> Rows:
-        """The same rows with other codes."""
         return replace(self, codes=recoding(self.codes))
 
     def with_offset(self, text_weights: Array) -> Rows:
-        """The same rows with the offset of their texts."""
         return replace(self, offset=text_offset(self.text_scores, text_weights))
 
     def without_offset(self) -> Rows:
-        """The same rows with no offset."""
         return replace(self, offset=self.offset[:0])
 
     def deduplicate(self) -> Self:
-        """Equal rows as one row with the sum of their weights, where that makes them far fewer."""
         if len(self.offset) or not len(self):
             return self
         parts = [slice(at, at + DEDUPLICATED_ROWS) for at in range(0, len(self), DEDUPLICATED_ROWS)]
         distinct = [distinct_rows(self, part) for part in parts]
-        if sum(len(part.y) for part in distinct) > MAX_DISTINCT_SHARE * len(self):
+        if sum(len(y) for _, y, _ in distinct) > MAX_DISTINCT_SHARE * len(self):
             return self
         codes, y, weight = (np.concatenate(arrays) for arrays in zip(*distinct, strict=True))
         return replace(self, codes=codes, y=y, weight=weight)
 
-    def scores(self, starts: NDArray[np.int32], tables: Array, intercept: Array) -> Array:
+    def scores(self, starts: Int32, tables: Array, intercept: Array) -> Array:
         """Scores of all rows: intercept + offset + Σ tables."""
         out = np.tile(intercept, (len(self), 1)) if not len(self.offset) else intercept + self.offset
 
@@ -243,6 +231,13 @@ class Rows(RowSource):
         return out
 
 
+def log_prior(class_weights: Array) -> Array:
+    """Intercept of a model: log odds of the second of two classes, else log shares; a class without rows is rare."""
+    floor = 1e-3 * class_weights.max() / len(class_weights)
+    logs = np.log(np.maximum(class_weights, floor) / class_weights.sum())
+    return np.asarray(logs[1:] - logs[:1] if len(logs) == 2 else logs)
+
+
 def text_offset(text_scores: Array, text_weights: Array) -> Array:
     """Σ weight of text · scores of text: rows × scores."""
     n_scores = text_scores.shape[1] // len(text_weights)
@@ -250,29 +245,20 @@ def text_offset(text_scores: Array, text_weights: Array) -> Array:
     return np.asarray(sum(weight * part for weight, part in zip(text_weights, parts, strict=True)))
 
 
-class DistinctRows(NamedTuple):
-    """Rows of which each stands for all that are equal to it, with the sum of their weights."""
-
-    codes: Codes
-    y: NDArray[np.int32]
-    weight: Array
-
-
-def distinct_rows(rows: Rows, part: slice) -> DistinctRows:
-    """The distinct rows of a part; the part as it is if most of its rows are distinct."""
-    whole = DistinctRows(rows.codes[part], rows.y[part], rows.weight[part])
-    hashes = np.empty(len(whole.y), dtype=np.uint64)
-    row_hashes(whole.codes, whole.y, hashes)
+def distinct_rows(rows: Rows, part: slice) -> tuple[Codes, Int32, Array]:
+    """Codes, classes and summed weights of the distinct rows of a part; of all of them if most are distinct."""
+    codes, y, weight = rows.codes[part], rows.y[part], rows.weight[part]
+    hashes = np.empty(len(y), dtype=np.uint64)
+    row_hashes(codes, y, hashes)
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
     if len(first) > MAX_DISTINCT_SHARE * len(hashes):
-        return whole
-    codes, y = whole.codes[first], whole.y[first]
-    if not ((codes[place] == whole.codes).all() and (y[place] == whole.y).all()):
-        return whole  # two rows that differ have the same hash
-    return DistinctRows(codes, y, np.bincount(place, weights=whole.weight, minlength=len(first)).astype(np.float64))
+        return codes, y, weight
+    if not ((codes[first][place] == codes).all() and (y[first][place] == y).all()):
+        return codes, y, weight  # two rows that differ have the same hash
+    return codes[first], y[first], np.bincount(place, weights=weight, minlength=len(first)).astype(np.float64)
 
 
-def _sum(found: Iterator[list[Any]]) -> list[Any]:
+def _sum(found: Iterator[list[Array]]) -> list[Array]:
     total = next(found)
     for more in found:
         for k, one in enumerate(more):

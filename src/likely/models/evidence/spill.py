@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from threading import Lock
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Index, Int32
 from likely.errors import FileError, PythonOnly
 from likely.models.evidence.row_source import (
     DEDUPLICATED_ROWS,
@@ -50,7 +49,7 @@ class DiskArray:
     def __len__(self) -> int:
         return self._rows
 
-    def append(self, rows: NDArray[Any]) -> None:
+    def append(self, rows: AnyArray) -> None:
         """Write rows at the end."""
         whole = np.ascontiguousarray(rows, dtype=self._dtype)
         with self._lock:
@@ -63,7 +62,7 @@ class DiskArray:
             except OSError as error:
                 raise self._spill.file_error(error) from error
 
-    def read(self, part: slice) -> NDArray[Any]:
+    def read(self, part: slice) -> AnyArray:
         """Consecutive rows."""
         out = np.empty((part.stop - part.start, *self._shape), dtype=self._dtype)
         buffer, done = out.reshape(-1).view(np.uint8).data, 0
@@ -150,7 +149,7 @@ class RowFiles:
         text_scores = spill.new(np.float64, n_text_scores) if n_text_scores else None
         return cls(spill.new(np.uint8, n_columns), spill.new(np.int32), spill.new(np.float64), text_scores)
 
-    def append(self, codes: Codes, y: NDArray[np.int32], weight: Array, text_scores: Array | None = None) -> None:
+    def append(self, codes: Codes, y: Int32, weight: Array, text_scores: Array | None = None) -> None:
         """More rows."""
         self.codes.append(codes)
         self.y.append(y)
@@ -186,50 +185,41 @@ class DiskRows(RowSource):
 
     @property
     def n_codes(self) -> int:
-        """Codes of a row, after recoding."""
         return self.n_columns if self.n_recoded is None else self.n_recoded
 
     def blocks(self, part: slice) -> Iterator[Block]:
-        """Blocks read from disk."""
         for block in self.block_slices(part):
             rows = self._read(block)
             yield Block(rows.codes, rows.y, rows.weight, rows.offset, rows.text_scores, 0, len(rows))
 
-    def take(self, rows: NDArray[np.intp]) -> Rows:
-        """Some of the rows, in memory."""
-        found: list[Rows] = [self._read(slice(0, 0))]
+    def take(self, rows: Index) -> Rows:
+        found = [self._read(slice(0, 0))]
         for block in self.block_slices(slice(0, len(self))):
             first, last = np.searchsorted(rows, [block.start, block.stop])
             if first < last:
                 found.append(self._read(block).take(rows[first:last] - block.start))
-        last_rows, offset, text_scores = found[-1], found[-1].offset, found[-1].text_scores
         return replace(
-            last_rows,
+            found[0],
             codes=np.concatenate([some.codes for some in found]),
             y=np.concatenate([some.y for some in found]),
             weight=np.concatenate([some.weight for some in found]),
-            offset=np.concatenate([some.offset for some in found]) if len(offset) else offset,
-            text_scores=np.concatenate([some.text_scores for some in found]) if len(text_scores) else text_scores,
+            offset=np.concatenate([some.offset for some in found]),
+            text_scores=np.concatenate([some.text_scores for some in found]),
         )
 
     def in_memory(self) -> Rows:
-        """All rows, in memory."""
         return self._read(slice(0, len(self)))
 
     def recode(self, recoding: Recoding, n_codes: int) -> DiskRows:
-        """The same rows with other codes."""
         return replace(self, recoding=recoding, n_recoded=n_codes)
 
     def with_offset(self, text_weights: Array) -> DiskRows:
-        """The same rows with the offset of their texts."""
         return replace(self, text_weights=text_weights)
 
     def without_offset(self) -> DiskRows:
-        """The same rows with no offset."""
         return replace(self, text_weights=np.zeros(0))
 
     def deduplicate(self) -> DiskRows:
-        """Equal rows as one row with the sum of their weights, where that makes them far fewer."""
         if len(self.text_weights) or not len(self):
             return self
         parts = [slice(at, min(at + DEDUPLICATED_ROWS, len(self))) for at in range(0, len(self), DEDUPLICATED_ROWS)]
@@ -240,19 +230,19 @@ class DiskRows(RowSource):
             files.append(*self._distinct(part))
         return replace(self, files=files)
 
-    def _distinct(self, part: slice) -> tuple[Codes, NDArray[np.int32], Array]:
+    def _distinct(self, part: slice) -> tuple[Codes, Int32, Array]:
         rows = self._read(part)
         return distinct_rows(rows, slice(0, len(rows)))
 
     def _read(self, part: slice) -> Rows:
-        files, n_scores = self.files, self.n_scores
+        files = self.files
         codes = files.codes.read(part)
         text_scores = np.zeros((0, 0)) if files.text_scores is None else files.text_scores.read(part)
-        offset = text_offset(text_scores, self.text_weights) if len(self.text_weights) else np.zeros((0, n_scores))
+        with_offset = len(self.text_weights) > 0
+        offset = text_offset(text_scores, self.text_weights) if with_offset else np.zeros((0, self.n_scores))
         recoded = codes if self.recoding is None else self.recoding(codes)
-        return Rows(
-            recoded, files.y.read(part), files.weight.read(part), self.n_classes, offset, self.pool, text_scores
-        )
+        y, weight = files.y.read(part), files.weight.read(part)
+        return Rows(recoded, y, weight, self.n_classes, offset, self.pool, text_scores)
 
 
 class RowBuffer:
@@ -261,9 +251,9 @@ class RowBuffer:
     def __init__(self, n_columns: int, n_text_scores: int, spill: SpillDirectory | None) -> None:
         self._spill, self._n_columns = spill, n_columns
         self._files = None if spill is None else RowFiles.new(spill, n_columns, n_text_scores)
-        self._arrays: list[tuple[Codes, NDArray[np.int32], Array, Array]] = []
+        self._arrays: list[tuple[Codes, Int32, Array, Array]] = []
 
-    def append(self, codes: Codes, y: NDArray[np.int32], weight: Array, text_scores: Array) -> None:
+    def append(self, codes: Codes, y: Int32, weight: Array, text_scores: Array) -> None:
         """More rows."""
         if self._files is None:
             self._arrays.append((codes, y, weight, text_scores))

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import UInt8
 from likely.errors import SettingsError
-from likely.models.evidence.columns import Column, NumericColumn
-from likely.models.evidence.encoding import Resolution
+from likely.models.evidence.encoding import Column, NumericColumn, Resolution
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.numerics import log_of
 from likely.store.sql import PREFIX, Node, Nodes, posterior_query

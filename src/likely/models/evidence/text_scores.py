@@ -6,17 +6,15 @@ five folds, and every text is scored by the words of the other four.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import permutations
 from operator import add
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import Array, Index
 from likely.engines.memory import Rows
 from likely.engines.plan import plan
 from likely.evaluation.folds import sums_without_each
@@ -48,7 +46,7 @@ class TextModel:
 
     def log_likelihood(self, table: Table, n_jobs: int | None) -> Array:
         """log P(text | class), rows × classes."""
-        return self.model.log_joint(table, n_jobs) - np.log(self.model.prior)
+        return self.model.log_joint(table, n_jobs).array() - np.log(self.model.prior)
 
     def tokens(self, table: Table) -> list[list[Token]]:
         """For each text its known words and what each adds."""
@@ -68,7 +66,7 @@ def as_scores(log_likelihoods: Array) -> Array:
     return np.asarray(log_likelihoods - log_likelihoods.mean(axis=1)[:, None])
 
 
-def assign_folds(first: int, n_rows: int, seed: int) -> NDArray[np.intp]:
+def assign_folds(first: int, n_rows: int, seed: int) -> Index:
     """The fold of each of some rows, the first of which has the number `first`: every five rows go to five folds.
 
     It follows from the number of the row alone, so that rows can be counted in one pass and scored in another.
@@ -80,7 +78,7 @@ def assign_folds(first: int, n_rows: int, seed: int) -> NDArray[np.intp]:
     return np.asarray(FOLD_ORDERS[order.astype(np.intp), rows % N_FOLDS])
 
 
-def count_by_fold(rows: Rows, fold: NDArray[np.intp], columns: tuple[str, ...]) -> list[Summary]:
+def count_by_fold(rows: Rows, fold: Index, columns: tuple[str, ...]) -> list[Summary]:
     """The words of each fold."""
     counted = []
     for k in range(N_FOLDS):
@@ -99,7 +97,7 @@ def models_without_fold(counted: Sequence[Summary], columns: tuple[str, ...]) ->
 
 
 def scores_by_fold(
-    models: Sequence[tuple[TextModel, ...]], fold: NDArray[np.intp], table: Table, n_text_scores: int, n_classes: int,
+    models: Sequence[tuple[TextModel, ...]], fold: Index, table: Table, n_text_scores: int, n_classes: int,
     n_jobs: int | None,
 ) -> Array:  # fmt: skip
     """Rows × (texts × scores), `n_text_scores` in all, each row by the models without its fold."""
@@ -113,12 +111,10 @@ def scores_by_fold(
     return out
 
 
-def out_of_fold_scores(
-    table: Table, classes: NDArray[Any], y: NDArray[np.int32], weight: Array, columns: tuple[str, ...],
-    recipes: Mapping[str, Any], seed: int, n_jobs: int | None,
-) -> tuple[Summary, Array]:  # fmt: skip
+def out_of_fold_scores(rows: Rows, columns: tuple[str, ...], seed: int) -> tuple[Summary, Array]:
     """The words of all rows counted, and rows × (texts × scores), out of fold."""
-    fold = assign_folds(0, len(y), seed)
-    counted = count_by_fold(Rows(table, classes, y, weight, n_jobs, recipes), fold, columns)
-    models, n_scores = models_without_fold(counted, columns), 1 if len(classes) == 2 else len(classes)
-    return reduce(add, counted), scores_by_fold(models, fold, table, len(columns) * n_scores, len(classes), n_jobs)
+    fold, n_classes = assign_folds(0, len(rows.y), seed), len(rows.classes)
+    counted = count_by_fold(rows, fold, columns)
+    models, n_scores = models_without_fold(counted, columns), 1 if n_classes == 2 else n_classes
+    scores = scores_by_fold(models, fold, rows.table, len(columns) * n_scores, n_classes, rows.n_jobs)
+    return reduce(add, counted), scores

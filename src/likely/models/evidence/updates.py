@@ -3,52 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index
-from likely.engines.plan import recipes_in
+from likely.arrays import AnyArray, Array, Index
+from likely.engines.memory import Rows as TableRows
 from likely.errors import DataError, listed
 from likely.models.classifier import TrainingRows
-from likely.models.evidence.columns import Column, NominalColumn, NumericColumn
-from likely.models.evidence.counts import count_rows
-from likely.models.evidence.encoding import Encoding, Terms
+from likely.models.evidence.encoding import Column, Encoding, NominalColumn, NumericColumn, Terms
 from likely.models.evidence.fit import EvidenceFit, Options, fit_experts
 from likely.models.evidence.fitter import Expert
-from likely.models.evidence.hyperparameters import Hyperparameters, LaplaceRows
-from likely.models.evidence.predictor import AdditiveModel
-from likely.models.evidence.prepare import FitContext, encode_rows
+from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
+from likely.models.evidence.prepare import FitContext, code_counts, encode_rows, fit_encoding
+from likely.models.evidence.row_source import log_prior
+from likely.models.evidence.text_scores import as_scores
+from likely.models.evidence.weighted_nb import WeightedNaiveBayes, log_conditionals
 from likely.parallel import WorkerPool, one_thread_each
-from likely.stats import ClassWeights, Summary
+from likely.stats import Summary
 from likely.table import Labels, Table, index_levels
 from likely.table.schema import Schema
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GivenRows:
-    """Rows to learn from, as a schema reads them."""
-
-    table: Table
-    schema: Schema
-    labels: Labels
-    weight: NDArray[np.float64]
-
-
-def rows_with_weight(given: TrainingRows) -> GivenRows:
+def rows_with_weight(given: TrainingRows) -> TrainingRows:
     """Rows to learn from, without those that have no weight: such a row is as if it were not there."""
-    table, labels = given.table, given.labels
-    refuse_sparse(table)
-    weight = np.ones(table.n_rows) if given.weight is None else given.weight
+    refuse_sparse(given.table)
+    weight = np.ones(given.table.n_rows) if given.weight is None else given.weight
     if not weight.sum() > 0.0:
         raise DataError("All rows have weight zero, so there is nothing to learn.")
-    if not weight.all():
-        there = weight > 0.0
-        table, weight = table.take(there), weight[there]
-        labels = Labels(labels.classes, labels.codes[there])
-    return GivenRows(table, given.schema, labels, weight)
+    if weight.all():
+        return replace(given, weight=weight)
+    there = weight > 0.0
+    labels = Labels(given.labels.classes, given.labels.codes[there])
+    return replace(given, table=given.table.take(there), labels=labels, weight=weight[there])
 
 
 def refuse_sparse(table: Table) -> None:
@@ -57,47 +45,57 @@ def refuse_sparse(table: Table) -> None:
         raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
 
 
-def count_further(given: GivenRows, summary: Summary, n_jobs: int | None) -> Summary:
-    """What there is to count in further rows, by the recipes of a summary."""
-    return count_rows(given.table, given.schema, given.labels, given.weight, recipes_in(summary), n_jobs)
+def weighted_nb_from_counts(hyperparameters: Hyperparameters, summary: Summary, schema: Schema) -> AdditiveModel:
+    """Weighted naive Bayes with known feature weights and class offsets, in bins that follow from the counts.
 
-
-def ways_for(ways: Hyperparameters, known: NDArray[Any], classes: ClassWeights) -> Hyperparameters:
-    """The same hyperparameters for other classes, of which some are known."""
-    places = index_levels(classes.labels.tolist(), known.tolist())
-    return ways.for_classes(places.astype(np.intp), classes.weights)
+    score_c = log p_c + offset_c + Σ_j w_j · log((count + 4 · share of the bin)/(weight of the class + 4)), coarse bins.
+    """
+    class_weights = summary.classes.weights
+    n_scores = 1 if len(class_weights) == 2 else len(class_weights)
+    encoding = fit_encoding(summary, schema)
+    empty = AdditiveModel.empty(encoding, Terms.none(), n_scores, len(schema.text), hyperparameters)
+    if not n_scores:
+        return empty
+    starts, n_cells = encoding.coarse.starts()
+    counts = np.zeros((n_cells, len(class_weights)))
+    for k, column in enumerate(encoding.columns):
+        np.add.at(counts, starts[k] + column.coarse.astype(np.intp), code_counts(column, summary))
+    log_likelihoods = as_scores(log_conditionals(counts, starts, class_weights, 0.0))
+    feature_weights = hyperparameters.feature_weights
+    cell_weights = np.repeat(feature_weights[: len(starts)], encoding.coarse.widths)[:, None]
+    intercept = log_prior(class_weights) + as_scores(hyperparameters.class_offsets[None])[0]
+    fitted = WeightedNaiveBayes(feature_weights, cell_weights * log_likelihoods, intercept, 0)
+    return empty.plus_weighted_nb(fitted, 1.0)
 
 
 def corrected_anew(
     before: AdditiveModel,
     last: AdditiveModel | None,
     summary: Summary,
-    given: GivenRows,
+    rows: TableRows,
+    schema: Schema,
     options: Options,
-    n_jobs: int | None,
 ) -> AdditiveModel:
     """The evidence corrected by rows that have been counted, beginning where the `last` corrections ended.
 
     Bins follow from the counts; terms, variances and shares stay as they were chosen.
     """
     classes = summary.classes.labels
-    there, known = given.labels.classes.tolist(), classes.tolist()
+    there, known = rows.classes.tolist(), classes.tolist()
     places = index_levels(there, known)
-    lacking = [label for label, place in zip(known, index_levels(known, there), strict=True) if place < 0]
-    if lacking or (places < 0).any():
+    if (places < 0).any() or (index_levels(known, there) < 0).any():
         raise DataError(
             f"The rows to refresh with have the classes {listed(there)}, but {listed(known)} have been counted; "
             "partial_fit counts new rows, and every class needs some here."
         )
-    labels = Labels(classes, places[given.labels.codes].astype(np.int32))
-    with one_thread_each(), WorkerPool(n_jobs) as crew:
-        how = FitContext(given.schema, recipes_in(summary), options.seed, crew, n_jobs)
-        data, _ = encode_rows(before.encoding, given.table, labels, given.weight, how)
-        ways = before.hyperparameters.for_classes(np.arange(len(labels.classes)), data.rows.class_weights())
+    rows = TableRows(rows.table, classes, places[rows.y].astype(np.int32), rows.weight, rows.n_jobs, rows.recipes)
+    with one_thread_each(), WorkerPool(rows.n_jobs) as pool:
+        data, _ = encode_rows(before.encoding, rows, FitContext(schema, options.seed, pool))
         if data.rows.n_classes < 2 or not before.encoding.columns:
             return EvidenceFit(data, options).run()
-        begun = [] if last is None else [warm_start(last, before.encoding, ways.terms)]
-        return fit_experts(data, ways, (begun, begun))[0]
+        chosen = before.hyperparameters.for_classes(np.arange(len(classes)), data.rows.class_weights())
+        start = [] if last is None else [warm_start(last, before.encoding, chosen.terms)]
+        return fit_experts(data, chosen, (start, start))[0]
 
 
 # Two models that were fitted apart: what each has found out about weighing columns goes into one.
@@ -105,15 +103,15 @@ def corrected_anew(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """How one of the models was made: from so many rows, of these columns (texts last), with these classes."""
+    """One of the models: how it was made, from so many rows, of these columns (texts last), with these classes."""
 
     hyperparameters: Hyperparameters
     columns: tuple[str, ...]
-    classes: NDArray[np.object_]
+    classes: AnyArray
     n_rows: int
 
 
-def merge_hyperparameters(a: Side, b: Side, classes: NDArray[np.object_], weights: Array) -> Hyperparameters:
+def merge_hyperparameters(a: Side, b: Side, classes: AnyArray, weights: Array) -> Hyperparameters:
     """Weights and offsets are means by the rows of both; terms, variances and shares are those of more rows.
 
     Columns stand in the order that `a` has. Where only one of the two has learned the offset of a class, it is that.
@@ -150,47 +148,42 @@ LEAST_SHARE = 0.1
 """Experts that are mixed with less say too little to be blown up."""
 
 
-def warm_start(last: AdditiveModel, frame: Encoding, terms: Terms) -> Expert:
-    """Where to begin with these terms under a new frame: coefficients whose tables are about those of `last`.
+def warm_start(last: AdditiveModel, encoding: Encoding, terms: Terms) -> Expert:
+    """Where to begin with these terms under a new encoding: coefficients whose tables are about those of `last`.
 
     What the experts of the mixture said each by itself is not known any more: all begin with what they said together.
     The columns of a basis stand at right angles, so that a table is projected by one product.
     """
-    design = frame.design(terms)
+    design = encoding.design(terms)
     ones = np.ones(len(design.layout))
     total = float(last.hyperparameters.stacking_weights.sum())
-    tables = _carried_over(last, frame, terms, design.n_cells) / max(total, LEAST_SHARE)
+    tables = _carried_over(last, encoding, terms, design.n_cells) / max(total, LEAST_SHARE)
     lengths = design.hessian_diagonal(np.ones(design.n_cells), ones)
     u = design.coefficient_gradient(tables, ones) / np.where(lengths > 0.0, lengths, np.inf)[:, None]
-    return Expert(terms, design, u, ones, last.intercept, 0)
+    return Expert(terms, design, u, ones, last.intercept)
 
 
-def _carried_over(last: AdditiveModel, frame: Encoding, terms: Terms, n_cells: int) -> Array:
-    """The tables of `last` for the codes of a frame: zeros where it has no such term or code."""
-    names, before = ([column.name for column in one.columns] for one in (frame, last.encoding))
-    starts = dict(zip([(k,) for k in range(len(before))] + last.terms.tuples(), last.starts.tolist(), strict=True))
+def _carried_over(last: AdditiveModel, encoding: Encoding, terms: Terms, n_cells: int) -> Array:
+    """The tables of `last` for the codes of a encoding: zeros where it has no such term or code."""
+    names, before = encoding.names, last.encoding.names
+    starts = dict(zip(last.terms.tuples(len(before)), last.starts.tolist(), strict=True))
     out, end = np.zeros((n_cells, last.tables.shape[1])), 0
-    for term in [(k,) for k in range(len(names))] + terms.tuples():
+    for term in terms.tuples(len(names)):
         order = len(term)
-        widths = [_width(frame, place, order) for place in term]
-        first, end = end, end + int(np.prod(widths))
+        first, end = end, end + prod(encoding.table_shape(term))
         there = [before.index(names[place]) if names[place] in before else -1 for place in term]
         turned = np.argsort(there)
         start = starts.get(tuple(sorted(there)))
         if start is None:
             continue
-        old_widths = [_width(last.encoding, there[k], order) for k in turned]
-        table = last.tables[start : start + int(np.prod(old_widths))].reshape(*old_widths, -1)
+        old_shape = last.encoding.table_shape(tuple(sorted(there)))
+        table = last.tables[start : start + prod(old_shape)].reshape(*old_shape, -1)
         table = np.moveaxis(table, range(order), turned.tolist())
         codes = [
-            _old_codes(last.encoding.columns[t], frame.columns[p], order) for t, p in zip(there, term, strict=True)
+            _old_codes(last.encoding.columns[t], encoding.columns[p], order) for t, p in zip(there, term, strict=True)
         ]
         out[first:end] = table[np.ix_(*codes)].reshape(end - first, -1)
     return out
-
-
-def _width(frame: Encoding, place: int, order: int) -> int:
-    return frame.columns[place].size if order == 1 else int((frame.coarse if order == 2 else frame.tiny).widths[place])
 
 
 def _old_codes(old: Column, new: Column, order: int) -> Index:

@@ -8,16 +8,13 @@ minimise the log loss of rows, each scored by counts without itself, plus a ridg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, UInt8
 from likely.models.evidence.kernels import residuals
-from likely.models.evidence.row_source import Block, Rows, RowSource
-from likely.models.evidence.solver import log_prior
+from likely.models.evidence.row_source import Block, Rows, RowSource, log_prior
 from likely.models.feature_weights import RIDGE, penalised
 from likely.numerics import lbfgs
 
@@ -33,7 +30,7 @@ class WeightedNaiveBayes:
     intercept: Array
     passes: int
 
-    def scores(self, rows: Rows, starts: NDArray[np.int32]) -> Array:
+    def scores(self, rows: Rows, starts: Int32) -> Array:
         """Scores of rows, given by their coarse codes and without offset."""
         out, text_weights = rows.scores(starts, self.tables, self.intercept), self.feature_weights[len(starts) :]
         for t, weight in enumerate(text_weights):
@@ -41,7 +38,7 @@ class WeightedNaiveBayes:
         return out
 
 
-def log_conditionals(counts: Array, starts: NDArray[np.int32], class_weights: Array, left_out: float) -> Array:
+def log_conditionals(counts: Array, starts: Int32, class_weights: Array, left_out: float) -> Array:
     """log P(cell | class), smoothed, with a weight of `left_out` taken from every count; 0 for code 0.
 
     log((count + m · share)/(class + m)) of counts, cells × classes.
@@ -57,13 +54,11 @@ def log_conditionals(counts: Array, starts: NDArray[np.int32], class_weights: Ar
     return out
 
 
-def fit_feature_weights(
-    rows: RowSource, starts: NDArray[np.int32], n_cells: int, tolerance: float
-) -> WeightedNaiveBayes:
+def fit_feature_weights(rows: RowSource, starts: Int32, n_cells: int, tolerance: float) -> WeightedNaiveBayes:
     """Feature weights (≥ 0) and intercepts that minimise the leave-one-out log loss plus a ridge."""
     class_weights, n_scores = rows.class_weights(), rows.n_scores
     counts, (n_rows, text_squares) = rows.class_counts(starts, n_cells), rows.sum_over_blocks(_row_sums, len(starts))
-    row_weight = float(class_weights.sum()) / max(n_rows, 1)
+    row_weight = float(class_weights.sum()) / max(int(n_rows), 1)
     tables = log_conditionals(counts, starts, class_weights, 0.0)
     loo_tables = log_conditionals(counts, starts, class_weights, row_weight)
     loo_tables[counts <= 0.0] = tables[counts <= 0.0]
@@ -71,17 +66,17 @@ def fit_feature_weights(
     n_weights = n_columns + len(text_squares) // n_scores
 
     def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
-        def statistics(b: Block) -> list[Any]:
+        def statistics(b: Block) -> list[Array]:
             gradient, intercept_gradient = np.empty(n_weights), np.empty(n_scores)
             text_scores = b.text_scores if len(b.text_scores) else np.zeros((len(b.y), 0))
             value = leave_one_out_loss(
                 b.codes, starts, tables, loo_tables, text_scores, b.y, b.weight, weights, intercept, b.first, b.last,
                 gradient, intercept_gradient,
             )  # fmt: skip
-            return [value, gradient, intercept_gradient]
+            return [np.array(value), gradient, intercept_gradient]
 
         value, gradient, intercept_gradient = rows.sum_over_blocks(statistics, n_weights)
-        return value, gradient, intercept_gradient
+        return float(value), gradient, intercept_gradient
 
     objective, start = penalised(loss, n_weights, log_prior(class_weights))
     weight_hessian = _weight_hessian(counts, tables, starts, class_weights, text_squares, n_scores)
@@ -94,10 +89,9 @@ def fit_feature_weights(
     return WeightedNaiveBayes(weights, cell_weights * scores, x[n_weights:], passes)
 
 
-def _row_sums(b: Block) -> list[Any]:
+def _row_sums(b: Block) -> list[Array]:
     """Number of rows with a weight, and the sum of squares of each text score."""
-    rows = slice(b.first, b.last)
-    return [np.count_nonzero(b.weight[rows]), (b.text_scores[rows] ** 2).sum(axis=0)]
+    return [np.array(np.count_nonzero(b.weight[b.rows])), (b.text_scores[b.rows] ** 2).sum(axis=0)]
 
 
 def _intercept_hessian(class_weights: Array) -> Array:
@@ -108,7 +102,7 @@ def _intercept_hessian(class_weights: Array) -> Array:
 
 
 def _weight_hessian(
-    counts: Array, tables: Array, starts: NDArray[np.int32], class_weights: Array, text_squares: Array, n_scores: int
+    counts: Array, tables: Array, starts: Int32, class_weights: Array, text_squares: Array, n_scores: int
 ) -> Array:
     """Approximate Hessian diagonal by the feature weights: Σ_rows variance over classes of log P(cell | c)."""
     shares = class_weights / class_weights.sum()
@@ -120,7 +114,7 @@ def _weight_hessian(
 
 @numba.njit(nogil=True, cache=True)
 def leave_one_out_loss(
-    codes: UInt8, starts: Int32, tables: Array, loo_tables: Array, text_scores: Array, y: NDArray[np.int32],
+    codes: UInt8, starts: Int32, tables: Array, loo_tables: Array, text_scores: Array, y: Int32,
     weight: Array, feature_weights: Array, intercept: Array, first: int, last: int, gradient: Array,
     intercept_gradient: Array,
 ) -> float:  # fmt: skip

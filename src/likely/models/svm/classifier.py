@@ -16,8 +16,7 @@ from likely.arrays import Array
 from likely.engines.plan import recipes_for
 from likely.errors import DataError
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.setting_checks import Check, check_settings
-from likely.models.settings import between, whole
+from likely.models.settings import Check, between, check_settings, whole
 from likely.models.svm.calibration import CalibrationTask, LazyCalibration
 from likely.models.svm.codec import read_learned, write_learned
 from likely.models.svm.dual import Plan, Problem, class_costs, row_costs

@@ -8,8 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from likely.models.setting_checks import COMMON, Check, are_tokenizers, is_truth, one_of, optional, refusal, whole_from
-from likely.models.settings import LARGEST, between
+from likely.models.settings import (
+    COMMON,
+    LARGEST,
+    Check,
+    are_tokenizers,
+    between,
+    is_truth,
+    one_of,
+    optional,
+    refusal,
+    whole_from,
+)
 from likely.models.svm.kernels import as_kernel
 from likely.models.svm.solver import METHODS
 from likely.numerics import is_between

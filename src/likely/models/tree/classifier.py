@@ -16,7 +16,7 @@ from likely.arrays import Array, Int32
 from likely.decide import LossMatrix, Scores, as_loss
 from likely.errors import DataError, SettingsError
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.setting_checks import Check
+from likely.models.settings import Check
 from likely.models.tree.codec import read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
 from likely.models.tree.explain import Paths

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 from likely.families.smoothing import LARGEST as MOST_SMOOTHING
 from likely.measures import measure_named
-from likely.models.setting_checks import (
+from likely.models.settings import (
     COMMON,
     Check,
     check_settings,
     is_loss,
     is_positive,
     is_truth,
+    not_negative,
     one_of,
     optional,
     whole_from,
 )
-from likely.models.settings import not_negative
 from likely.models.tree.fit import Plan
 from likely.models.tree.pruning import Pruning
 from likely.models.tree.tree import Missing
@@ -26,6 +27,8 @@ from likely.models.tree.tree import Missing
 
 class TreeSettings(Protocol):
     """Parameters as a user gave them."""
+
+    setting_checks: ClassVar[Mapping[str, Check]]
 
     measure: str
     restrained: bool

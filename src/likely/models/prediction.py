@@ -1,23 +1,25 @@
-"""Deciding at the least expected cost, by what a classifier says about rows: its methods of these names.
+"""Predicting, explaining and deciding by what a classifier says about rows: its methods of these names.
 
 A classifier with a log joint gives it in blocks, so rows × classes need not be there as a whole, and so it can say
-which rows are novel; of any other one, posteriors are enough for all the rest.
+which rows are novel; of any other one, posteriors are enough to decide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Flags
 from likely.decide import Chosen, Loss, LossMatrix, Novelty, as_loss
 from likely.decide.priors import likelihood_ratios, shifted_prior
 from likely.decide.refusal import checked_novelty
 from likely.decide.scores import Block, Joint, Scores
-from likely.scorer import Model, Scorer
+from likely.explain import Contrast, Explanation
+from likely.explain.contrast import target_and_rivals
+from likely.models.protocols import RowsLike
+from likely.scorer import LogJoint, Model
 from likely.table import GAP, Table
 from likely.table.cells import Cells, NumberCells
 
@@ -25,22 +27,91 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class HasLogJoint(Protocol):
+    """A classifier that knows log P(class, row)."""
+
+    @property
+    def classes_(self) -> AnyArray: ...
+
+    def _log_joint(self, X: RowsLike) -> LogJoint: ...
+
+
+def predict(classifier: HasLogJoint, X: RowsLike) -> AnyArray:
+    """The most probable class of each row; the first of equals."""
+    chosen = classifier._log_joint(X).choose()
+    return np.asarray(classifier.classes_[chosen])
+
+
+def predict_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
+    """P(class | row), one column per class in the order of `classes_`."""
+    return classifier._log_joint(X).posterior()
+
+
+def predict_log_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
+    """log P(class | row)."""
+    return classifier._log_joint(X).posterior(in_logs=True)
+
+
+def predict_joint_log_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
+    """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
+    return classifier._log_joint(X).array()
+
+
+def scores(classifier: HasLogJoint, X: RowsLike) -> Scores:
+    """The log joint of rows, in blocks."""
+    return as_scores(classifier._log_joint(X))
+
+
+def as_scores(log_joint: LogJoint) -> Scores:
+    """The same, as decisions read it."""
+
+    def each(use: Callable[[slice, Block], None]) -> None:
+        log_joint.each_block(lambda block, joint: use(block, Joint(joint, log_joint.prior)))
+
+    return Scores(log_joint.n_rows, each)
+
+
+class HasExplanation(Protocol):
+    """A classifier whose log joint is a sum of contributions."""
+
+    def _explanation(self, X: RowsLike) -> Explanation: ...
+
+
+@overload
+def explain(classifier: HasExplanation, X: RowsLike, contrast: None = None) -> Explanation: ...
+
+
+@overload
+def explain(classifier: HasExplanation, X: RowsLike, contrast: object) -> Contrast: ...
+
+
+def explain(classifier: HasExplanation, X: RowsLike, contrast: object = None) -> Explanation | Contrast:
+    """Prior and one contribution per column (or term) for each row: they sum to `predict_joint_log_proba`.
+
+    With `contrast`, log-odds that sum to those of the posterior: of one class against another, as in
+    `contrast=("A", "B")`, or against all the rest, as in `contrast="A"`.
+    """
+    why = classifier._explanation(X)
+    return why if contrast is None else Contrast.of(why, *target_and_rivals(contrast, why.classes))
+
+
 @runtime_checkable
 class Decides(Protocol):
     """What decisions need to know of a classifier."""
 
-    classes_: NDArray[Any]
+    @property
+    def classes_(self) -> AnyArray: ...
 
-    def _scores(self, X: Any) -> Scores: ...
+    def _scores(self, X: RowsLike) -> Scores: ...
 
-    def _evidence(self, X: Any, ordinary: Mapping[str, float]) -> Array: ...
+    def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array: ...
 
-    def _ordinary_evidence(self, X: Any) -> dict[str, float]: ...
+    def _ordinary_evidence(self, X: RowsLike) -> dict[str, float]: ...
 
     def _prior_shares(self) -> Array: ...
 
 
-def decide(classifier: Decides, X: Any, loss: Any, *, novelty: Novelty | None = None) -> NDArray[Any]:
+def decide(classifier: Decides, X: RowsLike, loss: object, *, novelty: Novelty | None = None) -> AnyArray:
     """The decision of least expected cost for each row; the first of equals.
 
     REFUSED where refusing is cheaper still, and where a row is novel. If neither can be, the array has the
@@ -55,7 +126,7 @@ def decide(classifier: Decides, X: Any, loss: Any, *, novelty: Novelty | None = 
     return bound.labelled(chosen.best, ambiguous if novel is None else ambiguous | novel)
 
 
-def risk(classifier: Decides, X: Any, loss: Any) -> Array:
+def risk(classifier: Decides, X: RowsLike, loss: object) -> Array:
     """Rows × decisions: what each decision is expected to cost, R(decision | row) = Σ cost · P(truth | row).
 
     Columns are in the order of `loss.options`: the decisions and, if refusing has a price, that price.
@@ -64,7 +135,7 @@ def risk(classifier: Decides, X: Any, loss: Any) -> Array:
     return LossMatrix.of(as_loss(loss), classifier.classes_, scores.n_rows).risk(scores)
 
 
-def decisions(classifier: Decides, X: Any, loss: Any, *, novelty: Novelty | None = None) -> pd.DataFrame:
+def decisions(classifier: Decides, X: RowsLike, loss: object, *, novelty: Novelty | None = None) -> pd.DataFrame:
     """A frame with decision, risk and reason: "", "ambiguous" (no decision is cheap enough) or "novel".
 
     The risk of a refusal is its price; without a price, that of the decision that was not taken. A row that is
@@ -85,7 +156,7 @@ def decisions(classifier: Decides, X: Any, loss: Any, *, novelty: Novelty | None
     return pd.DataFrame(columns, index=X.index if isinstance(X, pd.DataFrame) else None)
 
 
-def novelty(classifier: Decides, X: Any, quantile: float = 0.01) -> Novelty:
+def novelty(classifier: Decides, X: RowsLike, quantile: float = 0.01) -> Novelty:
     """What makes a row novel: less evidence than all but the share `quantile` of these ordinary rows.
 
     Give rows that were held out, if there are enough of them; training rows look a little more ordinary than
@@ -96,8 +167,8 @@ def novelty(classifier: Decides, X: Any, quantile: float = 0.01) -> Novelty:
 
 
 def estimate_priors(
-    classifier: Decides, X: Any, *, tolerance: float = 1e-3, max_iterations: int = 1_000
-) -> dict[Any, float]:
+    classifier: Decides, X: RowsLike, *, tolerance: float = 1e-3, max_iterations: int = 1_000
+) -> dict[Hashable, float]:
     """How common the classes are among rows without labels, if only that has changed since training.
 
     Expectation and maximisation: the priors under which these rows are most likely. It ends once the
@@ -109,8 +180,8 @@ def estimate_priors(
 
 
 def _chosen(
-    classifier: Decides, X: Any, loss: Loss, given: Any, *, with_risk: bool
-) -> tuple[LossMatrix, Chosen, NDArray[np.bool_] | None]:
+    classifier: Decides, X: RowsLike, loss: Loss, given: object, *, with_risk: bool
+) -> tuple[LossMatrix, Chosen, Flags | None]:
     usual = checked_novelty(given)
     scores = classifier._scores(X)
     bound = LossMatrix.of(loss, classifier.classes_, scores.n_rows)
@@ -118,25 +189,16 @@ def _chosen(
     return bound, bound.choose(scores, with_risk=with_risk), novel
 
 
-# What a scorer says about rows, and what each column adds to their density.
+# What each column adds to the density of rows.
 
 SAMPLED_ROWS = 512
 SAMPLED_CELLS = 1 << 28
 """Rows that tell what a column adds to the evidence; fewer if there are very many columns, each left out once."""
 
 
-def scores_of(scorer: Scorer, table: Table, n_jobs: int | None) -> Scores:
-    """The log joint of rows, in blocks."""
-
-    def each(use: Callable[[slice, Block], None]) -> None:
-        scorer.each_block(table, lambda block, joint: use(block, Joint(joint, scorer.prior)), n_jobs)
-
-    return Scores(table.n_rows, each)
-
-
 def density(model: Model, table: Table, ordinary: Mapping[str, float], n_jobs: int | None) -> Array:
     """log P(row) by a model, with a gap credited as an ordinary cell of its column."""
-    evidence = scores_of(model, table, n_jobs).log_evidence()
+    evidence = as_scores(model.log_joint(table, n_jobs)).log_evidence()
     for name, usual in ordinary.items():
         if table.gaps(name):
             evidence[~_known_cells(table, name)] += usual
@@ -152,10 +214,10 @@ def ordinary_density(model: Model, table: Table, n_jobs: int | None) -> dict[str
         return {}
     n_rows = min(SAMPLED_ROWS, max(SAMPLED_CELLS // len(model.columns) ** 2, 1), table.n_rows)
     part = table.take(np.linspace(0, table.n_rows - 1, n_rows).astype(np.intp))
-    whole = scores_of(model, part, n_jobs).log_evidence()
+    whole = as_scores(model.log_joint(part, n_jobs)).log_evidence()
     means = {}
     for name in model.columns:
-        rest = scores_of(model, _without_column(part, name), n_jobs).log_evidence()
+        rest = as_scores(model.log_joint(_without_column(part, name), n_jobs)).log_evidence()
         with np.errstate(invalid="ignore"):  # of an impossible row no part is larger than another
             added = whole - rest
         telling = _known_cells(part, name) & np.isfinite(added)
@@ -163,7 +225,7 @@ def ordinary_density(model: Model, table: Table, n_jobs: int | None) -> dict[str
     return means
 
 
-def _known_cells(table: Table, name: str) -> NDArray[np.bool_]:
+def _known_cells(table: Table, name: str) -> Flags:
     if table.storage(name) in ("float", "integer", "boolean"):
         return np.asarray(~np.isnan(table.numbers(name)))
     return np.asarray(table.codes(name).codes != GAP)

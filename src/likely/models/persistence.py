@@ -13,7 +13,7 @@ from likely.errors import LikelyError, ModelFileError, SettingsError
 from likely.io.outputs import MODEL, Output, refuse, write_whole
 from likely.models.protocols import Counts, KeepsLearned
 from likely.models.registry import Entry, entry_of_kind
-from likely.models.setting_checks import check_settings
+from likely.models.settings import check_settings
 
 LATER = frozenset({"bins", "restrained", "text_tokens", "weights"})
 """Settings that the first files do not have: these were written under what is still the default."""

@@ -12,7 +12,7 @@ import pytest
 import likely
 from likely.errors import SettingsError
 from likely.models.registry import entries
-from likely.models.setting_checks import check_settings
+from likely.models.settings import check_settings
 
 X = np.arange(16.0).reshape(8, 2)
 Y = [0, 1] * 4
