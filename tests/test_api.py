@@ -16,7 +16,7 @@ from likely.api import Reason, compare, evaluate, select_model
 from likely.cli.run import run
 from likely.engines import pieces
 from likely.errors import SchemaError, SettingsError
-from likely.io.table import open_table
+from likely.io.file_table import open_table
 from likely.table import as_table
 
 NAMES = {
@@ -69,6 +69,41 @@ def test_every_door_gives_the_same_file(trips: pd.DataFrame, model: str, weight:
     files = [Path(f"{name}.likely").read_bytes() for name in ("file", "frame", "line")]
     assert files[0] == files[1]
     assert files[0] == files[2]
+
+
+@pytest.mark.usefixtures("one_moment")
+@pytest.mark.parametrize("model", ["auto", "naive"])
+def test_both_doors_give_the_same_file_for_many_mixed_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    """5,000 rows of numbers, counts, towns, dates and texts, a tenth of the cells empty, in a CSV file."""
+    monkeypatch.chdir(tmp_path)
+    rng, n = np.random.default_rng(0), 5000
+    label = rng.choice(["late", "on time", "lost"], n, p=[0.3, 0.6, 0.1])
+    words = np.array(["parcel", "rain", "bridge", "closed", "quick", "dry", "road", "ferry", "storm", "signed"])
+    table = pd.DataFrame(
+        {
+            "weight": np.exp(rng.normal(size=n)).round(4) + (label == "lost"),
+            "stops": rng.poisson(3 + 2 * (label == "late")),
+            "town": rng.choice(["Ulm", "Bonn, Rhein", 'the "Hague"', "Łódź"], n),
+            "sent": (pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 700, n), "D")).strftime("%Y-%m-%d"),
+            "note": [" ".join(rng.choice(words, 1 + k % 9)) + f" {k % 97}" for k in range(n)],
+        }
+    )
+    table = table.mask(rng.random(table.shape) < 0.1)
+    table["label"] = label
+    table.to_csv("rows.csv", index=False)
+    likely.train("rows.csv", "label", model=model).save("python.likely", ["rows.csv"])
+    options = ["--model", model] if model != "auto" else []
+    assert run(["train", "rows.csv", "--target", "label", "-o", "line.likely", "-q", *options]) == 0
+    loaded = likely.load("line.likely")
+    assert type(loaded).__name__ == NAMES[model]
+    assert loaded.schema_.kinds["note"] == "text"
+    assert Path("line.likely").read_bytes() == Path("python.likely").read_bytes()
+
+
+def test_the_package_shows_its_public_names_and_nothing_else() -> None:
+    assert dir(likely) == sorted(likely.__all__)
 
 
 def test_a_setting_decides_as_an_option_does(trips: pd.DataFrame) -> None:

@@ -7,16 +7,18 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from likely.arrays import ColumnLike
+from likely.comparison.candidates import Contenders
 from likely.comparison.compare import compare as compare_tables
 from likely.engines import pieces
 from likely.engines.connections import as_relation, connect, is_relation
 from likely.engines.relation import Relation
 from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate as evaluate_table
+from likely.io.file_table import FileTable, open_table
 from likely.io.sources import looks_like_files
-from likely.io.table import FileTable, open_table
 from likely.models.persistence import load
 from likely.models.registry import entries, entry_named
 from likely.progress import Shown
@@ -24,7 +26,7 @@ from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
 from likely.streaming.in_place import evaluate_in_place, fetch
 from likely.streaming.train import fit_file
-from likely.table import Table, as_table
+from likely.table import RowsLike, Table, as_table
 from likely.table.schema import schema_for, with_weight
 
 if TYPE_CHECKING:
@@ -53,12 +55,15 @@ __all__ = [
     "train",
 ]
 
+AnySource: TypeAlias = FileTable | Relation | RowsLike | os.PathLike[str]
+"""A table in memory, one in files that is opened, one in an engine, or the path of files, a folder or a glob."""
+
 AUTO = "auto"
 LOG = logging.getLogger("likely")
 
 
 def train(
-    table: Any,
+    table: AnySource,
     target: str,
     *,
     model: str = AUTO,
@@ -95,7 +100,7 @@ def train(
     return learned
 
 
-def evaluate(classifier: Any, table: Any, target: Any = None, **how: Any) -> Report:
+def evaluate(classifier: object, table: AnySource, target: Any = None, **how: Any) -> Report:
     """How good a classifier, or a model called by its name, is on a table: see `likely.evaluation.evaluate`.
 
     The table may also be in files, of any length for a model that counts, or in an engine.
@@ -103,16 +108,18 @@ def evaluate(classifier: Any, table: Any, target: Any = None, **how: Any) -> Rep
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
     if is_relation(table):
         return evaluate_in_place(made, table, target, **how)
-    if isinstance(table, FileTable) or looks_like_files(table):
-        return evaluate_file(made, open_source(table), target, **how)
-    return evaluate_table(made, table, target, **how)
+    source = _opened(table)
+    if isinstance(source, FileTable):
+        return evaluate_file(made, source, target, **how)
+    return evaluate_table(made, source, target, **how)
 
 
-def compare(table: Any, target: Any, classifiers: Any = "all", **how: Any) -> Comparison:
+def compare(table: AnySource, target: ColumnLike, classifiers: Contenders = "all", **how: Any) -> Comparison:
     """Which classifier suits a table, also one in files, which is read whole: see `likely.compare`."""
     if is_relation(table):
-        return compare_tables(fetch(as_relation(table), target).table, target, classifiers, **how)
-    source = open_source(table) if isinstance(table, FileTable) or looks_like_files(table) else table
+        label = str(target)
+        return compare_tables(fetch(as_relation(table), label).table, label, classifiers, **how)
+    source = _opened(table)
     return compare_tables(source.read() if isinstance(source, FileTable) else source, target, classifiers, **how)
 
 
@@ -151,11 +158,20 @@ def _train_in_place(
     return classifier.set_params(schema=settings.get("schema"))
 
 
-def open_source(table: Any) -> FileTable | Table:
+def open_source(table: AnySource) -> FileTable | Table:
     """A table in files or in memory."""
+    source = _opened(table)
+    return source if isinstance(source, FileTable) else as_table(source, allow_empty=False)
+
+
+def _opened(table: AnySource) -> FileTable | RowsLike:
+    """Files are opened, and a table in memory stays as it is."""
     if isinstance(table, FileTable):
         return table
-    return open_table(table) if looks_like_files(table) else as_table(table, allow_empty=False)
+    if looks_like_files(table):
+        return open_table(table)
+    assert not isinstance(table, os.PathLike | Relation)
+    return table
 
 
 # Which model, and why.
@@ -250,7 +266,7 @@ def select_model(
     return Selection("naive", new_classifier("naive", {**given, "weights": "learned"}), Reason("large", need, budget))
 
 
-def new_classifier(model: str, settings: Mapping[str, Any]) -> Any:
+def new_classifier(model: str, settings: Mapping[str, object]) -> Any:
     """The classifier that a name stands for, with these settings and those that are usual here."""
     offered = {entry.name: entry for entry in entries() if entry.reads_tables}
     if model not in offered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,21 @@ AnyArray = NDArray[Any]
 """An array whose dtype is the caller's: labels, cells as they came, decisions."""
 
 
+@runtime_checkable
 class ArrowStream(Protocol):
     """A table of Arrow, pandas, polars, DuckDB … that can be read as a stream of Arrow batches."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
+@runtime_checkable
+class ArrowArray(Protocol):
+    """A column, or a batch of rows, that can be read as one array of Arrow."""
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object: ...
+
+
+@runtime_checkable
 class SupportsArray(Protocol):
     """Anything that NumPy can turn into an array: a series, a tensor on the host, a matrix."""
 
@@ -42,8 +51,8 @@ class SparseMatrix(Protocol):
     def tocsr(self) -> Any: ...
 
 
-TableLike: TypeAlias = Sequence[object] | Mapping[str, object] | ArrowStream | SupportsArray | SparseMatrix
+TableLike: TypeAlias = Sequence[object] | Mapping[str, object] | ArrowStream | ArrowArray | SupportsArray | SparseMatrix
 """Rows as they are: an array, a data frame, an Arrow table, a sparse matrix, lists of rows, a dict of columns."""
 
-ColumnLike: TypeAlias = Sequence[object] | ArrowStream | SupportsArray
+ColumnLike: TypeAlias = Sequence[object] | ArrowStream | ArrowArray | SupportsArray
 """One value per row: labels, weights, groups, as an array, a series or a list."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Self
+from typing import Self
 
 SHOWN_NAMES = 8
 
@@ -90,7 +90,7 @@ class Setting:
     """A parameter that a sentence speaks of, with the value to give it, `...` for any list, or None for any value."""
 
     name: str
-    value: Any = None
+    value: object = None
 
     def __str__(self) -> str:
         value = "" if self.value is None else "[…]" if self.value is ... else repr(self.value)
@@ -108,13 +108,19 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class PythonOnly:
-    """Words that concern callers from Python only."""
-
+class _Words:
     text: str
 
     def __str__(self) -> str:
         return self.text
+
+
+class PythonOnly(_Words):
+    """Words that concern callers from Python only."""
+
+
+class Aside(_Words):
+    """Words that a sentence may do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +130,6 @@ class AtRow:
     row: int
     text: str
     otherwise: str = ""
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """Words that a sentence may do without."""
-
-    text: str
 
     def __str__(self) -> str:
         return self.text
@@ -182,6 +178,12 @@ def in_column(row: int, column: object) -> tuple[Part, ...]:
     return AtRow(row, f"Row {row} of column", "Column"), f" {column!r}"
 
 
+def one_of(name: str, *values: object) -> Message:
+    """The values of a parameter that a user may choose from, as a sentence lists them."""
+    first, *others = (Setting(name, value) for value in values)
+    return Message(first, *(part for other in others for part in (" or ", other)))
+
+
 def say_kind(column: str, kind: str) -> Setting:
     """How a user says what a column is to be taken for."""
     return Setting("schema", {column: kind})
@@ -203,6 +205,14 @@ def did_you_mean(name: str, available: Sequence[str]) -> str:
     """A hint at the nearest existing name, or nothing."""
     near = get_close_matches(str(name), [str(other) for other in available], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def refuse_missing(wanted: Iterable[str], available: Sequence[str]) -> None:
+    """Refuse columns that a table does not have."""
+    there = set(available)
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise missing_columns(missing, available)
 
 
 def missing_columns(missing: Sequence[str], available: Sequence[str]) -> SchemaError:

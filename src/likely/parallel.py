@@ -23,7 +23,14 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Sum = TypeVar("Sum", bound="Adds")
 
-_HERE = threading.local()
+
+class _Thread(threading.local):
+    """Whether this thread belongs to a pool."""
+
+    busy = False
+
+
+_HERE = _Thread()
 
 
 class Adds(Protocol):
@@ -117,7 +124,7 @@ class WorkerPool:
 
     def do(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """`task` of every item."""
-        if self.size == 1 or len(items) < 2 or getattr(_HERE, "busy", False):
+        if self.size == 1 or len(items) < 2 or _HERE.busy:
             return [task(item) for item in items]
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.size, initializer=_mark)

@@ -13,7 +13,7 @@ import numpy as np
 from likely.arrays import AnyArray, Array, Index, SupportsArray
 from likely.errors import DataError, SettingsError, listed
 from likely.families import BlockScorer, Family, FittedFamily, Settings, family_named
-from likely.families.gap import GapFactor
+from likely.families.categorical import GapFactor
 from likely.families.protocol import Costly
 from likely.families.tempered import Tempered
 from likely.numerics import log_of, most_probable, normalise

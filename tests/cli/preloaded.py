@@ -51,7 +51,7 @@ def serve(address: str) -> None:
     import likely.evaluation
     import likely.models.persistence
     import likely.streaming.evaluate
-    import likely.streaming.predict  # noqa: F401
+    import likely.streaming.transform  # noqa: F401
     from likely.cli.app import app  # noqa: F401
 
     listener = socket.socket(socket.AF_UNIX)

@@ -27,6 +27,13 @@ def test_show_draws_a_tree(likely: Likely, tree: str) -> None:
     assert "├─ < 20" in shown
 
 
+def test_a_tree_has_no_log_odds_by_column(likely: Likely, tree: str, tmp_path: Path) -> None:
+    assert likely("explain", tree, str(tmp_path / "cloth.csv")).code == 0
+    refused = likely("explain", tree, str(tmp_path / "cloth.csv"), "--contrast", "sold")
+    assert refused.code == 2
+    assert refused.err == "likely: A TreeClassifier has no log-odds by column; leave out --contrast.\n"
+
+
 def test_a_tree_is_exported_as_a_query(likely: Likely, tree: str, tmp_path: Path) -> None:
     query = likely("export", tree, "--to", "sql", "--table", "cloth").out
     found = duckdb.connect()

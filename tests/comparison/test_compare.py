@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 import likely
 from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, compare
 from likely.comparison.candidates import candidates, known
-from likely.comparison.noise import AS_IT_IS, CORRECTED, difference, variance_inflation
+from likely.comparison.comparison import AS_IT_IS, CORRECTED, difference, variance_inflation
 from likely.errors import DataError, SchemaError, SettingsError
 from likely.models.registry import Entry
 from likely.table import as_table
@@ -207,6 +207,9 @@ class TestCandidates:
         assert frame.loc["LinearSVC", "error"] < 0.1
         by_loss = compare(*iris, [LinearSVC(dual=False), "naive Bayes"], cv=3, by="brier")
         assert "no probabilities" in by_loss.to_frame().loc["LinearSVC", "reason"]
+        refuses = compare(*iris, [SVC(), "naive Bayes"], cv=3).to_frame()  # it has the method, and does not give it
+        assert refuses.loc["SVC", "error"] < 0.1
+        assert np.isnan(refuses.loc["SVC", "log_loss"])
 
     def test_names_and_kinds(self) -> None:
         made = candidates(["svm", "Naive Bayes", "full_bayes", BayesClassifier()], images=False, random_state=3)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -16,10 +17,11 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import likely
-from likely import BayesClassifier, FullBayesClassifier, MEstimate, SettingsError
+from likely import BayesClassifier, CalibratedClassifier, FullBayesClassifier, MEstimate, SettingsError, TreeClassifier
 from likely.evaluation.folds import stratified
 from likely.naive_bayes import GaussianNB
 from likely.stats import feature_counts
+from likely.table import as_table
 from likely.teaching import datasets
 from tests.evaluation.tables import (
     COUNTS,
@@ -281,3 +283,28 @@ def test_progress_is_shown_only_when_asked_for(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == ""
     likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=3, progress=True)
     assert capsys.readouterr().err.endswith("fold 3 of 3\n")
+
+
+@pytest.mark.parametrize(
+    "clf",
+    [BayesClassifier(), BayesClassifier(weights="learned"), TreeClassifier(), DecisionTreeClassifier(random_state=0)],
+    ids=repr,
+)
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table, dict, as_table])
+def test_a_target_in_the_table_is_no_feature(clf: Any, form: Any) -> None:
+    """Labels by chance: who learns from the column itself would be right every time."""
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=90), "b": rng.normal(size=90), "label": rng.integers(0, 2, 90)}
+    named = likely.evaluate(clf, form(columns), "label", cv=3)
+    apart = likely.evaluate(clf, pd.DataFrame(columns).drop(columns="label"), columns["label"], cv=3)
+    assert named.accuracy == apart.accuracy < 0.8
+
+
+def test_a_schema_may_name_the_target_of_folds_that_are_fitted_anew() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "b": rng.normal(size=90), "label": rng.integers(0, 2, 90)})
+    kinds = {"a": "numeric", "label": "nominal"}
+    clf = BayesClassifier(weights="learned", schema=kinds)
+    for cv in (3, 0.3, (frame, "label")):
+        assert likely.evaluate(clf, frame, "label", cv=cv).accuracy < 0.8
+    assert CalibratedClassifier(clf).fit(frame, "label").predict_proba(frame).max() < 0.95

@@ -13,6 +13,10 @@ import pytest
 
 from likely.errors import FileError, NoSuchFile, SchemaError, SettingsError
 from likely.io import looks_like_files, open_table
+from likely.io.delimited import PROBE, PROBES, Probes
+from likely.io.dialect import Dialect
+from likely.io.parse import Layout
+from likely.io.sources import Source
 
 
 @pytest.fixture
@@ -158,3 +162,12 @@ def test_a_fraction_late_among_whole_numbers(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"line 1000002: .*types=\{'a': 'number'\}"):
         table.read()
     assert open_table(path, types={"a": "number"}).read().column("a")[1_000_000].as_py() == 2.5
+
+
+def test_one_of_many_files_is_glanced_at_and_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n" + "1,2\n" * 100_000)
+    probes = Probes.of(Source(path, "long.csv"), 1 << 10, n_files=PROBES)
+    assert [len(piece) for _, piece in probes.pieces] == [PROBE]
+    (block,) = probes.blocks(Layout(("a", "b"), Dialect()), 2)
+    assert block.data == b"1,2\n" * block.records and block.records > PROBE // 5

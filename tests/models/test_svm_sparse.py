@@ -20,7 +20,7 @@ def test_many_rows_say_what_few_would(
     y = rng.integers(0, n_classes, 300)
     table = {f"c{j}": np.char.add("v", ((rng.integers(0, 60, 300) + 30 * y) // 2).astype(str)) for j in range(4)}
     few = SVMClassifier(kernel=kernel, tolerance=1e-8).fit(table, y)
-    monkeypatch.setattr("likely.models.svm.dual.GRAM_ROWS", 100)
+    monkeypatch.setattr("likely.models.svm.solver.GRAM_ROWS", 100)
     many = SVMClassifier(kernel=kernel, tolerance=1e-8).fit(table, y)
     assert sparse.issparse(many.support_vectors_)
     assert many.dual_coef_.shape == few.dual_coef_.shape

@@ -18,7 +18,7 @@ from likely import BayesClassifier, FullBayesClassifier, render
 from likely.errors import DataError, LikelyError, NoSuchFile, SchemaError, SettingsError
 from likely.explain.conditionals import conditionals
 from likely.render import Picture
-from likely.render.style import COLOURS, chances, colour, dashes, marker, named, round_values, written
+from likely.render.picture import COLOURS, chances, colour, dashes, marker, named, round_values, written
 from likely.teaching import datasets
 from tests.explain.weather import FAMILIES, weather
 

@@ -12,8 +12,8 @@ import likely.io.columnar as columnar
 from likely import BayesClassifier, FullBayesClassifier, Loss, Report, evaluate, train
 from likely.errors import DataError, NotMergeable, SettingsError
 from likely.models.difference import differences
-from likely.streaming.convert import convert_file
 from likely.streaming.evaluate import evaluate_file
+from likely.streaming.transform import convert_file
 from likely.streaming.update import forget_file, learn_file
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from likely.text import TextCounter
-from likely.text.characters import KIND_BITS, SUSPECT, WORD, characters
+from likely.text.unicode import KIND_BITS, SUSPECT, WORD, characters
 from tests.text.text_sets import COLUMNS, read_texts, text_columns
 
 SETTINGS: list[dict[str, Any]] = [

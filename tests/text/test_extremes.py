@@ -10,7 +10,7 @@ import pytest
 
 from likely.errors import DataError
 from likely.text import TextCounter, Tokenizer, Words, count_by_class, count_rows
-from likely.text.kernels.interning import key_of, stir
+from likely.text.vocabulary import key_of, stir
 
 
 def test_one_document_of_100_megabytes() -> None:
@@ -54,7 +54,7 @@ def test_only_stop_words() -> None:
         TextCounter(stop_words="en").fit(["the and of", "it is"])
     rows = count_rows(["the and of", "it is"], Tokenizer(stop_words=frozenset(["the", "and", "of", "it", "is"])))
     assert rows.to_csr().shape == (2, 0)
-    seen = count_by_class(["the"], np.array([0]), 3, recipe=Tokenizer(stop_words=frozenset(["the"])))
+    seen = count_by_class(["the"], np.array([0]), 3, tokenizer=Tokenizer(stop_words=frozenset(["the"])))
     assert seen.counts.shape == (3, 0)
 
 

@@ -77,7 +77,7 @@ def test_languages_are_guessed() -> None:
     german = ["Das Haus steht am Ende der Straße", "und die Häuser daneben sind alle leer"]
     assert guess_language(as_blocks(german)) == "de"
     counter = TextCounter(reduce="stem", language="auto", stop_words="auto").fit(german)
-    assert counter.recipe_.language == "de"
+    assert counter.tokenizer_.language == "de"
     assert "haus" in counter.vocabulary_
     assert "und" not in counter.vocabulary_
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields
 from inspect import Parameter, Signature, signature
 from textwrap import dedent
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
+from typer.models import OptionInfo
 
 from likely.cli.commands import (
     compare,
@@ -28,7 +29,7 @@ from likely.cli.commands import (
     train,
 )
 from likely.cli.options import refuse_losses
-from likely.cli.output import told_in_words
+from likely.cli.output import OptionGroup, told_in_words
 from likely.version import __version__
 
 
@@ -38,13 +39,13 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     Typer reads the signature; so it sees all options, and the command gets them as one value each group.
     """
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, type[OptionGroup]] = {}
     parameters: list[Parameter] = []
     for name, parameter in signature(command).parameters.items():
         kind = hints[name]
-        if isinstance(kind, type) and is_dataclass(kind):
+        if isinstance(kind, type) and issubclass(kind, OptionGroup):
             groups[name] = kind
-            parameters += _fields(kind)
+            parameters += _options(kind)
         else:
             parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=parameter.default, annotation=kind))
 
@@ -69,16 +70,16 @@ def flowing(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _fields(kind: type[Any]) -> list[Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
+def _options(group: type[OptionGroup]) -> list[Parameter]:
+    """The options of a group as parameters, each under the heading of the group."""
+    hints = get_type_hints(group, include_extras=True)
+    for entry in fields(group):
+        for mark in get_args(hints[entry.name]):
+            if isinstance(mark, OptionInfo):
+                mark.rich_help_panel = group.panel
     return [
-        Parameter(
-            entry.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if entry.default is MISSING else entry.default,
-            annotation=hints[entry.name],
-        )
-        for entry in fields(kind)
+        Parameter(entry.name, Parameter.KEYWORD_ONLY, default=entry.default, annotation=hints[entry.name])
+        for entry in fields(group)
     ]
 
 
@@ -93,6 +94,10 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+def _by_name(*commands: Callable[..., None]) -> dict[str, Callable[..., None]]:
+    return {command.__name__: command for command in commands}
+
+
 app = typer.Typer(
     name="likely",
     cls=Commands,
@@ -102,21 +107,9 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
-    "Learn": {
-        "train": train.train,
-        "evaluate": evaluate.evaluate,
-        "compare": compare.compare,
-        "merge": merge.merge,
-        "forget": forget.forget,
-        "refresh": refresh.refresh,
-    },
-    "Use and look": {"predict": predict.predict, "explain": explain.explain, "show": show.show, "rank": rank.rank},
-    "Tables and exports": {
-        "schema": schema.schema,
-        "convert": convert.convert,
-        "export": export.export,
-        "demo": demo.demo,
-    },
+    "Learn": _by_name(train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
+    "Use and look": _by_name(predict.predict, explain.explain, show.show, rank.rank),
+    "Tables and exports": _by_name(schema.schema, convert.convert, export.export, demo.demo),
 }
 """The commands as the help shows them. A new one is a file and its place here."""
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from likely.cli.output import OptionGroup
 from likely.errors import SettingsError, listed
 
 if TYPE_CHECKING:
     from likely.engines.relation import Relation
 
-PANEL = "Where the data lives"
 Text = str | None
 
 DATABASES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite"}
@@ -24,26 +24,24 @@ ENGINES = ("duckdb", "spark")
 
 
 @dataclass(frozen=True)
-class EngineOptions:
+class EngineOptions(OptionGroup):
     """An engine that counts the rows where they are."""
+
+    panel = "Where the data lives"
 
     connect: Annotated[
         Text,
         typer.Option(
             help="An engine's address, such as postgresql://user@host/db; a password may come from its own places.",
-            rich_help_panel=PANEL, metavar="URL",
+            metavar="URL",
         ),
     ] = None  # fmt: skip
-    table: Annotated[
-        Text, typer.Option(help="The table there, or in a database file.", rich_help_panel=PANEL, metavar="NAME")
-    ] = None
-    engine: Annotated[
-        Text, typer.Option(help="Let an engine read and count files.", rich_help_panel=PANEL, metavar="duckdb|spark")
-    ] = None
+    table: Annotated[Text, typer.Option(help="The table there, or in a database file.", metavar="NAME")] = None
+    engine: Annotated[Text, typer.Option(help="Let an engine read and count files.", metavar="duckdb|spark")] = None
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Rows that are fetched for corrections; the usual is what fits into memory.", rich_help_panel=PANEL,
+            help="Rows that are fetched for corrections; the usual is what fits into memory.",
             metavar="ROWS", min=1,
         ),
     ] = None  # fmt: skip

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from likely.cli.output import StandardOutput
+from likely.cli.output import PIPE, OutputOptions, StandardOutput, write_json
 from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
 from likely.io.outputs import MODEL_MARK, is_stream
 
 if TYPE_CHECKING:
-    from likely.store import Provenance
-
-PIPE = "-"
+    from likely.api import Classifier
+    from likely.models.learner import Learner
+    from likely.store import Provenance, Saved
 
 
 def is_model(path: str) -> bool:
@@ -37,28 +37,28 @@ def load_model(path: str) -> Any:
     return _loaded(path, path)
 
 
-def keeps_counts(classifier: Any) -> bool:
+def keeps_counts(classifier: object) -> TypeGuard[Learner]:
     """Whether all that a classifier knows follows from a summary."""
     from likely.models.protocols import Counts
 
     return isinstance(classifier, Counts)
 
 
-def adds_counts(classifier: Any) -> bool:
+def adds_counts(classifier: object) -> TypeGuard[Learner]:
     """Whether a classifier learns on, forgets and merges by its counts, even if it has corrections beside them."""
     from likely.models.protocols import Updates
 
     return isinstance(classifier, Updates)
 
 
-def is_stale(classifier: Any) -> bool:
+def is_stale(classifier: object) -> bool:
     """Whether rows were counted since a classifier was corrected, or since its weights were learned."""
     from likely.models.protocols import Refreshes
 
     return isinstance(classifier, Refreshes) and classifier._is_stale()
 
 
-def stale_note(classifier: Any, path: str) -> str:
+def stale_note(classifier: Classifier, path: str) -> str:
     """What a stale classifier does now, and how it is renewed."""
     name = "MODEL" if path == PIPE else path
     corrections = "corrections are stale, so it predicts as weighted naive Bayes"
@@ -76,31 +76,25 @@ def load_counts(path: str, purpose: str, *, corrected: bool = False) -> Any:
     return classifier
 
 
-def rows_learned(classifier: Any) -> int:
-    """How many rows a classifier has learned."""
-    return int(classifier._rows_learned())
-
-
-def shares_of(classifier: Any) -> dict[str, float | None]:
+def shares_of(classifier: Classifier) -> dict[str, float | None]:
     """How common each class is to a classifier, as far as it believes anything about that."""
-    labels = [str(label) for label in classifier.classes_.tolist()]
+    labels = map(str, classifier.classes_.tolist())
     try:
-        prior = classifier._prior_shares().tolist()
+        return dict(zip(labels, classifier._prior_shares().tolist(), strict=True))
     except SettingsError:
-        prior = [None] * len(labels)
-    return dict(zip(labels, prior, strict=True))
+        return dict.fromkeys(labels)
 
 
-def shares_learned(classifier: Any) -> dict[str, float | None]:
+def shares_learned(classifier: Classifier) -> dict[str, float | None]:
     """The share of each class in the rows that a classifier has learned, whatever its prior is."""
     if not adds_counts(classifier):
         return shares_of(classifier)
     weights = classifier.summary_.classes.weights
-    labels = [str(label) for label in classifier.classes_.tolist()]
-    return dict(zip(labels, (weights / max(weights.sum(), 1e-300)).tolist(), strict=True))
+    shares = (weights / max(weights.sum(), 1e-300)).tolist()
+    return dict(zip(map(str, classifier.classes_.tolist()), shares, strict=True))
 
 
-def save_model(classifier: Any, path: str, sources: Sequence[str]) -> None:
+def save_model(classifier: Classifier, path: str, sources: Sequence[str]) -> None:
     """Write a classifier, whole or not at all; or to standard output."""
     if path != PIPE:
         classifier.save(path, sources)
@@ -113,15 +107,29 @@ def save_model(classifier: Any, path: str, sources: Sequence[str]) -> None:
         StandardOutput().write(written.read_bytes())
 
 
+def save_and_tell(
+    classifier: Classifier,
+    path: str,
+    sources: Sequence[str],
+    output: OutputOptions,
+    content: Mapping[str, object],
+    *sentences: str,
+) -> None:
+    """Write a classifier; then say so, as JSON and in words, and what to do if it is stale now."""
+    save_model(classifier, path, sources)
+    stale = is_stale(classifier)
+    if output.json and path != PIPE:
+        write_json({"model": path, **content, "stale": stale})
+    for sentence in (*sentences, *([stale_note(classifier, path)] if stale else [])):
+        output.say(sentence)
+
+
 def refuse_other_target(path: str, target: str | None, force: bool) -> None:
     """A model that predicts another column is replaced only by force."""
     if force or path == PIPE or is_stream(path) or not is_model(path) or not Path(path).exists():
         return
-    from likely import store
-    from likely.models.persistence import import_kind
-
     try:
-        found = store.read(path, import_kind).saved.schema.target
+        found = _saved(path).schema.target
     except ModelFileError as error:
         raise SettingsError(f"{path!r} is a model that cannot be read ({error}); --force replaces it.") from None
     if found != target:
@@ -133,10 +141,21 @@ def refuse_other_target(path: str, target: str | None, force: bool) -> None:
 
 def provenance_of(path: str) -> Provenance | None:
     """Where a model comes from."""
+    return None if path == PIPE else _saved(path).provenance
+
+
+def sources_of(paths: Sequence[str]) -> list[str]:
+    """What models were trained on, taken together."""
+    found = [provenance_of(path) for path in paths]
+    return list(dict.fromkeys(source for each in found if each is not None for source in each.sources))
+
+
+def _saved(path: str) -> Saved:
+    """What a file says about its model, which is not built."""
     from likely import store
     from likely.models.persistence import import_kind
 
-    return None if path == PIPE else store.read(path, import_kind).saved.provenance
+    return store.read(path, import_kind).saved
 
 
 def _loaded(path: str, name: str) -> Any:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from glob import has_magic
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
-import typer
+from typer import Argument, Context, Option
 
-from likely.cli.output import OutputOptions
+from likely.cli.output import PIPE, OptionGroup, OutputOptions
 from likely.errors import LikelyError, NoSuchFile, SettingsError, did_you_mean, listed
 from likely.io.outputs import LEFT_OUT, MODEL, PAGE, Output, refuse
 
 if TYPE_CHECKING:
     from likely.decide import Loss
     from likely.decide.loss_tables import Axis
-    from likely.io.table import FileTable
+    from likely.io.file_table import FileTable
 
-STANDARD = "-"
+
+Given = Mapping[str, Any]
+"""The arguments and options of a command by name."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,12 @@ class Writes:
 
     kind: str | None = None
     format: str | None = None
-    usual: Callable[[Mapping[str, Any]], str | None] | None = None
+    usual: Callable[[Given], str | None] | None = None
     onto: str | None = None
     words: tuple[str, ...] = ()
 
 
-def refuse_losses(annotations: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def refuse_losses(annotations: Mapping[str, object], given: Given) -> None:
     """Refuse a command that would write over what it reads, write a file twice, or replace one of another kind."""
     marked = [(name, mark) for name, kind in annotations.items() for mark in get_args(kind)[1:]]
     writing = {name: mark for name, mark in marked if isinstance(mark, Writes)}
@@ -61,24 +63,23 @@ def refuse_losses(annotations: Mapping[str, Any], given: Mapping[str, Any]) -> N
     refuse(list(outputs.values()))
 
 
-def _output(value: str | None, mark: Writes, given: Mapping[str, Any]) -> Output | None:
+def _output(value: str | None, mark: Writes, given: Given) -> Output | None:
     path = value if value is not None or mark.usual is None else mark.usual(given)
-    if path is None or path == STANDARD or path in mark.words:
+    if path is None or path == PIPE or path in mark.words:
         return None
     named = given[mark.format] if mark.format is not None else None
     return Output(path, mark.kind if named is None else Output(f"?.{named}").expected)
 
 
-def _inputs(value: Any, mark: Reads) -> Iterator[str]:
-    entries: Iterable[str] = [] if value is None else [value] if isinstance(value, str) else value
-    for entry in entries:
+def _inputs(value: str | list[str] | None, mark: Reads) -> Iterator[str]:
+    for entry in [value] if isinstance(value, str) else value or ():
         if entry.startswith(mark.after):
             yield from _files(entry.removeprefix(mark.after))
 
 
 def _files(entry: str) -> Iterable[str]:
     """The files that an input means; what is wrong with it the command will say."""
-    if entry == STANDARD:
+    if entry == PIPE:
         return ["/dev/stdin"]
     if not os.path.isdir(entry) and (os.path.exists(entry) or not has_magic(entry)):
         return [entry]
@@ -89,13 +90,12 @@ def _files(entry: str) -> Iterable[str]:
     return []
 
 
-def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
+def complete_columns(ctx: Context, incomplete: str) -> list[str]:
     """The columns of the table on the command line; nothing if it cannot be read, and never an error."""
     named = [value for value in ctx.params.values() if value] + list(ctx.args)
     paths = [path for value in named for path in (value if isinstance(value, (list, tuple)) else [value])]
     for path in [path for path in paths if isinstance(path, str) and os.path.isfile(path)]:
-        from likely.errors import LikelyError
-        from likely.io.table import open_table
+        from likely.io.file_table import open_table
 
         try:
             return [name for name in open_table(path).names if name.startswith(incomplete)]
@@ -108,30 +108,28 @@ def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 Tables = Annotated[
     list[str],
-    typer.Argument(help="Files, globs, folders, or - for standard input.", metavar="TABLE", show_default=False),
+    Argument(help="Files, globs, folders, or - for standard input.", metavar="TABLE", show_default=False),
     Reads(),
 ]
 Model = Annotated[
-    str, typer.Argument(help="A model file, or - for standard input.", metavar="MODEL", show_default=False), Reads()
+    str, Argument(help="A model file, or - for standard input.", metavar="MODEL", show_default=False), Reads()
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", help="The column to predict.", metavar="COLUMN", autocompletion=complete_columns),
+    Option("--target", "-t", help="The column to predict.", metavar="COLUMN", autocompletion=complete_columns),
 ]
 Weight = Annotated[
     str | None,
-    typer.Option(
-        help="A column that says what each row counts for.", metavar="COLUMN", autocompletion=complete_columns
-    ),
+    Option(help="A column that says what each row counts for.", metavar="COLUMN", autocompletion=complete_columns),
 ]
-OUT = typer.Option("--out", "-o", help="Where to write; - is standard output.", metavar="FILE")
+OUT = Option("--out", "-o", help="Where to write; - is standard output.", metavar="FILE")
+Guard = Annotated[bool, Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")]
 OutTable = Annotated[str | None, OUT, Writes()]
 OutModel = Annotated[str | None, OUT, Writes(MODEL, onto="model", usual=lambda given: given.get("model"))]
 """A model that may be written where it was read."""
-Page = Annotated[
-    str | None, typer.Option("--html", help="Write a page that opens offline.", metavar="FILE"), Writes(PAGE)
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace even a model that predicts another column.")]
+Page = Annotated[str | None, Option("--html", help="Write a page that opens offline.", metavar="FILE"), Writes(PAGE)]
+Seed = Annotated[int, Option(help="The same seed gives the same folds.", metavar="N")]
+Force = Annotated[bool, Option("--force", help="Replace even a model that predicts another column.")]
 
 
 # Values as they are written on a command line: lists, pairs of a name and a value, labels, numbers.
@@ -163,16 +161,15 @@ def number_in(option: str, text: str) -> float:
         raise SettingsError(f"{option} is {text!r}, but it takes a number.") from None
 
 
-def label_among(text: str, classes: Sequence[Any]) -> Any:
+def label_among(text: str, classes: Sequence[Hashable]) -> Hashable:
     """The class that is written like this."""
-    for label in classes:
-        if str(label) == text:
-            return label
     names = [str(label) for label in classes]
-    raise SettingsError(f"There is no class {text!r}; the classes are {listed(names)}.{did_you_mean(text, names)}")
+    if text not in names:
+        raise SettingsError(f"There is no class {text!r}; the classes are {listed(names)}.{did_you_mean(text, names)}")
+    return classes[names.index(text)]
 
 
-def label_of_type(text: str, kind: str) -> Any:
+def label_of_type(text: str, kind: str) -> Hashable:
     """A label as a table in files has it, by what the column of labels seems to hold."""
     try:
         if "int" in kind:
@@ -188,7 +185,6 @@ def label_of_type(text: str, kind: str) -> Any:
 
 # How a table is read: the options of every command that reads one.
 
-PANEL = "How the table is read (found out, unless you say)"
 MARKS = {"\\t": "\t", "tab": "\t", "space": " ", "none": ""}
 
 Text = str | None
@@ -196,88 +192,56 @@ Texts = list[str] | None
 
 
 @dataclass(frozen=True)
-class InputOptions:
+class InputOptions(OptionGroup):
     """The parameters of `open_table`, under the same names."""
 
-    format: Annotated[
-        Text, typer.Option(help="delimited, json, parquet or arrow.", rich_help_panel=PANEL, metavar="NAME")
-    ] = None
-    delimiter: Annotated[
-        Text, typer.Option(help="Between cells: , ; tab space | or any other.", rich_help_panel=PANEL, metavar="MARK")
-    ] = None
-    encoding: Annotated[
-        Text, typer.Option(help="Such as utf-8, cp1252, utf-16.", rich_help_panel=PANEL, metavar="NAME")
-    ] = None
-    decimal: Annotated[Text, typer.Option(help="Decimal mark: . or ,", rich_help_panel=PANEL, metavar="MARK")] = None
-    quote: Annotated[
-        Text, typer.Option(help="Quote around cells; none if there is none.", rich_help_panel=PANEL, metavar="MARK")
-    ] = None
-    escape: Annotated[
-        Text, typer.Option(help="Mark before a quote inside of a cell.", rich_help_panel=PANEL, metavar="MARK")
-    ] = None
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="Whether the first line has names.", rich_help_panel=PANEL),
-    ] = None
-    names: Annotated[
-        Texts,
-        typer.Option(help="Names for the columns, in place of a header: a,b,c", rich_help_panel=PANEL, metavar="NAMES"),
-    ] = None
-    skip: Annotated[
-        int | None, typer.Option(help="Lines before the header.", rich_help_panel=PANEL, metavar="N", min=0)
-    ] = None
-    na: Annotated[
-        Texts, typer.Option(help="A cell that is a gap; may be repeated.", rich_help_panel=PANEL, metavar="CELL")
-    ] = None
+    panel = "How the table is read (found out, unless you say)"
+
+    format: Annotated[Text, Option(help="delimited, json, parquet or arrow.", metavar="NAME")] = None
+    delimiter: Annotated[Text, Option(help="Between cells: , ; tab space | or any other.", metavar="MARK")] = None
+    encoding: Annotated[Text, Option(help="Such as utf-8, cp1252, utf-16.", metavar="NAME")] = None
+    decimal: Annotated[Text, Option(help="Decimal mark: . or ,", metavar="MARK")] = None
+    quote: Annotated[Text, Option(help="Quote around cells; none if there is none.", metavar="MARK")] = None
+    escape: Annotated[Text, Option(help="Mark before a quote inside of a cell.", metavar="MARK")] = None
+    header: Annotated[bool | None, Option("--header/--no-header", help="Whether the first line has names.")] = None
+    names: Annotated[Texts, Option(help="Names for the columns, in place of a header: a,b,c", metavar="NAMES")] = None
+    skip: Annotated[int | None, Option(help="Lines before the header.", metavar="N", min=0)] = None
+    na: Annotated[Texts, Option(help="A cell that is a gap; may be repeated.", metavar="CELL")] = None
     type: Annotated[
         Texts,
-        typer.Option(
-            "--type", help="What a column of text holds: zip=text, n=number; may be repeated.", rich_help_panel=PANEL,
-            metavar="COLUMN=TYPE",
+        Option(
+            "--type", help="What a column of text holds: zip=text, n=number; may be repeated.", metavar="COLUMN=TYPE"
         ),
-    ] = None  # fmt: skip
-    columns: Annotated[
-        Texts, typer.Option(help="Read only these columns: a,b,c", rich_help_panel=PANEL, metavar="NAMES")
     ] = None
+    columns: Annotated[Texts, Option(help="Read only these columns: a,b,c", metavar="NAMES")] = None
     rejects: Annotated[
         Text,
-        typer.Option(
+        Option(
             help="Leave out lines that cannot be read, and write them to this file (skip: only count them).",
-            rich_help_panel=PANEL, metavar="FILE",
+            metavar="FILE",
         ),
         Writes(LEFT_OUT, words=("skip",)),
-    ] = None  # fmt: skip
-    multiline: Annotated[
-        bool, typer.Option("--multiline", help="A quoted cell may go over many lines.", rich_help_panel=PANEL)
-    ] = False
+    ] = None
+    multiline: Annotated[bool, Option("--multiline", help="A quoted cell may go over many lines.")] = False
 
-    def open(self, sources: Sequence[str]) -> FileTable:
-        """The table in these files."""
-        from likely.io.table import open_table
+    def open(self, sources: Sequence[str], output: OutputOptions | None = None) -> FileTable:
+        """The table in these files; `output` tells what was supposed about it."""
+        from likely.io.file_table import open_table
 
-        return open_table(
-            _source(sources),
-            format=self.format,
-            delimiter=_mark(self.delimiter),
-            encoding=self.encoding,
-            decimal=self.decimal,
-            quote=_mark(self.quote),
-            escape=_mark(self.escape),
-            header=self.header,
-            names=listed_in(self.names),
-            skip=self.skip,
-            na=self.na or None,
-            types=pairs_in("--type", self.type or (), "zip=text"),
-            columns=listed_in(self.columns),
-            rejects=self.rejects,
-            multiline=self.multiline,
-        )
+        given = {**vars(self), "types": pairs_in("--type", self.type or (), "zip=text"), "na": self.na or None}
+        del given["type"]
+        given |= {name: _mark(given[name]) for name in ("delimiter", "quote", "escape")}
+        given |= {name: listed_in(given[name]) for name in ("names", "columns")}
+        table = open_table(_source(sources), **given)
+        if output is not None:
+            output.tell_notes(table.notes)
+        return table
 
 
 def _source(sources: Sequence[str]) -> str | list[str]:
     if len(sources) == 1:
         return sources[0]
-    if "-" in sources:
+    if PIPE in sources:
         raise SettingsError("Standard input (-) is a table by itself; name it alone, or name files.")
     return list(sources)
 
@@ -288,46 +252,38 @@ def _mark(given: str | None) -> str | None:
 
 def name_of(sources: Sequence[str]) -> str:
     """What a table is called where it is made into something: the first file, without its folder and suffixes."""
-    first = os.path.basename(os.path.normpath(sources[0])) if sources[0] != "-" else "model"
+    first = os.path.basename(os.path.normpath(sources[0])) if sources[0] != PIPE else "model"
     stem = first.split(".")[0] if not first.startswith(".") else first
     return stem if stem and not set(stem) & set("*?[") else "model"
 
 
 # What mistakes cost, from a file and a price for refusing.
 
-LOSS_PANEL = "What mistakes cost"
-
 
 @dataclass(frozen=True)
-class Costs:
+class LossOptions(OptionGroup):
     """A loss: costs by decision and truth, and the price of refusing."""
 
+    panel = "What mistakes cost"
+
     loss: Annotated[
-        str | None,
-        typer.Option(
+        Text,
+        Option(
             help="CSV of costs; its first cell says what rows and columns are: truth\\decision or decision\\truth.",
-            rich_help_panel=LOSS_PANEL,
             metavar="FILE",
         ),
         Reads(),
     ] = None
     truth: Annotated[
-        str | None,
-        typer.Option(
-            help="Where the file has the true classes, if its first cell does not say.",
-            rich_help_panel=LOSS_PANEL,
-            metavar="rows|columns",
-        ),
+        Text,
+        Option(help="Where the file has the true classes, if its first cell does not say.", metavar="rows|columns"),
     ] = None
     refuse: Annotated[
         float | None,
-        typer.Option(
-            help="Price of refusing to decide; without --loss every mistake costs 1.", rich_help_panel=LOSS_PANEL,
-            metavar="PRICE",
-        ),
-    ] = None  # fmt: skip
+        Option(help="Price of refusing to decide; without --loss every mistake costs 1.", metavar="PRICE"),
+    ] = None
 
-    def read(self, classes: Sequence[Any], output: OutputOptions) -> Loss | None:
+    def read(self, classes: Sequence[Hashable], output: OutputOptions) -> Loss | None:
         """The loss for these classes, told as it is understood; None if no option speaks of costs."""
         if self.loss is None and self.refuse is None:
             return None
@@ -349,7 +305,7 @@ class Costs:
         output.show(f"Costs by {self.loss}:\n{loss}")
         return loss
 
-    def _refuse_lacking(self, loss: Loss, classes: Sequence[Any]) -> None:
+    def _refuse_lacking(self, loss: Loss, classes: Sequence[Hashable]) -> None:
         from likely.table import index_levels
 
         lacking = [label for label, place in zip(classes, index_levels(classes, loss.truths), strict=True) if place < 0]

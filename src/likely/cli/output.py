@@ -10,25 +10,39 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import IO, Annotated, Any, cast
+from typing import IO, TYPE_CHECKING, Annotated, ClassVar, cast
 
 import typer
 
 from likely.errors import LikelyError, Message, Parameter, Part, PythonOnly, Setting, parts_of
 from likely.io.outputs import is_stream
 
-PANEL = "Manner"
+if TYPE_CHECKING:
+    import pandas as pd
+    from _typeshed import ReadableBuffer
+
+    from likely.io.file_table import FileTable
+
 GAP = 2
+PIPE = "-"
+"""Standard input or output, where a file could be named."""
 
 
 @dataclass(frozen=True)
-class OutputOptions:
+class OptionGroup:
+    """Options that several commands take, under a heading of their own in the help."""
+
+    panel: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class OutputOptions(OptionGroup):
     """How a command talks."""
 
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No messages and no progress bar.", rich_help_panel=PANEL)
-    ] = False
-    json: Annotated[bool, typer.Option("--json", help="Data as JSON, for programs.", rich_help_panel=PANEL)] = False
+    panel = "Manner"
+
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress bar.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Data as JSON, for programs.")] = False
 
     @property
     def progress(self) -> bool | None:
@@ -45,6 +59,17 @@ class OutputOptions:
         if not self.quiet:
             sys.stderr.write(f"{text}\n")
 
+    def tell_rejected(self, table: FileTable) -> None:
+        """Which lines of a table could not be read."""
+        if len(table.rejected):
+            self.say(str(table.rejected))
+
+    def wrote(self, *paths: str | None) -> None:
+        """The files that were written."""
+        for path in paths:
+            if path is not None:
+                self.say(f"Wrote {path}")
+
     def tell_notes(self, notes: Sequence[str]) -> None:
         """What was supposed about a table."""
         for note in notes:
@@ -59,7 +84,7 @@ def write(text: str) -> None:
 class StandardOutput(io.RawIOBase):
     """Standard output for bytes. Where Python does not buffer it, a write may take only a part: the rest follows."""
 
-    def write(self, content: Any) -> int:
+    def write(self, content: ReadableBuffer) -> int:
         left = memoryview(content).cast("B")
         size = len(left)
         while len(left):
@@ -72,7 +97,7 @@ class StandardOutput(io.RawIOBase):
 
 def is_pipe(out: str | None) -> bool:
     """Whether what a command makes goes to standard output."""
-    return out is None or out == "-"
+    return out is None or out == PIPE
 
 
 def destination(out: str | None) -> str | IO[bytes]:
@@ -92,18 +117,27 @@ def many(n: int, one: str, several: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
-def write_json(content: Any) -> None:
+def write_json(content: object) -> None:
     """Data as JSON; what JSON has no word for is written as text."""
     from likely.render.table import json_value
 
     write(json.dumps(content, ensure_ascii=False, indent=1, default=json_value))
 
 
-def records(frame: Any) -> list[dict[str, Any]]:
-    """Lines of a frame for JSON; what is missing or infinite is null."""
+def write_records(frame: pd.DataFrame) -> None:
+    """Lines of a frame as JSON; what is missing or infinite is null."""
     from likely.render.table import records
 
-    return records(frame)
+    write_json(records(frame))
+
+
+def write_page(path: str, title: str, shown: str) -> None:
+    """What a notebook shows, as a page of its own."""
+    from likely.io.outputs import write_text
+    from likely.markup import Markup
+    from likely.render.page import page
+
+    write_text(path, page(title, Markup(shown)))
 
 
 def write_table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> None:
@@ -163,7 +197,7 @@ def _in_options(part: Part) -> str:
             return str(part)
 
 
-def _option(name: str, value: Any) -> str:
+def _option(name: str, value: object) -> str:
     option = f"--{OPTIONS.get(name, name).replace('_', '-')}"
     if isinstance(value, bool):
         return SWITCHES[name][value]

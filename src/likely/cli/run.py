@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from typer.main import get_command
@@ -23,8 +23,7 @@ USAGE: type[Exception] = typer.BadParameter.__mro__[2]
 
 def main() -> NoReturn:
     """Run the command line of this process."""
-    if hasattr(signal, "SIGTERM"):
-        signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter gets its number
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -80,12 +79,11 @@ def _broken(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     os._exit(BROKEN)
 
 
-def _usage(error: Exception) -> str:
+def _usage(error: Any) -> str:
     """A complaint of Typer in our words, on one line."""
-    option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
-    context = getattr(error, "ctx", None)
+    option, near, context = (vars(error).get(name) for name in ("option_name", "possibilities", "ctx"))
     command = context.command_path if context is not None else "likely"
-    said = " ".join(error.format_message().split()) if hasattr(error, "format_message") else str(error)
+    said = " ".join(error.format_message().split())
     if option and said.startswith("No such option"):
         said = f"There is no option {option!r}."
         said += f" Did you mean {sorted(near)[0]!r}?" if near else ""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import nullcontext
+from collections.abc import Hashable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Tags
 
-from likely.arrays import Array
-from likely.engines.plan import recipes_for
+from likely.arrays import Array, Int32
+from likely.engines.plan import tokenizers_for
 from likely.models.classifier import Classifier
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import with_int32_indices
-from likely.table import Codes, Table, index_levels
+from likely.table import Codes, Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
 
 MOST_CATEGORIES = 250
@@ -35,7 +35,7 @@ class Baseline(Classifier):
 
     random_state: int
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
         rows = self._training_rows(X, y, sample_weight)
         self._remember_columns(rows.schema, named=rows.table.named)
@@ -45,7 +45,7 @@ class Baseline(Classifier):
         self.classes_ = classes
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row), one column per class in the order of `classes_`."""
         table = self._read(X)
         if self.model_ is None:
@@ -53,7 +53,7 @@ class Baseline(Classifier):
         return np.asarray(self._shares(self._rows(table)), dtype=np.float64)
 
     @abstractmethod
-    def _fitted(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> Any:
         """A model of scikit-learn that has learned the rows."""
 
     @abstractmethod
@@ -72,14 +72,14 @@ class Baseline(Classifier):
 class LogisticBaseline(Baseline):
     """scikit-learn's logistic regression on standardised numbers, one-hot categories, marked gaps and tf-idf."""
 
-    def __init__(self, *, C: float = 1.0, schema: Any = None) -> None:
+    def __init__(self, *, C: float = 1.0, schema: Mapping[str, str] | Schema | None = None) -> None:
         self.C = C
         self.schema = schema
 
-    def _fitted(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        recipes = recipes_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        recipes = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
         self.preparation_ = Preparation.of(table, self.schema_, True, recipes, weight)
         return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
 
@@ -92,11 +92,11 @@ class BoostingBaseline(Baseline):
 
     texts_: Preparation | None
 
-    def __init__(self, *, schema: Any = None, random_state: int = 0) -> None:
+    def __init__(self, *, schema: Mapping[str, str] | Schema | None = None, random_state: int = 0) -> None:
         self.schema = schema
         self.random_state = random_state
 
-    def _fitted(self, table: Table, y: NDArray[np.int32], weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         schema = self.schema_
@@ -115,7 +115,7 @@ class BoostingBaseline(Baseline):
     def _press(self, table: Table) -> None:
         from sklearn.decomposition import TruncatedSVD
 
-        recipes = recipes_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        recipes = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
         only = Schema(tuple(column for column in self.schema_ if column.kind == "text"))
         texts = Preparation.of(table, only, True, recipes)
         words, self.texts_ = texts.rows(table), texts
@@ -141,9 +141,12 @@ class BoostingBaseline(Baseline):
             return self.model_.predict_proba(rows)
 
 
-def _few_threads(rows: Array) -> Any:
+def _few_threads(rows: Array) -> AbstractContextManager[object]:
     """Small tables are left to one thread: several would wait for each other, and folds go side by side already."""
-    return _libraries().limit(limits=1, user_api="openmp") if rows.size < MANY_CELLS else nullcontext()
+    if rows.size >= MANY_CELLS:
+        return nullcontext()
+    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="openmp")
+    return limited
 
 
 @cache
@@ -154,7 +157,7 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-def _commonest(found: Codes) -> tuple[Any, ...]:
+def _commonest(found: Codes) -> tuple[Hashable, ...]:
     counts = np.bincount(found.codes[found.codes >= 0], minlength=len(found.levels))
     order = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
     return tuple(found.levels[place] for place in order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import TypeAlias
 
 from likely.errors import SettingsError
 from likely.models.protocols import Learns
@@ -24,11 +24,11 @@ def known() -> tuple[Entry, ...]:
     return tuple(sorted((*own, *BASELINES), key=lambda entry: entry.simplicity))
 
 
-def made(entry: Entry, random_state: int) -> Any:
+def made(entry: Entry, random_state: int) -> object:
     """A new classifier that says nothing while it learns."""
     classifier = entry.make()
-    wanted = {"random_state": random_state, "progress": False}
-    return classifier.set_params(**{name: wanted[name] for name in wanted if name in classifier.get_params()})
+    wanted, there = {"random_state": random_state, "progress": False}, classifier.get_params()
+    return classifier.set_params(**{name: value for name, value in wanted.items() if name in there})
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +36,17 @@ class Candidate:
     """A classifier under the name by which it is listed."""
 
     name: str
-    classifier: Any
+    classifier: object
     simplicity: int
     wants_images: bool = False
 
 
-def candidates(given: Any, *, images: bool, random_state: int) -> list[Candidate]:
+Contender: TypeAlias = str | Learns
+Contenders: TypeAlias = Contender | Sequence[Contender] | Mapping[str, Contender]
+"""Classifiers or names of them: one, several, or several under names of their own."""
+
+
+def candidates(given: Contenders, *, images: bool, random_state: int) -> list[Candidate]:
     """ "all", a list of names or classifiers, or a mapping of names to classifiers."""
     if isinstance(given, str) and given == "all":
         return [
@@ -60,7 +65,7 @@ def candidates(given: Any, *, images: bool, random_state: int) -> list[Candidate
     return [Candidate(name, each, *_place(each)) for name, each in found]
 
 
-def _made(given: Any, random_state: int) -> Any:
+def _made(given: Contender, random_state: int) -> object:
     """A classifier as it is, or by one of its names."""
     if isinstance(given, str):
         wanted = _letters(given)
@@ -74,10 +79,10 @@ def _made(given: Any, random_state: int) -> Any:
     return given
 
 
-def _named(classifiers: list[Any]) -> list[tuple[str, Any]]:
+def _named(classifiers: list[object]) -> list[tuple[str, object]]:
     """Names by kind, numbered where a kind comes twice."""
     titles = {entry.kind: entry.title for entry in known()}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for classifier in classifiers:
         name = titles.get(type(classifier).__name__, type(classifier).__name__)
         turn, free = 2, name
@@ -87,7 +92,7 @@ def _named(classifiers: list[Any]) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
-def _place(classifier: Any) -> tuple[int, bool]:
+def _place(classifier: object) -> tuple[int, bool]:
     """How simple a classifier is, and whether it wants images.
 
     Those that a user brings are taken for less simple than all others, unless they are of a known kind.

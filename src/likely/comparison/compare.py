@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.comparison.candidates import Candidate, candidates
-from likely.comparison.comparison import Comparison, Entry, Failure
-from likely.comparison.noise import variance_inflation
-from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed, missing_columns
+from likely.arrays import AnyArray, ColumnLike
+from likely.comparison.candidates import Candidate, Contenders, candidates
+from likely.comparison.comparison import Comparison, Failure, Result, variance_inflation
+from likely.decide import LossLike
+from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed
+from likely.evaluation.cross_validation import Predicts, has_probabilities, labelled, readable
 from likely.evaluation.evaluate import evaluate
 from likely.models.classifier import Classifier
-from likely.models.protocols import Calibrates, HasProbabilities
+from likely.models.protocols import Calibrates
 from likely.models.settings import whole
 from likely.parallel import one_thread_each
 from likely.progress import Shown, StepBar
-from likely.table import Table, as_table, encode_column, encode_labels, labels_of
+from likely.table import RowsLike, as_table
 from likely.table.images import as_images
 
 MEASURES = ("error", "log_loss", "brier", "expected_cost")
@@ -33,17 +34,17 @@ FAULTS = (LikelyError, ValueError, TypeError, ArithmeticError, LookupError, Runt
 
 
 def compare(
-    X: Any,
-    y: Any,
-    classifiers: Any = "all",
+    X: RowsLike,
+    y: ColumnLike,
+    classifiers: Contenders = "all",
     *,
-    cv: int | float | Literal["loo"] | tuple[Any, Any] = 10,
-    loss: Any = None,
+    cv: int | float | Literal["loo"] | tuple[RowsLike, ColumnLike] = 10,
+    loss: LossLike | None = None,
     by: str | None = None,
-    groups: Any = None,
+    groups: ColumnLike | None = None,
     repeats: int = 1,
     random_state: int = 0,
-    sample_weight: Any = None,
+    sample_weight: ColumnLike | None = None,
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Comparison:
@@ -75,19 +76,19 @@ def compare(
     if cv is None:
         raise SettingsError("A comparison learns: give cv a number of folds, a share of the rows or a test set.")
     whole("random_state", random_state, 0)
-    source = Source.of(X, y)
-    wanted = candidates(classifiers, images=source.are_images, random_state=random_state)
-    options = {
+    rows, labels = _read(X, y)
+    wanted = candidates(classifiers, images=as_images(rows) is not None, random_state=random_state)
+    options: dict[str, Any] = {
         "cv": cv, "loss": loss, "groups": groups, "repeats": repeats, "random_state": random_state,
         "sample_weight": sample_weight, "n_jobs": n_jobs, "progress": False,
     }  # fmt: skip
-    entries: list[Entry] = []
+    entries: list[Result] = []
     failures: list[Failure] = []
     first: Exception | None = None
     bar = StepBar(len(wanted), "classifier", progress)
     for candidate in wanted:
         try:
-            entries.append(_entry(candidate, source, options))
+            entries.append(_entry(candidate, rows, labels, options))
         except FAULTS as error:
             first = first or error
             failures.append(Failure(candidate.name, _sentence(error), candidate.simplicity))
@@ -95,7 +96,7 @@ def compare(
     if first is not None and not entries:
         raise _refusal(first, failures)
     measure = by or ("expected_cost" if loss is not None else "error")
-    return Comparison(entries, failures, measure, variance_inflation(cv, len(source.y)))
+    return Comparison(entries, failures, measure, variance_inflation(cv, len(labels)))
 
 
 def _refusal(first: Exception, failures: list[Failure]) -> Exception:
@@ -106,23 +107,38 @@ def _refusal(first: Exception, failures: list[Failure]) -> Exception:
     return DataError(f"No classifier could be compared. {reasons}")
 
 
-def _entry(candidate: Candidate, source: Source, options: dict[str, Any]) -> Entry:
+def _read(X: RowsLike, y: ColumnLike) -> tuple[RowsLike, AnyArray]:
+    """A table without its labels, and these. Of our own tables rows can be taken without knowing whose they were."""
+    foreign = hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc")
+    rows, labels = labelled(as_table(X, allow_empty=False) if foreign else X, y)
+    return rows, labels.classes[labels.codes]
+
+
+def _rows_for(candidate: Candidate, X: RowsLike) -> RowsLike:
+    """Rows as a classifier takes them: images for those that look at them, their pixels in a row for all others."""
+    images = as_images(X)
+    return X if images is None or candidate.wants_images else images.reshape(len(images), -1)
+
+
+def _entry(candidate: Candidate, rows: RowsLike, y: AnyArray, options: dict[str, Any]) -> Result:
     """Honest figures by folds; then one fit and one prediction of all rows for times and size."""
-    X = source.rows_for(candidate)
-    options = {**options, "cv": source.test_for(candidate, options["cv"])}
+    X, cv = readable(candidate.classifier, _rows_for(candidate, rows)), options["cv"]
+    if isinstance(cv, tuple) and len(cv) == 2:
+        test, truth = _read(*cv)
+        options = {**options, "cv": (_rows_for(candidate, test), truth)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what one of many has to say would drown the others
         with one_thread_each():  # folds go side by side
-            report = evaluate(candidate.classifier, X, source.y, **options)
-        fitted, fit_seconds = _timed_fit(candidate.classifier, X, source.y)
+            report = evaluate(candidate.classifier, X, y, **options)
+        fitted, fit_seconds = _timed_fit(candidate.classifier, X, y)
         start = perf_counter()
-        (fitted.predict_proba if isinstance(fitted, HasProbabilities) else fitted.predict)(X)
+        (fitted.predict_proba if has_probabilities(fitted) else fitted.predict)(X)
         predict_seconds = perf_counter() - start
         size = model_bytes(fitted)
-    return Entry(candidate.name, report, candidate.simplicity, fit_seconds, predict_seconds, size)
+    return Result(candidate.name, report, candidate.simplicity, fit_seconds, predict_seconds, size)
 
 
-def _timed_fit(classifier: Any, X: Any, y: Any) -> tuple[Any, float]:
+def _timed_fit(classifier: object, X: RowsLike, y: AnyArray) -> tuple[Predicts, float]:
     """A fitted copy, ready to give probabilities, and how long that took."""
     from sklearn.base import clone
 
@@ -148,20 +164,17 @@ def _sentence(error: BaseException) -> str:
 DEEPEST = 12
 
 
-def model_bytes(classifier: Any) -> int:
+def model_bytes(classifier: object) -> int:
     """Bytes of the file if the classifier can be saved without pickle, else of all arrays in it."""
     if isinstance(classifier, Classifier):
-        with TemporaryDirectory() as folder:
+        with TemporaryDirectory() as folder, suppress(LikelyError):  # such as a label of a type that no file has
             path = Path(folder) / "model.likely"
-            try:
-                classifier.save(path)
-            except LikelyError:  # such as a label of a type that no file has
-                return _array_bytes(classifier, set(), 0)
+            classifier.save(path)
             return path.stat().st_size
     return _array_bytes(classifier, set(), 0)
 
 
-def _array_bytes(value: Any, seen: set[int], depth: int) -> int:
+def _array_bytes(value: object, seen: set[int], depth: int) -> int:
     """Arrays in an object, its attributes and collections; each counts once."""
     if depth > DEEPEST or id(value) in seen:
         return 0
@@ -178,84 +191,3 @@ def _array_bytes(value: Any, seen: set[int], depth: int) -> int:
     if isinstance(value, list | tuple | set | frozenset):
         return sum(_array_bytes(item, seen, depth + 1) for item in value)
     return sum(_array_bytes(item, seen, depth + 1) for item in getattr(value, "__dict__", {}).values())
-
-
-# The rows that all classifiers are judged on, in the form that each of them reads.
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A table without its labels, and these; `are_images` if rows have more than one dimension."""
-
-    X: Any
-    y: NDArray[Any]
-    are_images: bool
-    target: str | None = None
-
-    @classmethod
-    def of(cls, X: Any, y: Any) -> Source:
-        """Read the labels, and refuse what no classifier could learn from."""
-        images = as_images(X)
-        if images is not None:
-            labels = encode_labels(y)
-            if len(labels) != len(images):
-                raise DataError(f"There are {len(images)} images, but {len(labels)} labels.")
-            return cls(images, labels.classes[labels.codes], True)
-        table = as_table(X, allow_empty=False)
-        target = y if isinstance(y, str) else None
-        if target is not None and target not in table:
-            raise missing_columns([target], table.names)
-        labels = labels_of(y, table)
-        if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc"):
-            X = table  # rows of it can be taken without knowing whose it is
-        rows = X if target is None else without_column(X, table, target)
-        return cls(rows, labels.classes[labels.codes], False, target)
-
-    def rows_for(self, candidate: Candidate) -> Any:
-        """The rows as the classifier reads them."""
-        return _readable(self.X, candidate)
-
-    def test_for(self, candidate: Candidate, cv: Any) -> Any:
-        """A test set, if there is one, in the same form."""
-        if not isinstance(cv, tuple) or len(cv) != 2:
-            return cv
-        X, y = cv
-        if isinstance(y, str):
-            table = as_table(X, allow_empty=False)
-            labels = encode_column(table.cells(y))
-            return _readable(without_column(X, table, y), candidate), labels.classes[labels.codes]
-        return _readable(X, candidate), y
-
-
-def without_column(X: Any, table: Table, name: str) -> Any:
-    """The same table without one column, in the form in which it came where that is known."""
-    if isinstance(X, Mapping):
-        return {key: cells for key, cells in X.items() if key != name}
-    if hasattr(X, "iloc"):
-        return X.drop(columns=[name])
-    names = [other for other in table.names if other != name]
-    return Table(names, table.n_rows, lambda place: table.cells(names[place]), named=True)
-
-
-def _readable(X: Any, candidate: Candidate) -> Any:
-    images = as_images(X)
-    if images is not None:
-        return images if candidate.wants_images else images.reshape(len(images), -1)
-    foreign = not type(candidate.classifier).__module__.startswith("likely.")
-    return _frame(X) if isinstance(X, Table) and foreign else X
-
-
-def _frame(table: Table) -> Any:
-    """A frame for classifiers that do not know our tables."""
-    import pandas as pd
-
-    columns: dict[str, Any] = {}
-    for name in table.names:
-        if table.storage(name) in ("float", "integer"):
-            columns[name] = table.numbers(name)
-        else:
-            found = table.codes(name)
-            cells = np.empty(len(found.levels) + 1, dtype=object)
-            cells[:-1] = found.levels
-            columns[name] = cells[found.codes]
-    return pd.DataFrame(columns)

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtrit
 
-from likely.arrays import Array
-from likely.comparison.noise import AS_IT_IS, CORRECTED, Difference, difference
+from likely.arrays import Array, Index
 from likely.errors import DataError
+from likely.evaluation.evaluate import HoldOut
 from likely.evaluation.metrics import brier_scores, log_losses, mean
 from likely.evaluation.report import Report, written
 from likely.markup import Markup, tag
@@ -31,7 +32,7 @@ MARK = "◀"
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class Result:
     """One classifier: its report, and what one fit and one prediction of all rows took."""
 
     name: str
@@ -73,12 +74,10 @@ class Failure:
 class Comparison:
     """A leaderboard. `by` is the measure that decides; ties go to the simpler classifier."""
 
-    def __init__(self, entries: list[Entry], failures: list[Failure], by: str, inflation: float) -> None:
+    def __init__(self, entries: list[Result], failures: list[Failure], by: str, inflation: float) -> None:
         ranked = [entry for entry in entries if entry.figure(by) is not None]
-        left = [entry for entry in entries if entry.figure(by) is None]
-        missing = [
-            Failure(each.name, f"It gives no probabilities, so there is no {by}.", each.simplicity) for each in left
-        ]
+        why = f"It gives no probabilities, so there is no {by}."
+        missing = [Failure(entry.name, why, entry.simplicity) for entry in entries if entry not in ranked]
         self.entries = sorted(ranked, key=lambda entry: (entry.figure(by), entry.simplicity))
         self.failures, self.by, self._inflation = [*failures, *missing], by, inflation
         if not self.entries:
@@ -144,14 +143,12 @@ class Comparison:
         for entry in self.entries:
             gap = self.differences[entry.name]
             figures = {name: entry.figure(name) for name in self._measures}
+            noise = {"difference": gap.mean, "low": gap.low, "high": gap.high, "within_noise": gap.is_noise}
             lines.append(
                 {
                     "classifier": entry.name,
                     **{name: np.nan if value is None else value for name, value in figures.items()},
-                    "difference": gap.mean,
-                    "low": gap.low,
-                    "high": gap.high,
-                    "within_noise": gap.is_noise,
+                    **noise,
                     "simplest": entry.name == self.simplest,
                     "fit_seconds": entry.fit_seconds,
                     "predict_seconds": entry.predict_seconds,
@@ -191,17 +188,9 @@ class Comparison:
         for entry in self.entries:
             gap = self.differences[entry.name]
             gaps = ["", "", ""] if entry.name == self.best else [gap.mean, gap.low, gap.high]
-            rows.append(
-                [
-                    entry.name,
-                    *(entry.figure(name) for name in self._measures),
-                    *gaps,
-                    seconds(entry.fit_seconds),
-                    seconds(entry.predict_seconds),
-                    size(entry.model_bytes),
-                    MARK if entry.name == self.simplest else "",
-                ]
-            )
+            figures = [entry.figure(name) for name in self._measures]
+            effort = [seconds(entry.fit_seconds), seconds(entry.predict_seconds), size(entry.model_bytes)]
+            rows.append([entry.name, *figures, *gaps, *effort, MARK if entry.name == self.simplest else ""])
         looks = {
             place: "chosen" if entry.name == self.simplest else "close"
             for place, entry in enumerate(self.entries)
@@ -239,3 +228,53 @@ class Comparison:
             note = f"{MARK} {simple} is the best, {none_simpler[not self.is_simplest(simple)]}."
         failed = [f"{failure.name} could not take part: {failure.reason}" for failure in self.failures]
         return [note, f"Differences to the best with 95 % intervals: {self.interval}.", *failed]
+
+
+# How far a difference between two classifiers may be chance, judged on the same rows and folds.
+
+LEVEL = 0.95
+
+CORRECTED = "t over paired rows, widened because folds share what they learn (Nadeau and Bengio)"
+AS_IT_IS = "t over paired rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Mean of a measure less that of the best classifier, and the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether it may be nothing: the interval reaches zero."""
+        return self.low <= 0.0
+
+
+def variance_inflation(cv: HoldOut, n_rows: int) -> float:
+    """By how much the variance of a mean is larger than paired rows alone would say: 1 + folds · tested / learned.
+
+    Models of different folds share most of their rows, so they err together. For a mean over J folds Nadeau and
+    Bengio put (1/J + tested/learned) in place of 1/J. A given test set is judged by one model: there is nothing to add.
+    """
+    if cv is None or isinstance(cv, tuple):
+        return 1.0
+    folds = float(n_rows if isinstance(cv, str) else cv)
+    if folds < 1.0:
+        return 1.0 / (1.0 - folds)
+    return 1.0 + folds / (folds - 1.0) if folds > 1.0 else 1.0
+
+
+def difference(gap: Array, weight: Array, unit: Index, inflation: float) -> Difference:
+    """From the gap of every judged row; entries of one unit (a row, or a group of rows) count together."""
+    total = float(weight.sum())
+    if not total > 0.0:
+        return Difference(0.0, 0.0, 0.0)
+    mean = float(weight @ gap) / total
+    there = np.bincount(unit) > 0
+    sums, sizes = (np.bincount(unit, weights=cells)[there] for cells in (weight * gap, weight))
+    rest, n = sums - mean * sizes, len(sums)
+    spread = np.sqrt(inflation * float(rest @ rest) * n / max(n - 1, 1)) / total
+    half = float(stdtrit(max(n - 1, 1), 0.5 + 0.5 * LEVEL)) * float(spread)
+    return Difference(mean, mean - half, mean + half)

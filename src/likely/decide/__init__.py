@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from likely.decide.loss import Loss, as_loss
+from likely.decide.loss import REFUSED, Loss, LossLike, Refusal, as_loss
 from likely.decide.loss_matrix import (
     Chosen,
     LossMatrix,
@@ -12,14 +12,14 @@ from likely.decide.loss_matrix import (
     risk_of_posterior,
 )
 from likely.decide.priors import likelihood_ratio_threshold, shifted_prior
-from likely.decide.refusal import REFUSED, Novelty, Refusal
-from likely.decide.scores import Joint, Scores, Shares
+from likely.decide.scores import Joint, Novelty, Scores, Shares
 
 __all__ = [
     "REFUSED",
     "Chosen",
     "Joint",
     "Loss",
+    "LossLike",
     "LossMatrix",
     "Novelty",
     "Refusal",

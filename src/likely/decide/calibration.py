@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 import numba
 import numpy as np
@@ -18,17 +17,6 @@ FARTHEST = 700.0
 
 STRONGEST = 50.0
 """The largest power that posteriors are raised to."""
-
-
-class Calibrator(Protocol):
-    """Settled from posteriors of rows that were held out (rows × classes), their classes and their weights."""
-
-    @classmethod
-    def settle(cls, posterior: Array, truth: Int32, weight: Array) -> Self: ...
-
-    def apply(self, posterior: Array) -> Array:
-        """Calibrated posteriors; rows sum to one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,9 +69,8 @@ class Isotonic:
     def apply(self, posterior: Array) -> Array:
         if not self.curves:
             return posterior
-        odds = log_odds(posterior)
-        each = enumerate(self.curves, 1 if len(self.curves) == 1 else 0)
-        return _joined([np.interp(odds[:, k], *curve) for k, curve in each], posterior)
+        each = zip(_judged(log_odds(posterior)).T, self.curves, strict=True)
+        return _joined(np.column_stack([np.interp(odds, *curve) for odds, curve in each]), posterior)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,23 +95,22 @@ class VennAbers:
         """Lower and upper bound of P(class | row), rows × classes."""
         if not self.curves:
             return posterior, posterior
-        odds, found = log_odds(posterior), []
-        for k, (scores, lower, upper) in enumerate(self.curves, 1 if len(self.curves) == 1 else 0):
-            place = np.searchsorted(scores, odds[:, k])
-            at = (place < len(scores)) & (scores[np.minimum(place, len(scores) - 1)] == odds[:, k])
-            found.append((lower[2 * place + at], upper[2 * place + at]))
-        if len(found) == 1:
-            (low, high) = found[0]
-            return np.column_stack([1.0 - high, low]), np.column_stack([1.0 - low, high])
-        return np.column_stack([low for low, _ in found]), np.column_stack([high for _, high in found])
+        low, high = np.empty((2, len(posterior), len(self.curves)))
+        for k, (odds, (scores, lower, upper)) in enumerate(
+            zip(_judged(log_odds(posterior)).T, self.curves, strict=True)
+        ):
+            place = np.searchsorted(scores, odds)
+            at = (place < len(scores)) & (scores[np.minimum(place, len(scores) - 1)] == odds)
+            low[:, k], high[:, k] = lower[2 * place + at], upper[2 * place + at]
+        if len(self.curves) == 1:
+            return np.hstack([1.0 - high, low]), np.hstack([1.0 - low, high])
+        return low, high
 
     def apply(self, posterior: Array) -> Array:
         if not self.curves:
             return posterior
         low, high = self.bounds(posterior)
-        merged = high / (1.0 - low + high)
-        one = len(self.curves) == 1
-        return _joined([merged[:, 1]] if one else list(merged.T), posterior)
+        return _joined(_judged(high / (1.0 - low + high)), posterior)
 
 
 METHODS: dict[str, type[Temperature | Isotonic | VennAbers]] = {
@@ -132,6 +118,8 @@ METHODS: dict[str, type[Temperature | Isotonic | VennAbers]] = {
     "isotonic": Isotonic,
     "venn-abers": VennAbers,
 }
+"""Each is settled from posteriors of rows that were held out (rows × classes), their classes and their weights, and
+applied to posteriors; what it gives sums to one in every row."""
 
 
 def log_odds(posterior: Array) -> Array:
@@ -142,23 +130,28 @@ def log_odds(posterior: Array) -> Array:
     return np.clip(np.nan_to_num(odds, nan=0.0), -FARTHEST, FARTHEST)
 
 
+def _judged(by_class: Array) -> Array:
+    """The classes that are judged by themselves: of two, the second."""
+    return by_class[:, 1:] if by_class.shape[1] == 2 else by_class
+
+
 def _by_score(posterior: Array, truth: Int32, weight: Array) -> list[tuple[Array, Array, Array]]:
     """For each class (of two, the second) how often a score came true, how often it came, and the score itself."""
-    odds, n_classes = log_odds(posterior), posterior.shape[1]
-    found = []
-    for k in range(1 if n_classes == 2 else 0, n_classes if n_classes > 1 else 0):
-        seen = Histogram.observe(np.ascontiguousarray(odds[:, k]), (truth == k).astype(np.int32), weight, 2)
+    n_classes, found = posterior.shape[1], []
+    if n_classes == 1:
+        return []
+    for k, odds in enumerate(_judged(log_odds(posterior)).T, 1 if n_classes == 2 else 0):
+        seen = Histogram.observe(np.ascontiguousarray(odds), (truth == k).astype(np.int32), weight, 2)
         found.append((seen.counts[1], seen.counts.sum(axis=0), seen.lows()))
     return found
 
 
-def _joined(shares: list[Array], posterior: Array) -> Array:
+def _joined(shares: Array, posterior: Array) -> Array:
     """Posteriors from the shares of the classes, each judged by itself."""
-    if len(shares) == 1 and posterior.shape[1] == 2:
-        return np.column_stack([1.0 - shares[0], shares[0]])
-    table = np.column_stack(shares)
-    total = table.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(table, total, out=posterior.copy(), where=total > 0.0))
+    if shares.shape[1] == 1:
+        return np.hstack([1.0 - shares, shares])
+    total = shares.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(shares, total, out=posterior.copy(), where=total > 0.0))
 
 
 @numba.njit(nogil=True, cache=True)

@@ -4,28 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.decide.loss_tables import Axis, Costs, checked, from_csv, from_frame, from_lines, from_mapping
-from likely.decide.refusal import REFUSED
+from likely.arrays import AnyArray, Array, ColumnLike, Int64, TableLike
+from likely.decide.loss_tables import (
+    Axis,
+    Costs,
+    Side,
+    checked,
+    from_csv,
+    from_frame,
+    from_lines,
+    from_mapping,
+    name_sides,
+)
 from likely.errors import SettingsError, listed
 from likely.markup import Markup, tag
 from likely.render.page import fragment
 from likely.render.table import Column, Grid
 from likely.table import encode_labels, index_levels
-from likely.table.levels import plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Labels = Sequence[Hashable] | NDArray[Any]
+Labels = Sequence[Hashable] | AnyArray
+
+
+@final
+class Refusal:
+    """A value of its own: equal to itself and to no label, the same after pickling, last in any order.
+
+    >>> sorted([REFUSED, "grant", "deny"])
+    ['deny', 'grant', REFUSED]
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "REFUSED"
+
+    def __reduce__(self) -> str:
+        return "REFUSED"  # copies and pickles find this one again, by name
+
+    # Labels sort before it, so that tools that sort what they are given (np.unique, groupby) work.
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    def __gt__(self, other: object) -> bool:
+        return other is not self
+
+    def __le__(self, other: object) -> bool:
+        return other is self
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+
+REFUSED: Final = Refusal()
+"""No decision: none was cheap enough, or the row is like none that was learned."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -44,12 +85,12 @@ class Loss:
 
     decisions: tuple[Hashable, ...]
     truths: tuple[Hashable, ...]
-    costs: NDArray[Any]
+    costs: AnyArray
     refuse: float | None
 
     def __init__(
         self,
-        costs: Any,
+        costs: Mapping[Any, object] | TableLike | None,
         *,
         decisions: Labels | None = None,
         truths: Labels | None = None,
@@ -65,10 +106,10 @@ class Loss:
             raise SettingsError(f"{costs!r} is no table of costs: give them by decision and truth, or as a table.")
         else:
             read = from_frame(costs)
-        self._keep(*_without_refusal(read, refuse))
+        self._keep(read, refuse)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, truth: Axis | None = None, refuse: float | None = None) -> Self:
+    def from_frame(cls, frame: TableLike, *, truth: Axis | None = None, refuse: float | None = None) -> Self:
         r"""A frame with truths in its "rows" or "columns", as `truth` says.
 
         Without it, axes that are called "truth" and "decision" tell, or a first column called "true\predicted"; else
@@ -135,7 +176,7 @@ class Loss:
         """How many rows the costs are for; None if they hold for any row."""
         return len(self.costs) if self.costs.ndim == 3 else None
 
-    def paid(self, decided: Any, truth: Any) -> Array:
+    def paid(self, decided: ColumnLike, truth: ColumnLike) -> Array:
         """What each decision has cost, now that the truth is known; a refusal costs its price."""
         chosen, true = encode_labels(decided), encode_labels(truth)
         loss = self.named(true.classes)
@@ -156,7 +197,7 @@ class Loss:
         lines = np.asarray(self.costs, dtype=np.float64)[..., order, :].swapaxes(-1, -2)
         if self.refuse is not None:
             lines = np.concatenate([lines, np.full((*lines.shape[:-1], 1), self.refuse)], axis=-1)
-        index: Any = pd.Index(self.truths, name="truth", dtype=object)
+        index = pd.Index(self.truths, name="truth", dtype=object)
         if self.n_rows is not None:
             index = pd.MultiIndex.from_product([range(self.n_rows), self.truths], names=["row", "truth"])
         named = [*(self.decisions[place] for place in order), *self.options[len(order) :]]
@@ -180,24 +221,28 @@ class Loss:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if moved_on(self.costs):
-            return _unpickled_zero_one, (self.decisions, self.refuse)
-        return _unpickled, (self.decisions, self.truths, np.array(self.costs), self.refuse)
+            return partial(Loss.zero_one, refuse=self.refuse), (self.decisions,)
+        named = partial(Loss, decisions=self.decisions, truths=self.truths, refuse=self.refuse)
+        return named, (np.array(self.costs),)
 
     @classmethod
     def _of(cls, costs: Costs, refuse: float | None) -> Self:
         loss = cls.__new__(cls)
-        loss._keep(*_without_refusal(costs, refuse))
+        loss._keep(costs, refuse)
         return loss
 
     def _keep(self, costs: Costs, refuse: float | None) -> None:
-        cells = costs.cells.view()
+        (decisions, truths, cells), price = _without_refusal(costs, refuse)
+        cells = cells.view()
         cells.flags.writeable = False
-        for name, value in (("decisions", costs.decisions), ("truths", costs.truths), ("costs", cells)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "refuse", refuse)
+        vars(self).update(decisions=decisions, truths=truths, costs=cells, refuse=price)
 
 
-def as_loss(costs: Any) -> Loss:
+LossLike: TypeAlias = Loss | Mapping[Any, object] | TableLike
+"""A loss, or costs that one can be made of."""
+
+
+def as_loss(costs: LossLike) -> Loss:
     """A loss, or what one can be made of."""
     return costs if isinstance(costs, Loss) else Loss(costs)
 
@@ -218,7 +263,7 @@ def _without_refusal(costs: Costs, refuse: float | None) -> tuple[Costs, float |
     return Costs(others, costs.truths, np.delete(costs.cells, place, axis=-2)), float(price)
 
 
-def _places(role: str, labels: list[Hashable], known: tuple[Hashable, ...]) -> NDArray[np.int64]:
+def _places(role: str, labels: list[Hashable], known: tuple[Hashable, ...]) -> Int64:
     places = index_levels(labels, known)
     strange = [label for label, place in zip(labels, places, strict=True) if place < 0]
     if strange:
@@ -227,79 +272,9 @@ def _places(role: str, labels: list[Hashable], known: tuple[Hashable, ...]) -> N
     return places
 
 
-def moved_on(costs: NDArray[Any]) -> bool:
+def moved_on(costs: AnyArray) -> bool:
     """Whether each line of the costs is, in memory, the one above it moved on by one cell, as in `zero_one`."""
     return costs.ndim == 2 and costs.shape[0] == costs.shape[1] > 1 and costs.strides[0] == -costs.strides[1]
-
-
-def _unpickled(
-    decisions: tuple[Hashable, ...], truths: tuple[Hashable, ...], costs: NDArray[Any], refuse: float | None
-) -> Loss:
-    return Loss._of(Costs(decisions, truths, costs), refuse)
-
-
-def _unpickled_zero_one(classes: tuple[Hashable, ...], refuse: float | None) -> Loss:
-    return Loss.zero_one(classes, refuse=refuse)
-
-
-# The two classes of a binary loss, before a classifier says what they are called.
-
-
-class Side(Enum):
-    """A class that was not named."""
-
-    NEGATIVE = "negative"
-    POSITIVE = "positive"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-_PAIRS = (
-    ("0", "1"), ("-1", "1"), ("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y"), ("negative", "positive"),
-    ("neg", "pos"), ("-", "+"), ("off", "on"), ("absent", "present"),
-)  # fmt: skip
-"""Labels that say which class is the negative and which the positive one."""
-
-
-def name_sides(
-    sides: tuple[Hashable, ...], classes: list[Hashable], *, alike: bool
-) -> tuple[tuple[Hashable, ...], list[int]]:
-    """The two classes in their own order, and which of the sides (negative, positive) each one is.
-
-    With `alike` both mistakes cost the same, and it is no matter.
-    """
-    if len(classes) != 2:
-        raise SettingsError(
-            f"A binary loss is for two classes, but here are {len(classes)}: {listed(classes)}. "
-            "Give the costs of each decision in a mapping."
-        )
-    named = [label for label in sides if not isinstance(label, Side)]
-    if not named:
-        return tuple(classes), [0, 1] if alike else _told_by(classes)
-    place = int(index_levels(named, classes)[0])
-    if place < 0:
-        raise SettingsError(f"The loss names the class {named[0]!r}, but the classes are {listed(classes)}.")
-    side = sides.index(named[0])
-    return tuple(classes), [side, 1 - side] if place == 0 else [1 - side, side]
-
-
-def _told_by(classes: list[Hashable]) -> list[int]:
-    """The sides of two classes whose labels tell."""
-    words = [_word(label) for label in classes]
-    for pair in _PAIRS:
-        if sorted(words) == sorted(pair):
-            return [pair.index(word) for word in words]
-    raise SettingsError(
-        f"Nothing tells which of the classes {listed(classes)} is the positive one, whose miss has its own price: "
-        f"say Loss.binary(…, positive={classes[0]!r}) or positive={classes[1]!r}."
-    )
-
-
-def _word(label: Hashable) -> str:
-    """A label as it is compared: numbers as whole ones, words in small letters."""
-    value = plain(label)
-    return str(value).strip().casefold()
 
 
 # A loss as a person reads it.
@@ -323,10 +298,8 @@ def shown_order(decisions: Sequence[Hashable], truths: Sequence[Hashable]) -> li
 
     So what is right stands on the diagonal.
     """
-    place = {decision: k for k, decision in enumerate(decisions)}
-    own = [place[truth] for truth in truths if truth in place]
-    others = set(range(len(decisions))) - set(own)
-    return [*own, *sorted(others)]
+    own = [place for place in index_levels(truths, decisions).tolist() if place >= 0]
+    return [*own, *sorted(set(range(len(decisions))) - set(own))]
 
 
 def _grid(loss: Loss, title: str = "") -> Grid:
@@ -341,8 +314,4 @@ def _grid(loss: Loss, title: str = "") -> Grid:
         heads, rows = [*heads, "REFUSED"], [[*row, loss.refuse] for row in rows]
     if len(loss.truths) > SHOWN:
         rows.append([f"… {len(loss.truths) - SHOWN} more", *[""] * len(heads)])
-    return Grid([Column(CORNER, "left"), *(Column(head, form=_cost) for head in heads)], rows, title)
-
-
-def _cost(cost: float) -> str:
-    return f"{cost:g}"
+    return Grid([Column(CORNER, "left"), *(Column(head, form="{:g}".format) for head in heads)], rows, title)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
+import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.decide.loss import Loss, as_loss, moved_on
-from likely.decide.refusal import REFUSED
-from likely.decide.scores import Block, Scores, cheapest, expect, expect_by_row, expect_mistake, expect_mistakes
+from likely.arrays import AnyArray, Array, ColumnLike, Flags, Index, Int64, TableLike
+from likely.decide.loss import REFUSED, Loss, LossLike, as_loss, moved_on
+from likely.decide.scores import Block, Scores
 from likely.errors import DataError, SettingsError, did_you_mean, listed
 from likely.parallel import BLOCK_CELLS
 from likely.table import index_levels
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
+class Chosen(NamedTuple):
     """The place of the cheapest decision of each row, and what it is expected to cost."""
 
-    best: NDArray[np.intp]
+    best: Index
     least: Array
 
 
@@ -34,13 +33,13 @@ class LossMatrix:
     """`places[k]` is the truth that class k is. `mistake` is the price of any mistake, where all cost the same."""
 
     loss: Loss
-    labels: NDArray[Any]
-    places: NDArray[np.int64]
+    labels: AnyArray
+    places: Int64
     by_class: Array | None
     mistake: float | None
 
     @classmethod
-    def of(cls, loss: Loss, classes: NDArray[Any], n_rows: int) -> LossMatrix:
+    def of(cls, loss: Loss, classes: AnyArray, n_rows: int) -> LossMatrix:
         """Find every class among the truths; truths that the classifier never learned are no matter."""
         known = list(classes) if classes.dtype.kind in "Mm" else classes.tolist()
         loss = loss.named(known)
@@ -60,33 +59,13 @@ class LossMatrix:
         by_class = np.ascontiguousarray(loss.costs[:, places].T, dtype=np.float64) if shared else None
         return cls(loss, labels, places, by_class, mistake)
 
-    @property
-    def room(self) -> int:
-        """Rows whose costs are looked at together."""
-        n_decisions = len(self.labels)
-        return max(BLOCK_CELLS // (n_decisions * (1 if self.loss.n_rows is None else len(self.loss.truths))), 1)
-
-    def expected(self, posterior: Array, rows: slice, out: Array) -> None:
-        """Risk of every decision in each row, R(decision | row) = Σ cost · P(truth | row)."""
-        if self.mistake is not None:
-            expect_mistakes(posterior, self.mistake, out)
-        elif self.by_class is not None:
-            expect(posterior, self.by_class, out)
-        else:
-            costs = np.ascontiguousarray(self.loss.costs[rows], dtype=np.float64)
-            expect_by_row(posterior, costs, self.places, out)
-
     def risk(self, scores: Scores) -> Array:
         """Rows × options: the risk of every decision and, last, the price of refusing."""
         out = np.empty((scores.n_rows, len(self.loss.options)))
-        n_decisions = len(self.labels)
 
         def keep(block: slice, scored: Block) -> None:
-            posterior = scored.posterior()
-            for rows in _pieces(block, self.room):
-                risks = np.empty((rows.stop - rows.start, n_decisions))
-                self.expected(posterior[rows.start - block.start : rows.stop - block.start], rows, risks)
-                out[rows, :n_decisions] = risks
+            for rows, risks in self._expected(block, scored.posterior()):
+                out[rows, : len(self.labels)] = risks
 
         scores.each(keep)
         if self.loss.refuse is not None:
@@ -101,21 +80,35 @@ class LossMatrix:
         best, least = np.empty(scores.n_rows, dtype=np.intp), np.zeros(scores.n_rows)
 
         def keep(block: slice, scored: Block) -> None:
-            if self.mistake is not None:
-                scored.choose(best[block])
-                if with_risk:
-                    expect_mistake(scored.posterior(), self.mistake, best[block], least[block])
+            if self.mistake is None:
+                for rows, risks in self._expected(block, scored.posterior()):
+                    cheapest(risks, best[rows], least[rows])
                 return
-            posterior = scored.posterior()
-            for rows in _pieces(block, self.room):
-                risks = np.empty((rows.stop - rows.start, len(self.labels)))
-                self.expected(posterior[rows.start - block.start : rows.stop - block.start], rows, risks)
-                cheapest(risks, best[rows], least[rows])
+            scored.choose(best[block])
+            if with_risk:
+                expect_mistake(scored.posterior(), self.mistake, best[block], least[block])
 
         scores.each(keep)
         return Chosen(best, least)
 
-    def labelled(self, best: NDArray[np.intp], refused: NDArray[np.bool_] | None) -> NDArray[Any]:
+    def _expected(self, block: slice, posterior: Array) -> Iterator[tuple[slice, Array]]:
+        """R(decision | row) = Σ cost · P(truth | row) of every decision, for a few rows of a block at a time."""
+        n_decisions = len(self.labels)
+        cells = n_decisions * (1 if self.loss.n_rows is None else len(self.loss.truths))
+        size = max(BLOCK_CELLS // cells, 1)
+        for start in range(block.start, block.stop, size):
+            rows = slice(start, min(start + size, block.stop))
+            few, out = posterior[start - block.start :][:size], np.empty((rows.stop - start, n_decisions))
+            if self.mistake is not None:
+                expect_mistakes(few, self.mistake, out)
+            elif self.by_class is not None:
+                expect(few, self.by_class, out)
+            else:
+                costs = np.ascontiguousarray(self.loss.costs[rows], dtype=np.float64)
+                expect_by_row(few, costs, self.places, out)
+            yield rows, out
+
+    def labelled(self, best: Index, refused: Flags | None) -> AnyArray:
         """Decisions by name; an array of objects if some may be refused, whether or not any is."""
         if refused is None:
             return np.asarray(self.labels[best])
@@ -124,7 +117,7 @@ class LossMatrix:
         return np.asarray(named)
 
 
-def _labels(loss: Loss, known: list[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _labels(loss: Loss, known: list[Hashable], classes: AnyArray) -> tuple[AnyArray, Int64]:
     """The decisions as an array (of the classes' own type if they are classes), and their places among the classes."""
     own = index_levels(loss.decisions, known)
     if (own >= 0).all():
@@ -135,7 +128,7 @@ def _labels(loss: Loss, known: list[Any], classes: NDArray[Any]) -> tuple[NDArra
     return as_objects(named), own
 
 
-def _mistake(costs: NDArray[Any]) -> float | None:
+def _mistake(costs: AnyArray) -> float | None:
     """What every mistake costs, if they all cost the same and right decisions nothing."""
     if costs.ndim != 2 or costs[0, 0] != 0.0:
         return None
@@ -147,14 +140,80 @@ def _mistake(costs: NDArray[Any]) -> float | None:
     return price if price > 0.0 and even else None
 
 
-def _pieces(block: slice, size: int) -> list[slice]:
-    return [slice(start, min(start + size, block.stop)) for start in range(block.start, block.stop, size)]
+# Expected costs of rows, compiled. Every row is summed class by class, so blocks do not change a bit.
+
+TILE = 8
+"""Rows that share one reading of a line of costs: with a thousand classes the costs do not fit a cache."""
+
+
+@numba.njit(nogil=True, cache=True)
+def expect(posterior: Array, costs: Array, out: Array) -> None:
+    """Σ P(truth | row) · cost of each decision; `costs` is truths × decisions."""
+    n_rows, n_truths = posterior.shape
+    out[:] = 0.0
+    for first in range(0, n_rows, TILE):
+        for k in range(n_truths):
+            for i in range(first, min(first + TILE, n_rows)):
+                share = posterior[i, k]
+                if share > 0.0:
+                    for d in range(costs.shape[1]):
+                        out[i, d] += share * costs[k, d]
+
+
+@numba.njit(nogil=True, cache=True)
+def expect_by_row(posterior: Array, costs: Array, places: Int64, out: Array) -> None:
+    """The same where each row has its own costs (rows × decisions × truths); class k is truth `places[k]`."""
+    for i in range(posterior.shape[0]):
+        for d in range(costs.shape[1]):
+            total = 0.0
+            for k in range(posterior.shape[1]):
+                if posterior[i, k] > 0.0:
+                    total += posterior[i, k] * costs[i, d, places[k]]
+            out[i, d] = total
+
+
+@numba.njit(nogil=True, cache=True)
+def expect_mistakes(posterior: Array, cost: float, out: Array) -> None:
+    """The same where every mistake costs as much: Σ P(other class | row), not 1 − P, which would round to 0."""
+    n_classes = posterior.shape[1]
+    for i in range(posterior.shape[0]):
+        before = 0.0
+        for k in range(n_classes):
+            out[i, k] = before
+            before += posterior[i, k]
+        after = 0.0
+        for k in range(n_classes - 1, -1, -1):
+            out[i, k] = cost * (out[i, k] + after)
+            after += posterior[i, k]
+
+
+@numba.njit(nogil=True, cache=True)
+def expect_mistake(posterior: Array, cost: float, chosen: Index, out: Array) -> None:
+    """The same for one class of each row."""
+    for i in range(posterior.shape[0]):
+        before, after = 0.0, 0.0
+        for k in range(chosen[i]):
+            before += posterior[i, k]
+        for k in range(posterior.shape[1] - 1, chosen[i], -1):
+            after += posterior[i, k]
+        out[i] = cost * (before + after)
+
+
+@numba.njit(nogil=True, cache=True)
+def cheapest(expected: Array, best: Index, least: Array) -> None:
+    """The smallest of each row, the first of equals."""
+    for i in range(expected.shape[0]):
+        best[i] = 0
+        for d in range(1, expected.shape[1]):
+            if expected[i, d] < expected[i, best[i]]:
+                best[i] = d
+        least[i] = expected[i, best[i]]
 
 
 # Decisions from posteriors of any origin, such as those of another library's classifier.
 
 
-def decide_posterior(posterior: Any, classes: Any, loss: Any) -> NDArray[Any]:
+def decide_posterior(posterior: TableLike, classes: ColumnLike, loss: LossLike) -> AnyArray:
     """The cheapest decision of each row of posteriors (rows × classes); a refusal where that is cheapest.
 
     >>> decide_posterior([[0.8, 0.2], [0.9, 0.1]], ["good", "bad"], {"grant": {"good": 0, "bad": 5},
@@ -166,15 +225,15 @@ def decide_posterior(posterior: Any, classes: Any, loss: Any) -> NDArray[Any]:
     return matrix.labelled(chosen.best, None if price is None else chosen.least > price)
 
 
-def risk_of_posterior(posterior: Any, classes: Any, loss: Any) -> Array:
+def risk_of_posterior(posterior: TableLike, classes: ColumnLike, loss: LossLike) -> Array:
     """Rows × decisions (the refusal last, if it has a price): what each is expected to cost."""
     scores, matrix = _aligned(posterior, classes, loss)
     return matrix.risk(scores)
 
 
-def _aligned(posterior: Any, classes: Any, loss: Any) -> tuple[Scores, LossMatrix]:
+def _aligned(posterior: TableLike, classes: ColumnLike, loss: LossLike, fewest: int = 0) -> tuple[Scores, LossMatrix]:
     shares, named = np.asarray(posterior, dtype=np.float64), np.asarray(classes)
-    if shares.ndim != 2 or shares.shape[1] != len(named):
+    if shares.ndim != 2 or shares.shape[1] != len(named) or len(shares) < fewest:
         raise DataError(f"Posteriors of the shape {shares.shape} are not rows × {len(named)} classes.")
     return Scores.of_posterior(shares), LossMatrix.of(as_loss(loss), named, len(shares))
 
@@ -201,7 +260,7 @@ class RiskCoverage:
         return pd.DataFrame({"price": self.price, "coverage": self.coverage, "risk": self.risk})
 
 
-def risk_coverage(posterior: Any, truth: Any, loss: Any, classes: Any) -> RiskCoverage:
+def risk_coverage(posterior: TableLike, truth: ColumnLike, loss: LossLike, classes: ColumnLike) -> RiskCoverage:
     """The curve of posteriors (rows × classes) with the true labels of the rows; surest decisions come first.
 
     Rows with the same expected loss come in together, so the order of rows makes no difference.
@@ -211,12 +270,8 @@ def risk_coverage(posterior: Any, truth: Any, loss: Any, classes: Any) -> RiskCo
     >>> curve.coverage.tolist(), curve.risk.tolist(), curve.area
     ([0.5, 1.0], [0.0, 0.5], 0.25)
     """
-    shares = np.asarray(posterior, dtype=np.float64)
-    named = np.asarray(classes)
-    if shares.ndim != 2 or shares.shape[1] != len(named) or len(shares) == 0:
-        raise DataError(f"Posteriors of the shape {shares.shape} are not rows × {len(named)} classes.")
-    matrix = LossMatrix.of(as_loss(loss).refusing(None), named, len(shares))
-    chosen = matrix.choose(Scores.of_posterior(shares))
+    scores, matrix = _aligned(posterior, classes, as_loss(loss).refusing(None), fewest=1)
+    chosen = matrix.choose(scores)
     paid = matrix.loss.paid(matrix.labelled(chosen.best, None), truth)
     price, group, sizes = np.unique(chosen.least, return_inverse=True, return_counts=True)
     mean_paid = np.bincount(group, weights=paid) / sizes

@@ -1,18 +1,21 @@
-r"""Where a table of costs has the truth: read from its first cell, as in true\predicted."""
+r"""Costs as people write them down, and where a table of them has the truth: its first cell may say true\predicted."""
 
 from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray, TableLike
 from likely.errors import Setting, SettingsError, listed
-from likely.table import as_table
+from likely.table import as_table, index_levels
+from likely.table.column import module
 from likely.table.levels import is_gap, plain
 
 Axis = Literal["columns", "rows"]
@@ -37,8 +40,9 @@ def truth_in(corner: object) -> Axis | None:
     """
     text = str(corner).casefold().replace("_", " ")
     parts = [part for part in _BETWEEN.split(text) if part.strip()]
-    if len(parts) == 1:
-        parts = _by_arrows(text) or parts
+    by_arrows = re.findall(r"[^→↓]+[→↓]", text)  # with nothing between two parts, an arrow ends each
+    if len(parts) == 1 and len(by_arrows) == 2:
+        parts = by_arrows
     axes: list[Axis] = ["rows", "columns"]
     found: set[Axis] = set()
     for part, usual in zip(parts, axes, strict=False):
@@ -48,12 +52,6 @@ def truth_in(corner: object) -> Axis | None:
             other: Axis = "columns" if axis == "rows" else "rows"
             found.add(axis if words & _TRUTH else other)
     return found.pop() if len(found) == 1 and len(parts) <= 2 else None
-
-
-def _by_arrows(text: str) -> list[str]:
-    """predicted → actual ↓ without anything between them: an arrow ends a part."""
-    parts = re.findall(r"[^→↓]+[→↓]", text)
-    return parts if len(parts) == 2 else []
 
 
 # Costs as people write them down: nested mappings, frames, files, arrays.
@@ -66,32 +64,34 @@ class Costs(NamedTuple):
 
     decisions: tuple[Hashable, ...]
     truths: tuple[Hashable, ...]
-    cells: NDArray[Any]
+    cells: AnyArray
 
 
-def from_mapping(costs: Mapping[Hashable, Any]) -> Costs:
+def from_mapping(costs: Mapping[Any, object]) -> Costs:
     """{decision: {truth: cost}}; all decisions know the same truths."""
+    lines: list[Mapping[Hashable, object]] = []
     for decision, line in costs.items():
         if not isinstance(line, Mapping):
             raise SettingsError(
                 f"The decision {decision!r} has {line!r} in place of its costs: "
                 "give a mapping of truths to costs, as in {'grant': {'good': 0, 'bad': 5}}."
             )
-    truths = tuple(dict.fromkeys(truth for line in costs.values() for truth in line))
-    for decision, line in costs.items():
+        lines.append(line)
+    truths = tuple(dict.fromkeys(truth for line in lines for truth in line))
+    for decision, line in zip(costs, lines, strict=True):
         lacking = [truth for truth in truths if truth not in line]
         if lacking:
             raise SettingsError(f"The decision {decision!r} has no cost for the truth {listed(lacking)}.")
-    cells = [[line[truth] for truth in truths] for line in costs.values()]
-    return from_lines(tuple(costs), truths, cells)
+    return from_lines(tuple(costs), truths, [[line[truth] for truth in truths] for line in lines])
 
 
-def from_frame(frame: Any, truth: Axis | None = None) -> Costs:
+def from_frame(frame: TableLike, truth: Axis | None = None) -> Costs:
     """A pandas frame labelled by its index, or any table whose first column holds the labels.
 
     The names of its axes, or of its first column, may tell where the truth stands.
     """
-    if hasattr(frame, "iloc") and not _labels_first(frame):
+    pandas = module("pandas")
+    if pandas is not None and isinstance(frame, pandas.DataFrame) and not _labels_first(frame):
         corner = _axes_named(frame)
         lines, columns = frame.index.tolist(), frame.columns.tolist()
         cells = frame.to_numpy().tolist()
@@ -119,13 +119,13 @@ def from_csv(path: str | Path, truth: Axis | None = None, separator: str = ",") 
     return _turned(labels, columns, cells, truth, str(path), lines[0][0].strip())
 
 
-def from_lines(decisions: Sequence[Any], truths: Sequence[Any], cells: Sequence[Sequence[Any]]) -> Costs:
+def from_lines(decisions: Sequence[Hashable], truths: Sequence[Hashable], cells: Sequence[Sequence[object]]) -> Costs:
     """Cells of any type, one line per decision; what is no number is an error naming its place."""
     costs = np.empty((len(decisions), len(truths)))
     for d, line in enumerate(cells):
         for k, cell in enumerate(line):
             try:
-                costs[d, k] = np.nan if is_gap(cell) else float(cell)
+                costs[d, k] = np.nan if is_gap(cell) else float(cell)  # type: ignore[arg-type]
             except (TypeError, ValueError):
                 raise SettingsError(
                     f"The cost of the decision {decisions[d]!r} under the truth {truths[k]!r} is {cell!r}, "
@@ -134,7 +134,7 @@ def from_lines(decisions: Sequence[Any], truths: Sequence[Any], cells: Sequence[
     return checked(decisions, truths, costs)
 
 
-def checked(decisions: Sequence[Any], truths: Sequence[Any], cells: NDArray[Any]) -> Costs:
+def checked(decisions: Sequence[Hashable], truths: Sequence[Hashable], cells: AnyArray) -> Costs:
     """Labels that are distinct and costs that are finite, of the right shape."""
     costs = Costs(_labels("decision", decisions), _labels("truth", truths), np.asarray(cells))
     shape = len(costs.decisions), len(costs.truths)
@@ -150,20 +150,16 @@ def checked(decisions: Sequence[Any], truths: Sequence[Any], cells: NDArray[Any]
     return costs if costs.cells.ndim == 3 else costs._replace(cells=costs.cells.astype(np.float64))
 
 
-def _labels(role: str, names: Sequence[Any]) -> tuple[Hashable, ...]:
+def _labels(role: str, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
     labels = tuple(plain(label) for label in names)
     if not labels:
         raise SettingsError(f"A loss needs at least one {role}.")
     if any(label is None for label in labels):
         raise SettingsError(f"The {role} number {labels.index(None) + 1} of a loss has no name.")
-    twice = [label for label in dict.fromkeys(labels) if labels.count(label) > 1] if _repeated(labels) else []
+    twice = [label for label, times in Counter(labels).items() if times > 1]
     if twice:
         raise SettingsError(f"A loss names the {role} {listed(twice)} twice.")
     return labels
-
-
-def _repeated(labels: tuple[Hashable, ...]) -> bool:
-    return len(set(labels)) < len(labels)
 
 
 def _refuse_unknown_costs(costs: Costs) -> None:
@@ -183,9 +179,9 @@ def _refuse_unknown_costs(costs: Costs) -> None:
 
 
 def _turned(
-    lines: Sequence[Any],
-    columns: Sequence[Any],
-    cells: Sequence[Sequence[Any]],
+    lines: Sequence[Hashable],
+    columns: Sequence[Hashable],
+    cells: Sequence[Sequence[object]],
     truth: Axis | None,
     source: str,
     corner: str,
@@ -235,3 +231,57 @@ def _labels_first(frame: Any) -> bool:
     counted = frame.index.tolist() == list(range(len(frame)))
     first = frame.iloc[:, 0] if frame.shape[1] else None
     return counted and first is not None and first.dtype.kind not in "biuf"
+
+
+# The two classes of a binary loss, before a classifier says what they are called.
+
+
+class Side(Enum):
+    """A class that was not named."""
+
+    NEGATIVE = "negative"
+    POSITIVE = "positive"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_PAIRS = (
+    ("0", "1"), ("-1", "1"), ("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y"), ("negative", "positive"),
+    ("neg", "pos"), ("-", "+"), ("off", "on"), ("absent", "present"),
+)  # fmt: skip
+"""Labels that say which class is the negative and which the positive one."""
+
+
+def name_sides(
+    sides: tuple[Hashable, ...], classes: list[Hashable], *, alike: bool
+) -> tuple[tuple[Hashable, ...], list[int]]:
+    """The two classes in their own order, and which of the sides (negative, positive) each one is.
+
+    With `alike` both mistakes cost the same, and it is no matter.
+    """
+    if len(classes) != 2:
+        raise SettingsError(
+            f"A binary loss is for two classes, but here are {len(classes)}: {listed(classes)}. "
+            "Give the costs of each decision in a mapping."
+        )
+    named = [label for label in sides if not isinstance(label, Side)]
+    if not named:
+        return tuple(classes), [0, 1] if alike else _told_by(classes)
+    place = int(index_levels(named, classes)[0])
+    if place < 0:
+        raise SettingsError(f"The loss names the class {named[0]!r}, but the classes are {listed(classes)}.")
+    side = sides.index(named[0])
+    return tuple(classes), [side, 1 - side] if place == 0 else [1 - side, side]
+
+
+def _told_by(classes: list[Hashable]) -> list[int]:
+    """The sides of two classes whose labels tell."""
+    words = [str(plain(label)).strip().casefold() for label in classes]
+    for pair in _PAIRS:
+        if sorted(words) == sorted(pair):
+            return [pair.index(word) for word in words]
+    raise SettingsError(
+        f"Nothing tells which of the classes {listed(classes)} is the positive one, whose miss has its own price: "
+        f"say Loss.binary(…, positive={classes[0]!r}) or positive={classes[1]!r}."
+    )

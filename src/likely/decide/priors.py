@@ -7,11 +7,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from likely.arrays import Array
-from likely.decide.loss import as_loss
+from likely.decide.loss import LossLike, as_loss
 from likely.decide.scores import Block, Scores
 from likely.errors import DataError, SettingsError, listed
 
@@ -21,8 +20,7 @@ MOST_CELLS = 1 << 26
 
 def likelihood_ratios(scores: Scores, prior: Array) -> Array:
     """P(row | class) of some or all rows, each row up to a factor of its own: the posterior divided by the prior."""
-    step = -(-scores.n_rows * len(prior) // MOST_CELLS) if scores.n_rows else 1
-    step = max(step, 1)
+    step = max(-(-scores.n_rows * len(prior) // MOST_CELLS), 1)
     out = np.empty((-(-scores.n_rows // step), len(prior)))
     with np.errstate(divide="ignore"):
         inverse = np.where(prior > 0.0, 1.0 / prior, 0.0)
@@ -40,7 +38,7 @@ def shifted_prior(ratios: Array, prior: Array, tolerance: float = 1e-3, max_iter
     """The prior under which the rows are most likely, by expectation and maximisation (Saerens and others, 2002).
 
     Each step averages the posteriors that the last prior gives. It ends once the log-likelihood of all rows
-    together cannot grow by more than `tolerance`, which its slope bounds, for it is concave.
+    together cannot grow by more than `tolerance`, which its gradient bounds, for it is concave.
     """
     if not tolerance > 0.0:
         raise SettingsError(f"tolerance is {tolerance!r}, but it is a number above 0.")
@@ -52,11 +50,11 @@ def shifted_prior(ratios: Array, prior: Array, tolerance: float = 1e-3, max_iter
     shares = prior / prior.sum()
     before: list[Array] = []
     for _ in range(max_iterations):
-        slope = (1.0 / (known @ shares)) @ known / n_rows
+        gradient = (1.0 / (known @ shares)) @ known / n_rows
         before.append(shares)
-        shares = shares * slope
+        shares = shares * gradient
         shares /= shares.sum()
-        if n_rows * (slope.max() - 1.0) <= tolerance:
+        if n_rows * (gradient.max() - 1.0) <= tolerance:
             return np.asarray(shares)
         if len(before) == 2:
             shares = _further(known, before[0], before[1], shares)
@@ -75,12 +73,12 @@ def _further(known: Array, first: Array, second: Array, third: Array) -> Array:
 
     Plain steps take thousands where classes overlap; these take tens.
     """
-    step, bend = second - first, third - 2.0 * second + first
-    size = float(np.linalg.norm(bend))
+    step, curvature = second - first, third - 2.0 * second + first
+    size = float(np.linalg.norm(curvature))
     if size == 0.0:
         return third
     reach = float(np.linalg.norm(step)) / size
-    leap = first + 2.0 * reach * step + reach**2 * bend
+    leap = first + 2.0 * reach * step + reach**2 * curvature
     # A share that was possible stays possible: from zero no step leads back.
     if reach <= 1.0 or not (leap[third > 0.0] > 0.0).all():
         return third
@@ -91,11 +89,11 @@ def _further(known: Array, first: Array, second: Array, third: Array) -> Array:
 
 # Two classes, two decisions: the likelihood ratio from which the first decision is the cheaper one.
 
-Priors = Mapping[Any, float] | Sequence[float] | NDArray[np.float64]
+Priors = Mapping[Any, float] | Sequence[float] | Array
 ROUNDING = 1e-6
 
 
-def likelihood_ratio_threshold(loss: Any, priors: Priors) -> float:
+def likelihood_ratio_threshold(loss: LossLike, priors: Priors) -> float:
     """The first decision is cheapest where p(row | first truth) / p(row | second truth) is at least this.
 
     It is (l12 − l22) / (l21 − l11) · P(2) / P(1), where l12 is the cost of the first decision under the second

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.errors import SettingsError
+from likely.arrays import Array, Flags, Index
+from likely.errors import DataError, SettingsError
 from likely.numerics import most_probable, normalise
 from likely.parallel import row_blocks, run
 
@@ -23,7 +22,7 @@ class Block(Protocol):
         """P(class | row)."""
         ...
 
-    def choose(self, out: NDArray[np.intp]) -> None:
+    def choose(self, out: Index) -> None:
         """The most probable class of each row, just as `predict` chooses it."""
         ...
 
@@ -44,7 +43,7 @@ class Joint:
         normalise(self.log_joint, self.prior, False, out)
         return out
 
-    def choose(self, out: NDArray[np.intp]) -> None:
+    def choose(self, out: Index) -> None:
         most_probable(self.log_joint, self.prior, out)
 
     def log_evidence(self, out: Array) -> None:
@@ -60,7 +59,7 @@ class Shares:
     def posterior(self) -> Array:
         return self.shares
 
-    def choose(self, out: NDArray[np.intp]) -> None:
+    def choose(self, out: Index) -> None:
         out[:] = self.shares.argmax(axis=1)
 
     def log_evidence(self, out: Array) -> None:
@@ -94,76 +93,6 @@ class Scores:
         return out
 
 
-# Expected costs of rows, compiled. Every row is summed class by class, so blocks do not change a bit.
-
-TILE = 8
-"""Rows that share one reading of a line of costs: with a thousand classes the costs do not fit a cache."""
-
-
-@numba.njit(nogil=True, cache=True)
-def expect(posterior: Array, costs: Array, out: Array) -> None:
-    """Σ P(truth | row) · cost of each decision; `costs` is truths × decisions."""
-    n_rows, n_truths = posterior.shape
-    out[:] = 0.0
-    for first in range(0, n_rows, TILE):
-        for k in range(n_truths):
-            for i in range(first, min(first + TILE, n_rows)):
-                share = posterior[i, k]
-                if share > 0.0:
-                    for d in range(costs.shape[1]):
-                        out[i, d] += share * costs[k, d]
-
-
-@numba.njit(nogil=True, cache=True)
-def expect_by_row(posterior: Array, costs: Array, places: NDArray[np.int64], out: Array) -> None:
-    """The same where each row has its own costs (rows × decisions × truths); class k is truth `places[k]`."""
-    for i in range(posterior.shape[0]):
-        for d in range(costs.shape[1]):
-            total = 0.0
-            for k in range(posterior.shape[1]):
-                if posterior[i, k] > 0.0:
-                    total += posterior[i, k] * costs[i, d, places[k]]
-            out[i, d] = total
-
-
-@numba.njit(nogil=True, cache=True)
-def expect_mistakes(posterior: Array, cost: float, out: Array) -> None:
-    """The same where every mistake costs as much: Σ P(other class | row), not 1 − P, which would round to 0."""
-    n_classes = posterior.shape[1]
-    for i in range(posterior.shape[0]):
-        before = 0.0
-        for k in range(n_classes):
-            out[i, k] = before
-            before += posterior[i, k]
-        after = 0.0
-        for k in range(n_classes - 1, -1, -1):
-            out[i, k] = cost * (out[i, k] + after)
-            after += posterior[i, k]
-
-
-@numba.njit(nogil=True, cache=True)
-def expect_mistake(posterior: Array, cost: float, chosen: NDArray[np.intp], out: Array) -> None:
-    """The same for one class of each row."""
-    for i in range(posterior.shape[0]):
-        before, after = 0.0, 0.0
-        for k in range(chosen[i]):
-            before += posterior[i, k]
-        for k in range(posterior.shape[1] - 1, chosen[i], -1):
-            after += posterior[i, k]
-        out[i] = cost * (before + after)
-
-
-@numba.njit(nogil=True, cache=True)
-def cheapest(expected: Array, best: NDArray[np.intp], least: Array) -> None:
-    """The smallest of each row, the first of equals."""
-    for i in range(expected.shape[0]):
-        best[i] = 0
-        for d in range(1, expected.shape[1]):
-            if expected[i, d] < expected[i, best[i]]:
-                best[i] = d
-        least[i] = expected[i, best[i]]
-
-
 @numba.njit(nogil=True, cache=True)
 def log_evidence(log_joint: Array, out: Array) -> None:
     """log Σ exp of each row, shifted by its peak; −inf for a row that is impossible under every class."""
@@ -176,3 +105,48 @@ def log_evidence(log_joint: Array, out: Array) -> None:
             for k in range(log_joint.shape[1]):
                 total += np.exp(log_joint[i, k] - peak)
         out[i] = peak + np.log(total) if peak > -np.inf else -np.inf
+
+
+# Rows like none that were learned: a threshold for how little evidence is too little.
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """A row is novel if its log evidence, log P(row), is below that of all but a small share of ordinary rows.
+
+    `ordinary` holds what a known cell of each column adds to the log evidence on average. A gap is credited with
+    it, so a gap counts as an ordinary cell: neither novel nor reassuring, whichever columns a row knows.
+    """
+
+    quantile: float
+    threshold: float
+    n_rows: int
+    ordinary: Mapping[str, float]
+
+    @classmethod
+    def settle(cls, evidence: Array, quantile: float, ordinary: Mapping[str, float]) -> Novelty:
+        """From the evidence of ordinary rows: at most the share `quantile` of them is below the threshold."""
+        if not 0.0 <= quantile < 1.0:
+            raise SettingsError(f"quantile is {quantile!r}, but it is a share of rows: from 0 up to, not including, 1.")
+        if len(evidence) == 0:
+            raise DataError("Novelty is measured against ordinary rows: give at least one.")
+        # No mean of two neighbours: one of them may be −inf.
+        threshold = float(np.sort(evidence)[int(quantile * len(evidence))])
+        return cls(float(quantile), threshold, len(evidence), dict(ordinary))
+
+    def found_in(self, evidence: Array) -> Flags:
+        """Which rows are novel; one that is impossible under every class always is."""
+        return np.asarray((evidence < self.threshold) | (evidence == -np.inf))
+
+    def __repr__(self) -> str:
+        return f"Novelty: log P(row) < {self.threshold:.4g}, as in {self.quantile:g} of {self.n_rows:,} ordinary rows"
+
+
+def checked_novelty(novelty: object) -> Novelty | None:
+    """A novelty or None; a mere number lacks the rows that it would be a quantile of."""
+    if novelty is None or isinstance(novelty, Novelty):
+        return novelty
+    raise SettingsError(
+        f"novelty is {novelty!r}, but it is measured against ordinary rows: "
+        "pass what clf.novelty(rows, quantile=0.01) returns."
+    )

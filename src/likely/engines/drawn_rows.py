@@ -73,4 +73,4 @@ def _read(rows: RelationalRows, found: pa.Table, weights: Array | None) -> Rows:
         there = weights * (held > 0.0)
         factor = np.divide(there, held, out=np.zeros_like(held), where=held > 0.0) * (held.sum() / there.sum())
         weight = own * factor[y]
-    return Rows(table, grouping.seen.labels, y, weight, rows.n_jobs, rows.recipes)
+    return Rows(table, grouping.seen.labels, y, weight, rows.n_jobs, rows.preprocessing)

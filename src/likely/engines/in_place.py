@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from likely.engines.connections import as_relation
-from likely.engines.memory import Recipes
+from likely.engines.memory import Preprocessing
 from likely.engines.pieces import counted_schema as schema_of_all
 from likely.engines.plan import Task
 from likely.engines.relation import Relation
@@ -41,7 +41,7 @@ def weight_column(given: Any) -> str | None:
 def task_in_place(
     X: Any, y: Any, sample_weight: Any, given: Any, look: Callable[[Table, str], Task], n_jobs: int | None
 ) -> Task:
-    """What is to be counted in the engine: kinds, families and recipes are those that `look` finds in a sample.
+    """What is to be counted in the engine: kinds, families and preprocessing are those that `look` finds in a sample.
 
     `given` is what the user said of the columns.
     """
@@ -50,18 +50,18 @@ def task_in_place(
     rows = RelationalRows.of(relation, target, weight, n_jobs=n_jobs)
     judged = look(rows.table, target)
     refuse_negative_counts(relation, judged.assigned)
-    return Task(rows.with_recipes(judged.rows.recipes), judged.schema, judged.assigned, weight is not None)
+    return Task(rows.with_preprocessing(judged.rows.preprocessing), judged.schema, judged.assigned, weight is not None)
 
 
 def further_task(
-    X: Any, y: Any, sample_weight: Any, schema: Schema, assigned: Mapping[str, str], recipes: Recipes
+    X: Any, y: Any, sample_weight: Any, schema: Schema, assigned: Mapping[str, str], preprocessing: Preprocessing
 ) -> Task:
     """Further rows in an engine, read as the first ones were."""
     relation = as_relation(X)
     target = label_column(relation, y, sample_weight)
     relation.require(tuple(assigned))
     refuse_negative_counts(relation, assigned)
-    rows = RelationalRows.of(relation, target, schema.weight, recipes=recipes)
+    rows = RelationalRows.of(relation, target, schema.weight, preprocessing=preprocessing)
     return Task(rows, schema, assigned, schema.weight is not None)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Int32
 from likely.errors import BadCell, TooLarge
 from likely.parallel import one_thread_each, row_blocks, run, total
 from likely.stats import (
@@ -26,36 +25,37 @@ from likely.stats import (
     Summary,
     TokenCounts,
     ValueCounts,
+    moments_of,
 )
 from likely.stats.pair_counts import Axis
 from likely.table import Table
 from likely.table.table import Numbers, counts_of
 from likely.text.tokenizer import Tokenizer
 
-USUAL_RECIPE = Tokenizer(normalize="NFC")
+USUAL_TOKENIZER = Tokenizer(normalize="NFC")
 """How texts are read unless the user says otherwise: composed and decomposed accents are one spelling."""
 
-Recipes = Mapping[str, Tokenizer | Cuts]
-"""How columns are read that are not simply counted: texts by a recipe, numbers in pairs by cuts."""
+Preprocessing = Mapping[str, Tokenizer | Cuts]
+"""How columns are read that are not simply counted: texts by a tokenizer, numbers in pairs by cuts."""
 
 COLUMN_BY_COLUMN = ("values", "histogram")
 """Statistics of one column each that are counted in one go, several columns side by side."""
 
 
 class Rows:
-    """A table with its class codes and weights: what there is to be counted. `recipes` say how columns are read."""
+    """A table with its class codes and weights: what there is to be counted."""
 
     def __init__(
         self,
         table: Table,
-        classes: NDArray[Any],
-        y: NDArray[np.int32],
+        classes: AnyArray,
+        y: Int32,
         weight: Array | None,
         n_jobs: int | None,
-        recipes: Recipes | None = None,
+        preprocessing: Preprocessing | None = None,
     ) -> None:
         self.table, self.classes, self.y, self.n_jobs = table, classes, y, n_jobs
-        self.recipes: Recipes = recipes or {}
+        self.preprocessing: Preprocessing = preprocessing or {}
         self.weight = np.ones(len(y)) if weight is None else weight
 
     def summarise(self, plan: Sequence[Part]) -> Summary:
@@ -66,9 +66,9 @@ class Rows:
         counted |= {part: self._observe(part) for part in shared}
         return Summary(ClassWeights.observe(self.classes, self.y, self.weight), {part: counted[part] for part in plan})
 
-    def with_recipes(self, recipes: Recipes) -> Rows:
+    def with_preprocessing(self, preprocessing: Preprocessing) -> Rows:
         """The same rows, where columns are read otherwise."""
-        return Rows(self.table, self.classes, self.y, self.weight, self.n_jobs, recipes)
+        return Rows(self.table, self.classes, self.y, self.weight, self.n_jobs, preprocessing)
 
     def _observe(self, part: Part) -> Statistic:
         return READINGS[part.kind](self, part.columns)
@@ -90,40 +90,42 @@ def _histogram(rows: Rows, columns: tuple[str, ...]) -> Histogram:
 
 
 def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
-    numbers = Numbers.of(rows.table, columns)
-    n_classes = len(rows.classes)
+    def observe(cells: Array, block: slice) -> Moments:
+        numbers = _logs(cells, columns, block.start) if of_logs else cells
+        return Moments.observe(numbers, rows.y[block], rows.weight[block], len(rows.classes))
 
-    def observe(block: slice) -> Moments:
-        cells = numbers.rows(block)
-        if of_logs:
-            cells = _logs(cells, columns, block.start)
-        seen = Moments.observe(cells, rows.y[block], rows.weight[block], n_classes)
-        if not np.isfinite(seen.root).all():
-            numbers.refuse_infinite(block)
-        return seen
-
-    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=8 * n_classes)
-    try:
-        return total(observe, blocks, rows.n_jobs, Moments.empty(n_classes, len(columns)))
-    except TooLarge as large:
-        raise large.named(columns) from None
+    return _sum_of_blocks(rows, columns, observe, Moments.empty(len(rows.classes), len(columns)), 8)
 
 
 def _scatter(rows: Rows, columns: tuple[str, ...]) -> Scatter:
-    numbers = Numbers.of(rows.table, columns)
-    n_classes = len(rows.classes)
+    def observe(cells: Array, block: slice) -> Scatter:
+        return Scatter.observe(cells, rows.y[block], rows.weight[block], len(rows.classes))
 
-    def observe(block: slice) -> Scatter:
-        seen = Scatter.observe(numbers.rows(block), rows.y[block], rows.weight[block], n_classes)
-        if not np.isfinite(seen.moments.root).all():
+    # The matrices of a block should not be larger than its rows; otherwise the blocks are those of moments.
+    nothing, fewest = Scatter.empty(len(rows.classes), len(columns)), max(len(columns), 8)
+    with one_thread_each():
+        return _sum_of_blocks(rows, columns, observe, nothing, fewest)
+
+
+N = TypeVar("N", Moments, Scatter)
+
+
+def _sum_of_blocks(
+    rows: Rows, columns: tuple[str, ...], observe: Callable[[Array, slice], N], nothing: N, fewest: int
+) -> N:
+    """What is observed in blocks of numbers, added up; a block has at least `fewest` rows for each class."""
+    numbers = Numbers.of(rows.table, columns)
+
+    def observe_block(block: slice) -> N:
+        seen = observe(numbers.rows(block), block)
+        moments = moments_of(seen)
+        if moments is not None and not np.isfinite(moments.root).all():
             numbers.refuse_infinite(block)
         return seen
 
-    # The matrices of a block should not be larger than its rows; otherwise the blocks are those of moments.
-    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=n_classes * max(len(columns), 8))
+    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=fewest * len(rows.classes))
     try:
-        with one_thread_each():
-            return total(observe, blocks, rows.n_jobs, Scatter.empty(n_classes, len(columns)))
+        return total(observe_block, blocks, rows.n_jobs, nothing)
     except TooLarge as large:
         raise large.named(columns) from None
 
@@ -150,16 +152,16 @@ def _token_counts(rows: Rows, columns: tuple[str, ...]) -> TokenCounts:
     (name,) = columns
     texts = rows.table.strings(name)
     known = texts.is_valid().to_numpy() if texts.null_count else None
-    given = rows.recipes.get(name)
-    recipe = given if isinstance(given, Tokenizer) else USUAL_RECIPE
-    return TokenCounts.observe(texts, rows.y, rows.weight, len(rows.classes), recipe, known, rows.n_jobs)
+    given = rows.preprocessing.get(name)
+    tokenizer = given if isinstance(given, Tokenizer) else USUAL_TOKENIZER
+    return TokenCounts.observe(texts, rows.y, rows.weight, len(rows.classes), tokenizer, known, rows.n_jobs)
 
 
 def _pair_counts(rows: Rows, columns: tuple[str, ...]) -> PairCounts:
     axes: list[Axis] = []
     codes = np.empty((rows.table.n_rows, len(columns)), dtype=np.int32)
     for place, name in enumerate(columns):
-        cuts = rows.recipes.get(name)
+        cuts = rows.preprocessing.get(name)
         if isinstance(cuts, Cuts):
             numbers = Numbers.of(rows.table, (name,))
             numbers.refuse_infinite(slice(0, rows.table.n_rows))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.engines.memory import Recipes, Rows
-from likely.engines.plan import Task, assign, recipes_for, refuse_negative_counts
+from likely.arrays import AnyArray
+from likely.engines.memory import Preprocessing, Rows
+from likely.engines.plan import Task, assign, refuse_negative_counts, tokenizers_for
 from likely.errors import (
     DataError,
     FileError,
@@ -23,9 +23,9 @@ from likely.errors import (
     without_asides,
     without_row,
 )
+from likely.io.file_table import FileTable
 from likely.io.parse import CATEGORY
 from likely.io.sources import Piece
-from likely.io.table import FileTable
 from likely.parallel import pipeline
 from likely.progress import Progress, Shown, row_bar
 from likely.stats import HasTables, Summary, ValueCounts
@@ -56,9 +56,11 @@ USUAL_FAMILIES = {"numeric": "gaussian", "nominal": "categorical", "text": "text
 LABELS = ("integer", "number", "truth", "date", "time")
 
 Result = TypeVar("Result")
+GivenSchema = Schema | Mapping[str, str] | None
+"""What the user said of the columns."""
 
 
-def label_type(found: str, classes: NDArray[Any] | None = None) -> str:
+def label_type(found: str, classes: AnyArray | None = None) -> str:
     """As what a column of labels is read, by what it seems to hold: words just as they are written.
 
     Where the classes are known and are words, the labels of a text file are words, too, whatever they look like.
@@ -75,7 +77,7 @@ class Counter:
     schema: Schema
     assigned: Mapping[str, str]
     target: str
-    recipes: Recipes = field(default_factory=dict)
+    preprocessing: Preprocessing = field(default_factory=dict)
 
     @property
     def wanted(self) -> dict[str, str]:
@@ -85,24 +87,35 @@ class Counter:
 
     def count(self, piece: Piece) -> Summary:
         """Read a piece and count it."""
-        return told(piece, self._count)
-
-    def _count(self, table: Table) -> Summary:
-        return self.task(table).count()
+        return told(piece, lambda table: self.task(table).count())
 
     def task(self, table: Table) -> Task:
         """Rows that are to be counted by one thread."""
         labels = encode_column(table.cells(self.target))
         weight = row_weights(None, table, self.schema.weight)
         refuse_negative_counts(table, self.assigned)
-        rows = Rows(table, labels.classes, labels.codes, weight, 1, self.recipes)
+        rows = Rows(table, labels.classes, labels.codes, weight, 1, self.preprocessing)
         return Task(rows, self.schema, self.assigned, weight is not None)
 
 
-def columns_read(classifier: Any) -> dict[str, str]:
+class Fitted(Protocol):
+    """A fitted classifier knows its columns."""
+
+    schema_: Schema
+
+
+@runtime_checkable
+class HasFamilies(Protocol):
+    """Some look only at columns that have a family."""
+
+    families_: Mapping[str, str]
+
+
+def columns_read(classifier: Fitted) -> dict[str, str]:
     """The columns that a fitted classifier looks at, and as what each is read from files."""
-    kinds, families = classifier.schema_.kinds, getattr(classifier, "families_", None)
-    return {name: KINDS[kinds[name]] for name in classifier.schema_.features if families is None or name in families}
+    kinds, names = classifier.schema_.kinds, classifier.schema_.features
+    used = classifier.families_ if isinstance(classifier, HasFamilies) else names
+    return {name: KINDS[kinds[name]] for name in names if name in used}
 
 
 class EmptyPiece(Exception):
@@ -182,10 +195,8 @@ class RunningSum:
                 name = part.columns[0]
                 raise DataError(
                     f"Column {name!r} has more than {len(seen.values) - 1:,} distinct values before {piece.where(0)}, "
-                    f"too many for a category; leave it out with ",
-                    say_kind(name, "ignored"),
-                    ".",
-                )
+                    "too many for a category; leave it out with ", say_kind(name, "ignored"), ".",
+                )  # fmt: skip
 
 
 # What the columns of a table in files are, as far as a sample of its rows tells.
@@ -200,7 +211,7 @@ class JudgedFile:
     looked: int
 
     @classmethod
-    def judge(cls, table: FileTable, target: str, look: Callable[[Table], Task], given: Any) -> JudgedFile:
+    def judge(cls, table: FileTable, target: str, look: Callable[[Table], Task], given: GivenSchema) -> JudgedFile:
         """Judge the columns by what `look` makes of a sample; `given` is what the user said of them."""
         if target not in table.names:
             raise missing_columns([target], table.names)
@@ -215,7 +226,7 @@ class JudgedFile:
         except DataError as error:
             raise _located_in_head(look, table, sample, target, error) from None
         _refuse_late_changes(table, task.schema, given)
-        return cls(table, Counter(task.schema, task.assigned, target, task.rows.recipes), known.num_rows)
+        return cls(table, Counter(task.schema, task.assigned, target, task.rows.preprocessing), known.num_rows)
 
     @property
     def schema(self) -> Schema:
@@ -234,7 +245,7 @@ class JudgedFile:
 
 
 def judge_usual(
-    table: FileTable, target: str, *, schema: Any = None, weight: str | None = None, text: Any = None
+    table: FileTable, target: str, *, schema: GivenSchema = None, weight: str | None = None, text: object = None
 ) -> JudgedFile:
     """Judge the columns for a model that has no families to choose."""
     given = with_weight(schema, weight)
@@ -243,8 +254,8 @@ def judge_usual(
         found = schema_for(rows, target, given)
         assigned = assign(found, None, USUAL_FAMILIES, is_sparse=False)
         labels, weights = encode_column(rows.cells(target)), row_weights(None, rows, found.weight)
-        recipes = recipes_for(rows, assigned, text)
-        return Task(Rows(rows, labels.classes, labels.codes, weights, 1, recipes), found, assigned, weights is not None)
+        counted = Rows(rows, labels.classes, labels.codes, weights, 1, tokenizers_for(rows, assigned, text))
+        return Task(counted, found, assigned, weights is not None)
 
     return JudgedFile.judge(table, target, look, given)
 
@@ -264,7 +275,7 @@ def _located_in_head(
     return DataError(f"{table.sources[0].name}: ", error.message) if found is None else found
 
 
-def _refuse_late_changes(table: FileTable, schema: Schema, given: Any) -> None:
+def _refuse_late_changes(table: FileTable, schema: Schema, given: GivenSchema) -> None:
     """A column that begins as numbers and goes on as text is a question to the user."""
     said = given.kinds if isinstance(given, Schema) else given or {}
     for name, what in table.late_changes().items():

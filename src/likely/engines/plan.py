@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from likely.engines.memory import USUAL_RECIPE, Rows
-from likely.errors import AtRow, BadCell, SchemaError, SettingsError, did_you_mean, listed
+from likely.engines.memory import USUAL_TOKENIZER, Rows
+from likely.errors import AtRow, BadCell, SchemaError, SettingsError, listed
 from likely.families import TEXT_FAMILIES, family_named
+from likely.families.smoothing import refuse_unknown_columns
 from likely.stats import STATISTICS, Cuts, PairCounts, Part, Summary, TokenCounts
 from likely.table import Table
 from likely.table.levels import read_number
@@ -26,26 +26,20 @@ Families = str | Mapping[str, str] | None
 
 def kinds_for(families: Families, names: tuple[str, ...], texts: frozenset[str] = frozenset()) -> dict[str, str]:
     """How columns must be read because their family was given; `texts` are columns of strings."""
-    if families is None:
-        return {}
-    if isinstance(families, str):
-        return _read_as({name: _kind_for(families, name in texts) for name in names})
-    if not isinstance(families, Mapping):
+    if not isinstance(families, str | Mapping | None):
         raise SettingsError(f"families is {families!r}, but it is a name or a mapping of column names to names.")
-    known = set(names)
-    strange = [name for name in families if name not in known]
-    if strange:
-        hint = did_you_mean(str(strange[0]), names)
-        raise SettingsError(f"families names {listed(strange)}, which is no column of the table.{hint}")
-    return _read_as({name: _kind_for(family, name in texts) for name, family in families.items()})
-
-
-def _read_as(kinds: dict[str, str]) -> dict[str, str]:
+    given = _by_name(families, names)
+    refuse_unknown_columns("families", given, names, "column of the table")
+    kinds = {
+        name: "text" if name in texts and family in TEXT_FAMILIES else family_named(family).reads
+        for name, family in given.items()
+    }
     return {name: kind for name, kind in kinds.items() if kind != "any"}
 
 
-def _kind_for(family: str, is_text: bool) -> str:
-    return "text" if is_text and family in TEXT_FAMILIES else family_named(family).reads
+def _by_name(families: Families, names: Iterable[str]) -> Mapping[str, str]:
+    """The family of each column for which one was given."""
+    return dict.fromkeys(names, families) if isinstance(families, str) else families or {}
 
 
 def assign(schema: Schema, families: Families, usual: Mapping[str, str], *, is_sparse: bool) -> dict[str, str]:
@@ -58,21 +52,16 @@ def assign(schema: Schema, families: Families, usual: Mapping[str, str], *, is_s
                 f"{listed(SPARSE_FAMILIES)}. Pass a dense array for any other."
             )
         return dict.fromkeys(schema.features, str(family))
-    given = families if isinstance(families, Mapping) else {}
-    named = families if isinstance(families, str) else None
-    assigned = {}
-    for name in schema.features:
-        kind = schema.kinds[name]
-        if kind in usual:
-            assigned[name] = _named_for(kind, given.get(name) or named or usual[kind])
-    return assigned
+    given, kinds = _by_name(families, schema.features), schema.kinds
+    known = [name for name in schema.features if kinds[name] in usual]
+    return {name: _named_for(kinds[name], given.get(name) or usual[kinds[name]]) for name in known}
 
 
 def refuse_strings(table: Table, families: Families, assigned: Mapping[str, str]) -> None:
     """A family of numbers that somebody named for a column of words."""
     if families is None or table.matrix is not None or table.sparse is not None:
         return
-    named = assigned if isinstance(families, str) else families
+    named = _by_name(families, assigned)
     for name in [name for name in assigned if name in named and family_named(assigned[name]).reads == "numeric"]:
         if table.storage(name) not in ("string", "category", "mixed"):
             continue
@@ -101,8 +90,7 @@ def reassign(assigned: Mapping[str, str], families: Families, usual: Mapping[str
     kept = {name: family_named(family).reads for name, family in assigned.items()}
     if families is None:
         return {name: usual[kept[name]] for name in names}
-    wanted = dict.fromkeys(names, families) if isinstance(families, str) else families
-    given = {name: _named_for(kept[name], family) for name, family in wanted.items()}
+    given = {name: _named_for(kept[name], family) for name, family in _by_name(families, names).items()}
     differing = [name for name, family in given.items() if family_named(family).reads != kept[name]]
     if differing:
         raise SettingsError(f"The family of {listed(differing)} reads its values in another way: fit again for that.")
@@ -116,10 +104,8 @@ def plan(assigned: Mapping[str, str]) -> tuple[Part, ...]:
         groups.setdefault(family_named(family).statistic, []).append(name)
     parts = []
     for kind, columns in groups.items():
-        if STATISTICS[kind].by_column:
-            parts += [Part(kind, (name,)) for name in columns]
-        else:
-            parts.append(Part(kind, tuple(columns)))
+        units = [(name,) for name in columns] if STATISTICS[kind].by_column else [tuple(columns)]
+        parts += [Part(kind, unit) for unit in units]
     return tuple(parts)
 
 
@@ -151,27 +137,25 @@ def refuse_negative_counts(table: Table, assigned: Mapping[str, str]) -> None:
 # How each text column is cut into words: as the user said when it was first learned, and the same ever after.
 
 
-def recipes_for(table: Table, assigned: Mapping[str, str], given: Any) -> dict[str, Tokenizer]:
-    """The recipe of every text column; a language that is to be guessed is guessed here, once."""
+def tokenizers_for(table: Table, assigned: Mapping[str, str], given: object) -> dict[str, Tokenizer]:
+    """The tokenizer of every text column; a language that is to be guessed is guessed here, once."""
     columns = [name for name, family in assigned.items() if family_named(family).reads == "text"]
     wanted = _by_column(given, columns)
-    return {
-        name: with_language(recipe, as_blocks(table.strings(name), "strict")) if recipe.language == "auto" else recipe
-        for name, recipe in wanted.items()
-    }
+    guessed = [name for name, tokenizer in wanted.items() if tokenizer.language == "auto"]
+    return wanted | {name: with_language(wanted[name], as_blocks(table.strings(name), "strict")) for name in guessed}
 
 
-def recipes_in(summary: Summary) -> dict[str, Tokenizer | Cuts]:
-    """The recipes by which the texts of a summary were counted, and the cuts of numbers that were counted in pairs."""
+def preprocessing_in(summary: Summary) -> dict[str, Tokenizer | Cuts]:
+    """The tokenizers by which the texts of a summary were counted, and the cuts of numbers counted in pairs."""
     found: dict[str, Tokenizer | Cuts] = {
-        part.columns[0]: seen.recipe for part, seen in summary.parts_of(TokenCounts).items()
+        part.columns[0]: seen.tokenizer for part, seen in summary.parts_of(TokenCounts).items()
     }
     for part, pairs in summary.parts_of(PairCounts).items():
         found |= pairs.cuts(part.columns)
     return found
 
 
-def strings_in(table: Table, families: Any) -> frozenset[str]:
+def strings_in(table: Table, families: object) -> frozenset[str]:
     """Columns of strings that a family of counts was named for: their words are meant."""
     if families is None or table.matrix is not None or table.sparse is not None:
         return frozenset()
@@ -185,13 +169,10 @@ def strings_in(table: Table, families: Any) -> frozenset[str]:
     )
 
 
-def _by_column(given: Any, columns: list[str]) -> dict[str, Tokenizer]:
+def _by_column(given: object, columns: list[str]) -> dict[str, Tokenizer]:
     if given is None or isinstance(given, Tokenizer):
-        return dict.fromkeys(columns, given or USUAL_RECIPE)
-    if not isinstance(given, Mapping) or not all(isinstance(recipe, Tokenizer) for recipe in given.values()):
+        return dict.fromkeys(columns, given or USUAL_TOKENIZER)
+    if not isinstance(given, Mapping) or not all(isinstance(tokenizer, Tokenizer) for tokenizer in given.values()):
         raise SettingsError(f"text is {given!r}, but it is a Tokenizer or a mapping of text columns to tokenizers.")
-    strange = [name for name in given if name not in columns]
-    if strange:
-        hint = did_you_mean(str(strange[0]), columns)
-        raise SettingsError(f"text names {listed(strange)}, which is no text column of the table.{hint}")
-    return {name: given.get(name, USUAL_RECIPE) for name in columns}
+    refuse_unknown_columns("text", given, columns, "text column of the table")
+    return {name: given.get(name, USUAL_TOKENIZER) for name in columns}

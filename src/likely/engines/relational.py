@@ -11,7 +11,7 @@ import numpy as np
 from likely.arrays import Array
 from likely.engines.deviations import Deviations, scatter
 from likely.engines.grouping import Aggregate, Cells, Grouping
-from likely.engines.memory import USUAL_RECIPE, Recipes, Rows
+from likely.engines.memory import USUAL_TOKENIZER, Preprocessing, Rows
 from likely.engines.relation import Expression, Relation, builtin, ibis_module
 from likely.engines.token_tables import token_counts
 from likely.engines.value_tables import Values, histogram, pair_counts, pair_tables, rounded, value_counts
@@ -38,12 +38,12 @@ class RelationalRows(Rows):
     """Rows of a table in an engine. They are counted there; `table`, `y` and `weight` are a fair sample of them."""
 
     def __init__(
-        self, grouping: Grouping, sample: Table, n_jobs: int | None = None, recipes: Recipes | None = None
+        self, grouping: Grouping, sample: Table, n_jobs: int | None = None, preprocessing: Preprocessing | None = None
     ) -> None:
         labels = encode_column(sample.cells(grouping.target))
         y = merge_classes(grouping.seen.labels, labels.classes)[2].astype(np.int32)[labels.codes]
         weight = row_weights(None, sample, grouping.weight)
-        super().__init__(sample, grouping.seen.labels, y, weight, n_jobs, recipes)
+        super().__init__(sample, grouping.seen.labels, y, weight, n_jobs, preprocessing)
         self.grouping = grouping
 
     @classmethod
@@ -55,7 +55,7 @@ class RelationalRows(Rows):
         *,
         random_state: int = 0,
         n_jobs: int | None = None,
-        recipes: Recipes | None = None,
+        preprocessing: Preprocessing | None = None,
     ) -> RelationalRows:
         """Count the classes, and fetch a bounded sample of the rows to judge columns by."""
         if target not in relation.names:
@@ -67,7 +67,7 @@ class RelationalRows(Rows):
         if not sample.num_rows:
             sample = relation.run(relation.table.limit(SAMPLE))
         known = sample.filter(sample.column(target).is_valid())
-        return cls(grouping, as_table(known), n_jobs, recipes)
+        return cls(grouping, as_table(known), n_jobs, preprocessing)
 
     @property
     def relation(self) -> Relation:
@@ -79,9 +79,9 @@ class RelationalRows(Rows):
         """How many rows were looked at."""
         return self.table.n_rows
 
-    def with_recipes(self, recipes: Recipes) -> RelationalRows:
+    def with_preprocessing(self, preprocessing: Preprocessing) -> RelationalRows:
         """The same rows, where columns are read otherwise."""
-        return RelationalRows(self.grouping, self.table, self.n_jobs, recipes)
+        return RelationalRows(self.grouping, self.table, self.n_jobs, preprocessing)
 
     def summarise(self, plan: Sequence[Part]) -> Summary:
         """Count every part of the plan in the engine."""
@@ -241,7 +241,7 @@ def _count_pairs(rows: RelationalRows, grouping: Grouping, part: Part, cells: Se
 
 
 def _cuts(rows: RelationalRows, part: Part) -> dict[str, Cuts]:
-    return {name: cuts for name in part.columns if isinstance(cuts := rows.recipes.get(name), Cuts)}
+    return {name: cuts for name in part.columns if isinstance(cuts := rows.preprocessing.get(name), Cuts)}
 
 
 def _tokens(rows: RelationalRows, grouping: Grouping, part: Part) -> list[Any]:
@@ -250,8 +250,8 @@ def _tokens(rows: RelationalRows, grouping: Grouping, part: Part) -> list[Any]:
         raise SchemaError(
             f"Column {name!r} of {grouping.relation.name} is read as text, but it holds no strings there."
         )
-    given = rows.recipes.get(name)
-    return token_counts(grouping, name, given if isinstance(given, Tokenizer) else USUAL_RECIPE)
+    given = rows.preprocessing.get(name)
+    return token_counts(grouping, name, given if isinstance(given, Tokenizer) else USUAL_TOKENIZER)
 
 
 TABLES: dict[str, Callable[[RelationalRows, Grouping, Part], list[Values]]] = {

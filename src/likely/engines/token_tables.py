@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import fields
 from functools import cache
 
 import numpy as np
@@ -13,8 +14,8 @@ from likely.engines.grouping import Grouping
 from likely.engines.relation import Expression, Relation, builtin, ibis_module
 from likely.errors import DataError, SettingsError
 from likely.stats import FeatureCounts, TokenCounts
-from likely.text.characters import CONTEXT_LETTERS, N_CODES
 from likely.text.tokenizer import Tokenizer
+from likely.text.unicode import CONTEXT_LETTERS, N_CODES
 from likely.text.vocabulary import Words
 
 PLAIN = Tokenizer(normalize="NFC")
@@ -93,7 +94,7 @@ def _distinct(relation: Relation, words: Expression) -> Expression:
 
 def refuse_recipe(relation: Relation, name: str, recipe: Tokenizer) -> None:
     """Raise for an option of the tokeniser that engines do not know."""
-    for option in Tokenizer.__slots__:
+    for option in (field.name for field in fields(Tokenizer)):
         if option not in COUNTED_THERE and getattr(recipe, option) != getattr(PLAIN, option):
             raise SettingsError(
                 f"Words of column {name!r} are counted in {relation.engine}, which has no {option}="
@@ -145,7 +146,7 @@ def _capitals() -> tuple[str, ...]:
 @cache
 def _not_composed() -> frozenset[str]:
     """Characters that are not composed, or may compose with the one before."""
-    from likely.text.normalize import _maybe_not_composed
+    from likely.text.unicode import _maybe_not_composed
 
     marks = np.flatnonzero(_maybe_not_composed())
     return frozenset(chr(code) for code in marks if int(code) not in SURROGATES)

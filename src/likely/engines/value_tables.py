@@ -14,7 +14,7 @@ from likely.stats import Cuts, Histogram, PairCounts, ValueCounts
 from likely.stats.histogram import places_of
 from likely.stats.pair_counts import Axis, size_of
 from likely.table import level_key
-from likely.table.arrow_cells import ArrowCells
+from likely.table.cells import ArrowCells
 from likely.table.levels import in_order
 
 LARGE = 1e289

@@ -12,23 +12,35 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array, Index, Int32
+from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
 from likely.engines.memory import Rows
 from likely.engines.plan import Task, plan
-from likely.errors import SettingsError
+from likely.errors import DataError, SettingsError, missing_columns
 from likely.evaluation.folds import by_fold, sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.parallel import FEWEST_ROWS, n_threads, run
 from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
-from likely.table import Table, as_table, encode_labels, level_key
+from likely.table import Labels, RowsLike, Table, Weights, as_table, encode_column, encode_labels, level_key
+from likely.table.column import as_objects
+from likely.table.images import as_images
 from likely.table.sparse import as_csr
 
 PIECE_CELLS = 1 << 18
 """Cells of a matrix that are copied and judged at once (2 MiB)."""
+
+
+class Predicts(Protocol):
+    """A fitted classifier, of this package or of another one."""
+
+    @property
+    def classes_(self) -> AnyArray: ...
+
+    def predict(self, X: RowsLike) -> AnyArray: ...
+
+    def predict_proba(self, X: RowsLike) -> AnyArray: ...
 
 
 @runtime_checkable
@@ -41,15 +53,22 @@ class Counting(Protocol):
     @property
     def adds_up(self) -> bool: ...
 
-    def _task(self, X: Any, y: Any, sample_weight: Any = None) -> Task: ...
+    def _task(self, X: RowsLike, y: ColumnLike, sample_weight: Weights = None) -> Task: ...
 
     def _learned(self, task: Task, summary: Summary) -> Self: ...
 
     def _leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
 
-    def predict_proba(self, X: Any) -> Array: ...
+    def predict_proba(self, X: RowsLike) -> Array: ...
 
-    def set_params(self, *, n_jobs: int | None) -> Any: ...
+    def set_params(self, *, n_jobs: int | None) -> object: ...
+
+
+@runtime_checkable
+class ReadsTables(Protocol):
+    """A classifier of this package: it reads any table, and says what the columns are taken for."""
+
+    def _schema_of(self, table: Table, target: str | None) -> object: ...
 
 
 def cross_validate(
@@ -76,7 +95,7 @@ def cross_validate(
     run(judge, range(n_folds), n_jobs)
 
 
-def _pieces(table: Table, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Table]]:
+def _pieces(table: Table, rows: Index) -> Iterator[tuple[Index, Table]]:
     """The rows of a fold as tables. Those of a matrix are copied piece by piece into one small room.
 
     A copy of the whole fold would go through memory twice more. Other tables are taken at once: each piece would have
@@ -95,13 +114,13 @@ def _pieces(table: Table, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.i
         yield few, as_table(part)
 
 
-def write_posterior(model: Any, table: Table, rows: NDArray[np.intp], buffer: PredictionBuffer, first: int) -> None:
+def write_posterior(model: Any, table: Table, rows: Index, buffer: PredictionBuffer, first: int) -> None:
     """Write down what a model that counts says about rows that it has not seen."""
     posterior = model.predict_proba(table)
     buffer.write(rows, among(posterior, model.classes_, buffer.classes), first=first)
 
 
-def among(posterior: Array, known: NDArray[Any], classes: NDArray[Any]) -> Array:
+def among(posterior: Array, known: AnyArray, classes: AnyArray) -> Array:
     """A posterior over all classes: those that a model never met have none."""
     if len(known) == len(classes):
         return posterior
@@ -110,7 +129,7 @@ def among(posterior: Array, known: NDArray[Any], classes: NDArray[Any]) -> Array
     return wide
 
 
-def places_among(known: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+def places_among(known: AnyArray, classes: AnyArray) -> Index:
     """Where each label stands among all classes."""
     place = {level_key(label): k for k, label in enumerate(classes.tolist())}
     return np.array([place[level_key(label)] for label in known.tolist()], dtype=np.intp)
@@ -133,11 +152,12 @@ def _cuts(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
     """All folds counted at once: class and fold together are counted as a class."""
     rows, n_classes = task.rows, len(task.rows.classes)
     labels, placed = np.arange(n_folds * n_classes), fold * np.int32(n_classes) + rows.y
-    whole = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.recipes).summarise(plan(task.assigned))
+    by_fold = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.preprocessing)
+    whole = by_fold.summarise(plan(task.assigned))
     return [_cut(whole, k, rows.classes) for k in range(n_folds)]
 
 
-def _cut(whole: Summary, fold: int, classes: NDArray[Any]) -> Summary:
+def _cut(whole: Summary, fold: int, classes: AnyArray) -> Summary:
     """The summary of one fold; classes that it has no row of keep their place."""
     own = np.arange(fold * len(classes), (fold + 1) * len(classes))
     weights = ClassWeights(classes, whole.classes.weights[own], whole.classes.rows[own])
@@ -158,69 +178,83 @@ def _tidy(summary: Summary) -> Summary:
     return summary - Summary(none, {part: seen.take_classes(absent) for part, seen in summary.parts.items()})
 
 
-# Any other classifier: a copy is fitted for every fold.
+# Any other classifier: what it reads, and what it says.
 
 
-class RefitCV:
-    """A scikit-learn classifier and the rows that it is to be fitted on, as it likes to have them."""
-
-    def __init__(self, clf: Any, X: Any, classes: NDArray[Any], y: Int32, weight: Array | None) -> None:
-        self.clf, self.classes, self.y, self.weight = clf, classes, y, weight
-        self.X = readable(clf, X)
-        if weight is not None:
-            from sklearn.utils.validation import has_fit_parameter
-
-            if not has_fit_parameter(clf, "sample_weight"):
-                raise SettingsError(f"{type(clf).__name__} learns without sample_weight: leave it out here, too.")
-
-    def fitted(self, rows: Index | None = None) -> Any:
-        """A copy that has learned some rows."""
-        from sklearn.base import clone
-
-        weight = {} if self.weight is None else {"sample_weight": self.weight if rows is None else self.weight[rows]}
-        X, y = (self.X, self.y) if rows is None else (_taken(self.X, rows), self.y[rows])
-        return clone(self.clf).fit(X, self.classes[y], **weight)
-
-    def predict(self, train: Index, test: Index, buffer: PredictionBuffer, first: int) -> None:
-        """Fit a copy on some rows and write down what it says about others."""
-        write_predictions(self.fitted(train), _taken(self.X, test), test, buffer, first)
+def labelled(X: RowsLike, y: ColumnLike) -> tuple[RowsLike, Labels]:
+    """Rows without their labels, and these, which may also be a column of the table."""
+    if not isinstance(y, str):
+        images, labels = as_images(X), encode_labels(y)  # whether images can be read, the classifier knows
+        n_rows = as_table(X, allow_empty=False).n_rows if images is None or not len(images) else len(images)
+        if len(labels) != n_rows:
+            raise DataError(f"X has {n_rows} rows, but y has {len(labels)} labels: give one label per row.")
+        return X if images is None else images, labels
+    table = as_table(X, allow_empty=False)
+    if y not in table:
+        raise missing_columns([y], table.names)
+    return _without_column(X, table, y), encode_column(table.cells(y))
 
 
-def readable(clf: Any, X: Any) -> Any:
-    """Our classifiers of tables read any; others get a frame for a dict of columns or a list of dicts."""
+def _without_column(X: Any, table: Table, name: str) -> RowsLike:
+    """The same table without one column, in the form in which it came where that is known."""
+    if isinstance(X, Mapping):
+        return {key: cells for key, cells in X.items() if key != name}
+    if hasattr(X, "drop"):
+        frame: RowsLike = X.drop(columns=[name]) if hasattr(X, "iloc") else X.drop(name)
+        return frame
+    names = [other for other in table.names if other != name]
+    return Table(names, table.n_rows, lambda place: table.cells(names[place]), named=True)
+
+
+def readable(clf: object, X: RowsLike) -> Any:
+    """Rows as a classifier reads them: ours read any table, others get a frame for ours, dicts and lists of dicts."""
     if sparse.issparse(X):
         return as_csr(X)  # not every format gives some of its rows, and one is a dict
-    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
-        if isinstance(clf, Counting):
-            return as_table(X)
-        import pandas as pd
+    dicts = isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping))
+    if isinstance(clf, ReadsTables):
+        return as_table(X) if dicts else X
+    import pandas as pd
 
-        return pd.DataFrame(X)
-    return X
+    return pd.DataFrame(X) if dicts else pd.DataFrame(_columns(X)) if isinstance(X, Table) else X
 
 
-def write_predictions(model: Any, X: Any, rows: Index, buffer: PredictionBuffer, first: int = 0) -> None:
+def _columns(table: Table) -> dict[str, AnyArray]:
+    """The columns of one of our tables, for classifiers that do not know these."""
+    columns: dict[str, AnyArray] = {}
+    for name in table.names:
+        if table.storage(name) in ("float", "integer"):
+            columns[name] = table.numbers(name)
+        else:
+            found = table.codes(name)
+            columns[name] = as_objects([*found.levels, None])[found.codes]
+    return columns
+
+
+def has_probabilities(model: object) -> bool:
+    """Whether a classifier gives P(class | row); one of scikit-learn's may have the method and refuse it."""
+    return hasattr(model, "predict_proba")
+
+
+def write_predictions(model: Predicts, X: RowsLike, rows: Index, buffer: PredictionBuffer, first: int = 0) -> None:
     """Write down what a fitted classifier says about rows."""
-    known = np.asarray(model.classes_)
-    if hasattr(model, "predict_proba"):
-        posterior = np.asarray(model.predict_proba(X), dtype=np.float64)
-        wide = among(posterior, known, buffer.classes)
+    if not has_probabilities(model):
         if buffer.loss is not None:
-            buffer.write(rows, wide, first=first)
-            return
-        buffer.write(rows, wide, _codes(model.predict(X), buffer.classes), first)
-    elif buffer.loss is not None:
-        raise SettingsError(f"{type(model).__name__} gives no probabilities, so no loss can be weighed with them.")
-    else:
+            raise SettingsError(f"{type(model).__name__} gives no probabilities, so no loss can be weighed with them.")
         buffer.write_labels(rows, _codes(model.predict(X), buffer.classes), first)
+        return
+    posterior = np.asarray(model.predict_proba(X), dtype=np.float64)
+    wide = among(posterior, np.asarray(model.classes_), buffer.classes)
+    chosen = None if buffer.loss is not None else _codes(model.predict(X), buffer.classes)
+    buffer.write(rows, wide, chosen, first)
 
 
-def _codes(labels: Any, classes: NDArray[Any]) -> Int32:
+def _codes(labels: ColumnLike, classes: AnyArray) -> Int32:
     encoded = encode_labels(np.asarray(labels))
     return places_among(encoded.classes, classes).astype(np.int32)[encoded.codes]
 
 
-def _taken(X: Any, rows: Index) -> Any:
+def some_rows(X: Any, rows: Index) -> Any:
+    """Some rows of a table in whatever form."""
     if isinstance(X, Table):
         return X.take(rows)
     from sklearn.utils import _safe_indexing

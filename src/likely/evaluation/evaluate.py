@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32
-from likely.decide import as_loss
+from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
+from likely.decide import Loss, LossLike, as_loss
 from likely.engines.plan import Task
-from likely.errors import DataError, SchemaError, SettingsError, missing_columns
-from likely.evaluation.cross_validation import Counting, RefitCV, cross_validate, readable, write_predictions
+from likely.errors import DataError, SettingsError
+from likely.evaluation.cross_validation import (
+    Counting,
+    Predicts,
+    ReadsTables,
+    cross_validate,
+    labelled,
+    readable,
+    some_rows,
+    write_predictions,
+)
 from likely.evaluation.folds import by_fold, grouped, split, stratified
 from likely.evaluation.predictions import PredictionBuffer, Predictions
 from likely.evaluation.report import Report
 from likely.parallel import n_threads, run
 from likely.progress import Shown, StepBar
-from likely.table import Labels, as_table, encode_column, encode_labels, merge_classes
-from likely.table.images import as_images
+from likely.table import Labels, RowsLike, Weights, as_table, encode_labels, merge_classes
 from likely.table.labels import row_weights
+
+HoldOut: TypeAlias = int | float | Literal["loo"] | tuple[RowsLike, ColumnLike] | None
+"""How rows are held out: folds, one at a time, a share, a test set, or none for a classifier that is fitted."""
 
 
 def evaluate(
-    classifier: Any,
-    X: Any,
-    y: Any,
+    classifier: object,
+    X: RowsLike,
+    y: ColumnLike,
     *,
-    cv: int | float | Literal["loo"] | tuple[Any, Any] | None = 10,
-    loss: Any = None,
+    cv: HoldOut = 10,
+    loss: LossLike | None = None,
     beta: float = 1.0,
-    groups: Any = None,
+    groups: ColumnLike | None = None,
     repeats: int = 1,
     random_state: int = 0,
-    sample_weight: Any = None,
+    sample_weight: ColumnLike | None = None,
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Report:
@@ -75,47 +85,68 @@ def evaluate(
 class Experiment:
     """A classifier, and rows with their classes, weights and groups; `task` is there for a classifier that counts.
 
+    `target` is the column of the labels where that is still in the table, for a classifier that finds it there.
     All folds share the kinds of the columns: they are guessed from all rows, but never from labels.
     """
 
-    clf: Any
-    X: Any
+    clf: object
+    X: RowsLike
     task: Task | None
-    classes: NDArray[Any]
+    classes: AnyArray
     y: Int32
     weight: Array | None
     groups: Int32 | None
     n_jobs: int | None
     progress: Shown
+    target: str | None = None
 
     @classmethod
     def read(
         cls,
-        clf: Any,
-        X: Any,
-        y: Any,
-        weight: Any,
-        groups: Any,
+        clf: object,
+        X: RowsLike,
+        y: ColumnLike,
+        weight: Weights,
+        groups: ColumnLike | None,
         n_jobs: int | None,
         progress: Shown,
         learns: bool,
     ) -> Experiment:
         """Look at everything before any work is done; a classifier that is not to learn takes the rows as they are."""
         n_threads(n_jobs)
-        if learns and isinstance(clf, Counting) and getattr(clf, "adds_up", True):
+        if learns and isinstance(clf, Counting) and clf.adds_up:
             task = clf._task(X, y, weight)
             rows = task.rows
             rows.n_jobs = rows.n_jobs if n_jobs is None else n_jobs
             weights = rows.weight if task.weighted else None
             codes = _group_codes(groups, len(rows.y))
             return cls(clf, X, task, rows.classes, rows.y, weights, codes, rows.n_jobs, progress)
-        X, labels = labelled(clf, X, y)
+        rows_alone, labels = labelled(X, y)
         n_rows = len(labels)
         weights = None if weight is None else row_weights(weight, as_table(np.zeros((n_rows, 1))))
-        codes = _group_codes(groups, n_rows)
-        return cls(clf, X, None, labels.classes, labels.codes, weights, codes, n_jobs, progress)
+        if learns and weights is not None:
+            from sklearn.utils.validation import has_fit_parameter
 
-    def buffer(self, loss: Any, repeats: int = 1) -> PredictionBuffer:
+            if not has_fit_parameter(clf, "sample_weight"):
+                raise SettingsError(f"{type(clf).__name__} learns without sample_weight: leave it out here, too.")
+        codes = _group_codes(groups, n_rows)
+        target = y if learns and isinstance(y, str) and isinstance(clf, ReadsTables) else None
+        rows_read = readable(clf, rows_alone) if target is None else as_table(X)
+        return cls(clf, rows_read, None, labels.classes, labels.codes, weights, codes, n_jobs, progress, target)
+
+    def fitted(self, rows: Index | None = None) -> Predicts:
+        """A copy of the classifier that has learned all rows, or some of them."""
+        if self.task is not None and rows is None:
+            assert isinstance(self.clf, Counting)
+            return cast(Predicts, self.clf._learned(self.task, self.task.count()))
+        from sklearn.base import clone
+
+        weight = {} if self.weight is None else {"sample_weight": self.weight if rows is None else self.weight[rows]}
+        X, y = (self.X, self.y) if rows is None else (some_rows(self.X, rows), self.y[rows])
+        labels = self.classes[y] if self.target is None else self.target
+        return cast(Predicts, clone(self.clf).fit(X, labels, **weight))
+
+    def buffer(self, loss: Loss | None, repeats: int = 1) -> PredictionBuffer:
         """Room for the predictions of all repetitions: each row counts once, so each of its entries for a part."""
         n = len(self.y)
         weight = np.ones(n) if self.weight is None else self.weight
@@ -124,7 +155,7 @@ class Experiment:
         return PredictionBuffer(self.classes, *entries, loss)
 
 
-def _group_codes(groups: Any, n_rows: int) -> Int32 | None:
+def _group_codes(groups: ColumnLike | None, n_rows: int) -> Int32 | None:
     if groups is None:
         return None
     codes = encode_labels(groups).codes
@@ -133,38 +164,17 @@ def _group_codes(groups: Any, n_rows: int) -> Int32 | None:
     return codes
 
 
-def labelled(clf: Any, X: Any, y: Any) -> tuple[Any, Labels]:
-    """A table and its labels, which may also be a column of it."""
-    if not isinstance(y, str):
-        images = as_images(X)  # whether they can be read, the classifier knows
-        rows, labels = X if images is None else images, encode_labels(y)
-        n_rows = as_table(X, allow_empty=False).n_rows if images is None or not len(images) else len(images)
-        if len(labels) != n_rows:
-            raise DataError(f"X has {n_rows} rows, but y has {len(labels)} labels: give one label per row.")
-        return rows, labels
-    table = as_table(X, allow_empty=False)
-    if y not in table:
-        raise missing_columns([y], table.names)
-    labels = encode_column(table.cells(y))
-    if isinstance(clf, Counting):
-        return table, labels
-    if isinstance(X, dict):
-        return {name: cells for name, cells in X.items() if name != y}, labels
-    if not hasattr(X, "drop"):
-        raise SchemaError(f"{type(clf).__name__} would learn from the column {y!r}, too: give X and y apart.")
-    return X.drop(columns=[y]) if hasattr(X, "iloc") else X.drop(y), labels
-
-
 # The ways to hold rows out: folds, one row at a time, a split, a test set, or none at all.
 
 STEP = 7919
 """Seeds of repetitions lie this far apart, so that neighbouring seeds do not share their folds."""
 
 
-def hold_out(experiment: Experiment, cv: Any, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
+def hold_out(
+    experiment: Experiment, cv: HoldOut, given: LossLike | None, repeats: int, random_state: int
+) -> tuple[Predictions, str]:
     """What the classifier says about rows that it has not learned, and how they were chosen."""
-    if loss is not None:
-        loss = as_loss(loss)
+    loss = None if given is None else as_loss(given)
     if cv is None or isinstance(cv, tuple):
         if repeats > 1 or experiment.groups is not None:
             raise SettingsError("Repeats and groups are for folds and splits: leave them out with a test set.")
@@ -186,7 +196,9 @@ def hold_out(experiment: Experiment, cv: Any, loss: Any, repeats: int, random_st
     return _folds(experiment, int(cv), loss, repeats, random_state)
 
 
-def _folds(experiment: Experiment, n_folds: int, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
+def _folds(
+    experiment: Experiment, n_folds: int, loss: Loss | None, repeats: int, random_state: int
+) -> tuple[Predictions, str]:
     buffer, bar = experiment.buffer(loss, repeats), StepBar(n_folds * repeats, "fold", experiment.progress)
     for turn in range(repeats):
         own_state, first = random_state + STEP * turn, turn * len(experiment.y)
@@ -196,12 +208,13 @@ def _folds(experiment: Experiment, n_folds: int, loss: Any, repeats: int, random
             fold = grouped(experiment.y, experiment.groups, n_folds, own_state)
         _predict(experiment, fold, n_folds, buffer, first, bar)
         buffer.fold[first : first + len(fold)] = fold + n_folds * turn
-    kind = "stratified" if experiment.groups is None else "in whole groups"
-    how = f"{n_folds}-fold cross-validation, {kind}{_times(repeats)}, seed {random_state}"
+    how = f"{n_folds}-fold cross-validation, {_drawn(experiment, repeats, random_state)}"
     return buffer.finish(experiment.n_jobs), how
 
 
-def _split(experiment: Experiment, share: float, loss: Any, repeats: int, random_state: int) -> tuple[Predictions, str]:
+def _split(
+    experiment: Experiment, share: float, loss: Loss | None, repeats: int, random_state: int
+) -> tuple[Predictions, str]:
     buffer, bar, tested = experiment.buffer(loss, repeats), StepBar(repeats, "split", experiment.progress), []
     for turn in range(repeats):
         first = turn * len(experiment.y)
@@ -209,14 +222,21 @@ def _split(experiment: Experiment, share: float, loss: Any, repeats: int, random
         _predict(experiment, np.where(test, 0, -1).astype(np.int32), 1, buffer, first, bar)
         buffer.fold[first : first + len(test)] = turn
         tested.append(np.flatnonzero(test) + first)
-    kind = "stratified" if experiment.groups is None else "in whole groups"
-    how = f"a test on {share:.3g} of the rows, {kind}{_times(repeats)}, seed {random_state}"
+    how = f"a test on {share:.3g} of the rows, {_drawn(experiment, repeats, random_state)}"
     return buffer.finish(experiment.n_jobs).take(np.concatenate(tested)), how
 
 
-def _leave_one_out(experiment: Experiment, loss: Any) -> tuple[Predictions, str]:
+def _drawn(experiment: Experiment, repeats: int, random_state: int) -> str:
+    """How rows were drawn, for the headline of a report."""
+    kind = "stratified" if experiment.groups is None else "in whole groups"
+    times = f", {repeats} times" if repeats > 1 else ""
+    return f"{kind}{times}, seed {random_state}"
+
+
+def _leave_one_out(experiment: Experiment, loss: Loss | None) -> tuple[Predictions, str]:
     buffer = experiment.buffer(loss)
     if experiment.task is not None:
+        assert isinstance(experiment.clf, Counting)
         experiment.clf._leave_one_out(experiment.task, buffer.write)
     else:
         fold = np.arange(len(experiment.y), dtype=np.int32)
@@ -229,46 +249,39 @@ def _predict(
 ) -> None:
     """Every row by a model of the other folds: by sums of summaries, or by fitting anew."""
     if experiment.task is not None:
+        assert isinstance(experiment.clf, Counting)
         cross_validate(experiment.clf, experiment.task, fold, n_folds, buffer, first, experiment.n_jobs, bar)
         return
-    refits = RefitCV(experiment.clf, experiment.X, experiment.classes, experiment.y, experiment.weight)
     tests = by_fold(fold + 1, n_folds + 1)[1:]
 
     def refit(k: int) -> None:
-        refits.predict(np.flatnonzero(fold != k), tests[k], buffer, first)
+        model = experiment.fitted(np.flatnonzero(fold != k))
+        write_predictions(model, some_rows(experiment.X, tests[k]), tests[k], buffer, first)
         bar.step()
 
     run(refit, range(n_folds), experiment.n_jobs)
 
 
-def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Any) -> tuple[Predictions, str]:
+def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Loss | None) -> tuple[Predictions, str]:
     """Learn all rows and judge those of the test set."""
     if len(test) != 2:
         raise SettingsError(f"cv has {len(test)} entries, but a test set has two: (X_test, y_test).")
-    if experiment.task is not None:
-        model = experiment.clf._learned(experiment.task, experiment.task.count())
-    else:
-        model = RefitCV(experiment.clf, experiment.X, experiment.classes, experiment.y, experiment.weight).fitted()
-    X, labels = labelled(experiment.clf, *test)
-    return _tested(model, X, labels, None, loss), "a given test set"
+    return _tested(experiment.fitted(), *labelled(*test), None, loss), "a given test set"
 
 
-def _as_it_is(experiment: Experiment, loss: Any) -> tuple[Predictions, str]:
+def _as_it_is(experiment: Experiment, loss: Loss | None) -> tuple[Predictions, str]:
     from sklearn.utils.validation import check_is_fitted
 
-    check_is_fitted(experiment.clf)
+    model: Any = experiment.clf
+    check_is_fitted(model)
     labels = Labels(experiment.classes, experiment.y)
-    return _tested(experiment.clf, experiment.X, labels, experiment.weight, loss), "the classifier as it is"
+    return _tested(model, experiment.X, labels, experiment.weight, loss), "the classifier as it is"
 
 
-def _tested(model: Any, X: Any, labels: Labels, weight: Array | None, loss: Any) -> Predictions:
+def _tested(model: Predicts, X: RowsLike, labels: Labels, weight: Array | None, loss: Loss | None) -> Predictions:
     """What a fitted classifier says about rows; classes that either side lacks are no matter."""
     classes, places, _ = merge_classes(labels.classes, np.asarray(model.classes_))
     truth, rows = places.astype(np.int32)[labels.codes], np.arange(len(labels))
     buffer = PredictionBuffer(classes, truth, np.ones(len(rows)) if weight is None else weight, rows, loss)
     write_predictions(model, readable(model, X), rows, buffer)
     return buffer.finish()
-
-
-def _times(repeats: int) -> str:
-    return f", {repeats} times" if repeats > 1 else ""

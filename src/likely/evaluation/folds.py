@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import zip_longest
 from typing import TypeVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Int32
+from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.errors import SettingsError
 
 Summed = TypeVar("Summed")
@@ -60,7 +60,7 @@ def grouped(y: Int32, groups: Int32, n_folds: int, random_state: int) -> Int32:
     return np.asarray(fold_of[groups], dtype=np.int32)
 
 
-def split(y: Int32, groups: Int32 | None, share: float, random_state: int) -> NDArray[np.bool_]:
+def split(y: Int32, groups: Int32 | None, share: float, random_state: int) -> Flags:
     """Which rows are held out for the test: about `share` of each class, or of the rows in whole groups."""
     if not 0.0 < share < 1.0:
         raise SettingsError(f"cv is {share!r}, but the share of rows to test on lies between 0 and 1.")
@@ -83,7 +83,7 @@ def split(y: Int32, groups: Int32 | None, share: float, random_state: int) -> ND
     return np.asarray(test)
 
 
-def by_fold(fold: Int32, n_folds: int) -> list[NDArray[np.intp]]:
+def by_fold(fold: Int32, n_folds: int) -> list[Index]:
     """Numbers of the rows of each fold, in ascending order."""
     small = fold.astype(np.uint8) if n_folds <= 256 else fold  # NumPy sorts small integers in one pass
     order = np.argsort(small, kind="stable")
@@ -91,7 +91,7 @@ def by_fold(fold: Int32, n_folds: int) -> list[NDArray[np.intp]]:
 
 
 @numba.njit(nogil=True, cache=True)
-def _draw(chance: NDArray[np.float64], y: Int32, cards: NDArray[np.int64], left: NDArray[np.int64], out: Int32) -> None:
+def _draw(chance: Array, y: Int32, cards: Int64, left: Int64, out: Int32) -> None:
     """The same as shuffling and dealing, without a shuffle: each row draws one of the cards that its class has left."""
     for i in range(y.shape[0]):
         own, k = cards[y[i]], 0
@@ -105,7 +105,7 @@ def _draw(chance: NDArray[np.float64], y: Int32, cards: NDArray[np.int64], left:
 
 
 @numba.njit(nogil=True, cache=True)
-def _deal(order: NDArray[np.int64], y: Int32, start: NDArray[np.int64], n_folds: int, out: Int32) -> None:
+def _deal(order: Int64, y: Int32, start: Int64, n_folds: int, out: Int32) -> None:
     """Deal rows to folds in the given order; class `c` begins with the card numbered `start[c]`."""
     card = start.copy()
     for row in order:
@@ -120,7 +120,7 @@ def _check(n_folds: int, available: int, what: str) -> None:
         raise SettingsError(f"cv asks for {n_folds} folds, but there are only {available} {what}.")
 
 
-def shuffled_by_class(y: Int32, rng: np.random.Generator) -> NDArray[np.intp]:
+def shuffled_by_class(y: Int32, rng: np.random.Generator) -> Index:
     """All rows, class after class, in random order within each class."""
     shuffled = rng.permutation(len(y))
     return np.asarray(shuffled[np.argsort(y[shuffled], kind="stable")])
@@ -130,14 +130,15 @@ MIN_PER_CLASS = 50
 """Rows of each class that are sampled at least, if there are as many."""
 
 
-def stratified_sample(classes: Callable[[], Iterable[Int32]], most: int, seed: int) -> NDArray[np.intp]:
+def stratified_sample(classes: Callable[[], Iterable[Int32]], most: int, seed: int) -> Index:
     """Numbers of about `most` of the rows, in ascending order, the same share of each class.
 
     `classes` tells the classes of all rows, part by part, as often as it is asked; how they are cut into parts does
     not matter. The rows of a class are divided into as many runs as rows are to be drawn, and one is drawn of each: so
     the sample comes from everywhere, and no rhythm in the order of rows can spoil it.
     """
-    counts = reduce(_padded_sum, (np.bincount(part) for part in classes()), np.zeros(0, dtype=np.intp))
+    of_parts = zip_longest(*(np.bincount(part) for part in classes()), fillvalue=0)
+    counts = np.array([sum(of_class) for of_class in of_parts], dtype=np.intp)
     wanted = np.round(most * counts / max(int(counts.sum()), 1)).astype(np.intp)
     wanted = np.minimum(np.maximum(wanted, MIN_PER_CLASS), counts)
     before = np.cumsum(counts) - counts
@@ -149,7 +150,7 @@ def stratified_sample(classes: Callable[[], Iterable[Int32]], most: int, seed: i
     return _rows_at(classes(), np.concatenate([*drawn, np.zeros(0, dtype=np.intp)]), before)
 
 
-def _rows_at(classes: Iterable[Int32], places: NDArray[np.intp], before: NDArray[np.intp]) -> NDArray[np.intp]:
+def _rows_at(classes: Iterable[Int32], places: Index, before: Index) -> Index:
     """Numbers of the rows that stand at some places if all rows are ordered by class."""
     found, passed, first = [], before.copy(), 0
     for part in classes:
@@ -162,13 +163,6 @@ def _rows_at(classes: Iterable[Int32], places: NDArray[np.intp], before: NDArray
         passed += counts
         first += len(part)
     return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
-
-
-def _padded_sum(a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:
-    out = np.zeros(max(len(a), len(b)), dtype=np.intp)
-    out[: len(a)] += a
-    out[: len(b)] += b
-    return out
 
 
 def sums_without_each(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import Array, Flags, Index, Int32
 from likely.evaluation.predictions import Predictions
 
 
-def crossed(truth: NDArray[np.int32], chosen: NDArray[np.int32], weight: Array, n_truths: int, n_chosen: int) -> Array:
+def crossed(truth: Int32, chosen: Int32, weight: Array, n_truths: int, n_chosen: int) -> Array:
     """Weight of every pair of truth and choice; a choice of −1 (a refusal) gets a further, last column."""
     width = n_chosen + 1
     cell = truth.astype(np.int64) * width + np.where(chosen < 0, n_chosen, chosen)
@@ -86,8 +85,8 @@ class Rates:
         """Precision, recall and F: the mean over classes ("macro", "weighted"), or of the pooled table ("micro")."""
         if kind == "micro":
             hits, decided, support = (np.array([x.sum()]) for x in (self.hits, self.decided, self.support))
-            pooled = ratio(hits, decided), ratio(hits, support), f_measure(hits, decided, support, self.beta)
-            return float(pooled[0][0]), float(pooled[1][0]), float(pooled[2][0])
+            pooled = f_measure(hits, decided, support, self.beta)
+            return ratio(hits, decided).item(), ratio(hits, support).item(), pooled.item()
         occurs = (self.decided > 0.0) | (self.support > 0.0)
         weight = self.support if kind == "weighted" else occurs.astype(np.float64)
         total = max(float(weight.sum()), np.finfo(float).tiny)
@@ -103,7 +102,7 @@ def f_measure(hits: Array, decided: Array, support: Array, beta: float) -> Array
     return ratio((1.0 + square) * hits, square * support + decided)
 
 
-def own_places(predictions: Predictions) -> NDArray[np.int32] | None:
+def own_places(predictions: Predictions) -> Int32 | None:
     """The class that each decision stands for; None if some are no classes."""
     if predictions.decisions is predictions.classes:
         return np.arange(len(predictions.classes), dtype=np.int32)
@@ -149,7 +148,7 @@ class Calibration:
     observed: Array
 
     @classmethod
-    def of(cls, predicted: Array, came_true: NDArray[np.bool_], weight: Array, n_bins: int = N_BINS) -> Calibration:
+    def of(cls, predicted: Array, came_true: Flags, weight: Array, n_bins: int = N_BINS) -> Calibration:
         edges = np.linspace(0.0, 1.0, n_bins + 1)
         place = np.searchsorted(edges[1:-1], predicted)
         cells = weight, weight * predicted, weight * came_true
@@ -174,7 +173,7 @@ class Curve:
     false: Array
 
     @classmethod
-    def of(cls, is_class: NDArray[np.bool_], score: Array, weight: Array) -> Curve:
+    def of(cls, is_class: Flags, score: Array, weight: Array) -> Curve:
         order = np.argsort(score, kind="stable")[::-1]
         ranked, weights = score[order], weight[order]
         last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
@@ -188,21 +187,13 @@ class Curve:
 
     def roc(self) -> tuple[Array, Array, Array]:
         """False positive rate, true positive rate and threshold; the first point accepts nothing."""
-        return (
-            np.append(0.0, self.false / self.false[-1]),
-            np.append(0.0, self.true / self.true[-1]),
-            np.append(np.inf, self.thresholds),
-        )
+        false, true = (np.append(0.0, weight / weight[-1]) for weight in (self.false, self.true))
+        return false, true, np.append(np.inf, self.thresholds)
 
     def precision_recall(self) -> tuple[Array, Array, Array]:
         """Precision, recall and threshold, from the highest threshold down; the first point accepts nothing."""
-        accepted = self.true + self.false
-        precision = np.divide(self.true, accepted, out=np.zeros_like(accepted), where=accepted > 0.0)
-        return (
-            np.append(1.0, precision),
-            np.append(0.0, self.true / self.true[-1]),
-            np.append(np.inf, self.thresholds),
-        )
+        precision = np.append(1.0, ratio(self.true, self.true + self.false))
+        return precision, np.append(0.0, self.true / self.true[-1]), np.append(np.inf, self.thresholds)
 
     def roc_auc(self) -> float:
         """Area under the ROC curve: how often a row of the class scores above one of the others."""
@@ -215,7 +206,7 @@ class Curve:
         return float(np.sum(np.diff(recall) * precision[1:]))
 
 
-def thinned(n_points: int, most: int) -> NDArray[np.intp]:
+def thinned(n_points: int, most: int) -> Index:
     """Which points of a long curve to show: the ends, and others evenly between."""
     return np.unique(np.linspace(0, n_points - 1, min(n_points, most)).round().astype(np.intp))
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index, Int32
+from likely.arrays import AnyArray, Array, Index, Int32
 from likely.decide import Loss, LossMatrix, Scores
 from likely.parallel import row_blocks, run
 
@@ -21,7 +20,7 @@ REFUSAL = -1
 """The decision not to decide."""
 
 
-class Shares(NamedTuple):
+class PosteriorTerms(NamedTuple):
     """Of each entry the share of the true class, the sum of all squared shares, and the largest share."""
 
     likelihood: Array
@@ -38,8 +37,8 @@ class Predictions:
     posteriors that were not kept. Where a classifier gives no probabilities, neither is there.
     """
 
-    classes: NDArray[Any]
-    decisions: NDArray[Any]
+    classes: AnyArray
+    decisions: AnyArray
     truth: Int32
     top: Int32
     decided: Int32
@@ -47,7 +46,7 @@ class Predictions:
     unit: Index
     fold: Int32
     posterior: Array | None
-    noted: Shares | None
+    noted: PosteriorTerms | None
     cost: Array | None
     may_refuse: bool
 
@@ -55,11 +54,11 @@ class Predictions:
         return len(self.truth)
 
     @cached_property
-    def shares(self) -> Shares | None:
+    def shares(self) -> PosteriorTerms | None:
         """What the posteriors say about each entry."""
         if self.posterior is None:
             return self.noted
-        posterior, found = self.posterior, Shares(*np.empty((3, len(self))))
+        posterior, found = self.posterior, PosteriorTerms(*np.empty((3, len(self))))
 
         def look(block: slice) -> None:
             _look(posterior[block], self.truth[block], *(cells[block] for cells in found))
@@ -67,7 +66,7 @@ class Predictions:
         run(look, row_blocks(len(self), len(self.classes)), None)
         return found
 
-    def take(self, rows: NDArray[Any]) -> Predictions:
+    def take(self, rows: AnyArray) -> Predictions:
         """Some of the entries, perhaps several times."""
 
         def some(cells: Array | None) -> Array | None:
@@ -82,7 +81,7 @@ class Predictions:
             unit=self.unit[rows],
             fold=self.fold[rows],
             posterior=some(self.posterior),
-            noted=None if self.noted is None else Shares(*(cells[rows] for cells in self.noted)),
+            noted=None if self.noted is None else PosteriorTerms(*(cells[rows] for cells in self.noted)),
             cost=some(self.cost),
         )
 
@@ -94,12 +93,12 @@ class PredictionBuffer:
     follows from their posteriors is worked out at the end, in one walk through memory.
     """
 
-    def __init__(self, classes: NDArray[Any], truth: Int32, weight: Array, unit: Index, loss: Loss | None) -> None:
+    def __init__(self, classes: AnyArray, truth: Int32, weight: Array, unit: Index, loss: Loss | None) -> None:
         n = len(truth)
         self.classes, self.truth, self.weight, self.unit, self.loss = classes, truth, weight, unit, loss
         self.fold, self._top, self._decided = np.zeros((3, n), dtype=np.int32)
         self._keeps = n * len(classes) <= MOST_CELLS
-        self._noted = Shares(*np.zeros((3, 0 if self._keeps else n)))
+        self._noted = PosteriorTerms(*np.zeros((3, 0 if self._keeps else n)))
         self._cost = np.zeros(n if loss is not None else 0)
         self._kept = np.zeros((n if self._keeps else 0, len(classes)))
         self._has_shares, self._was_chosen, self._decisions = True, False, classes
@@ -145,7 +144,7 @@ class PredictionBuffer:
     def _note(self, at: slice | Index, posterior: Array) -> None:
         """Work out what follows from the posteriors of some entries."""
         if not self._keeps:
-            found = Shares(*np.empty((3, len(posterior))))
+            found = PosteriorTerms(*np.empty((3, len(posterior))))
             _look(posterior, self.truth[at], *found)
             for cells, noted in zip(self._noted, found, strict=True):
                 cells[at] = noted
@@ -194,7 +193,7 @@ def _largest(posterior: Array, top: Int32) -> None:
 
 @numba.njit(nogil=True, cache=True)
 def _look(posterior: Array, truth: Int32, likelihood: Array, squares: Array, confidence: Array) -> None:
-    """The shares of each row, see `Shares`."""
+    """The shares of each row, see `PosteriorTerms`."""
     for i in range(posterior.shape[0]):
         total, largest = 0.0, 0.0
         for c in range(posterior.shape[1]):

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluation import tables
-from likely.evaluation.intervals import Interval, intervals
-from likely.evaluation.metrics import Rates, figures
+from likely.arrays import Array
+from likely.decide.loss import REFUSED, shown_order
+from likely.errors import SettingsError, listed
+from likely.evaluation.intervals import Interval, intervals, rows_worth, wilson
+from likely.evaluation.metrics import (
+    AVERAGES,
+    Curve,
+    Rates,
+    calibration,
+    crossed,
+    curve,
+    figures,
+    has_curves,
+    log_losses,
+    mean,
+    thinned,
+)
 from likely.evaluation.predictions import Predictions
 from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment, page
-from likely.render.style import named
+from likely.render.picture import named
 from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
 
 if TYPE_CHECKING:
@@ -42,7 +57,7 @@ class Report:
         self.beta, self.random_state, self.repeats = beta, random_state, repeats
 
     @property
-    def classes(self) -> list[Any]:
+    def classes(self) -> list[Hashable]:
         """The labels, in order."""
         return list(self.predictions.classes.tolist())
 
@@ -126,41 +141,120 @@ class Report:
         """Mean cost of a row under the loss, refusals included; None without a loss."""
         return self._figure("expected_cost")
 
+    # Tables, as frames.
+
     @property
     def confusion(self) -> pd.DataFrame:
-        """Truths in rows, decisions in columns; a last column for refusals if the loss allows them."""
-        return tables.confusion(self.predictions)
+        """Truths in rows, decisions in columns; a last column for refusals if the loss allows them.
+
+        Counts are whole numbers where rows have no weights.
+        """
+        import pandas as pd
+
+        found = self.predictions
+        names: list[Hashable] = [*found.decisions.tolist(), *([REFUSED] if found.may_refuse else [])]
+        table = crossed(found.truth, found.decided, found.weight, len(found.classes), len(found.decisions))
+        order = shown_order(names, self.classes)  # what is right stands on the diagonal
+        table = table[:, order]
+        rounded = table.round()
+        if np.abs(table - rounded).max(initial=0.0) < 1e-9:
+            table = rounded.astype(np.int64)
+        columns = _labels([names[place] for place in order], "decision")
+        return pd.DataFrame(table, index=_labels(self.classes, "truth"), columns=columns)
 
     @property
     def by_class(self) -> pd.DataFrame:
         """Precision, recall, F with their Wilson intervals, areas and weight of every class."""
-        return tables.by_class(self.predictions, self.rates, self.repeats)
+        import pandas as pd
+
+        rates, weight = self.rates, self.predictions.weight
+        worth = rows_worth(weight, self.repeats) / max(float(weight.sum()), np.finfo(float).tiny)
+        columns: dict[str, object] = {}
+        shares_of = {"precision": (rates.precision, rates.decided), "recall": (rates.recall, rates.support)}
+        for name, (shares, out_of) in shares_of.items():
+            ends = [wilson(float(share), float(n) * worth) for share, n in zip(shares, out_of, strict=True)]
+            columns |= {name: shares, f"{name}_low": [e.low for e in ends], f"{name}_high": [e.high for e in ends]}
+        columns["f"] = rates.f
+        if has_curves(self.predictions):
+            curves = [curve(self.predictions, label) for label in range(len(self.classes))]
+            columns["roc_auc"] = [each.roc_auc() if each.is_defined else None for each in curves]
+            columns["average_precision"] = [each.average_precision() if each.is_defined else None for each in curves]
+        return pd.DataFrame({**columns, "weight": rates.support}, index=_labels(self.classes, "class"))
 
     @property
     def averages(self) -> pd.DataFrame:
         """Precision, recall and F: macro, micro and weighted."""
-        return tables.averages(self.rates)
+        import pandas as pd
+
+        lines = [self.rates.average(kind) for kind in AVERAGES]
+        return pd.DataFrame(lines, columns=["precision", "recall", "f"], index=pd.Index(AVERAGES, name="average"))
 
     @property
     def folds(self) -> pd.DataFrame:
         """Accuracy and log loss of every fold."""
-        return tables.folds(self.predictions, self.beta)
+        import pandas as pd
 
-    def calibration(self, label: Any = None) -> pd.DataFrame:
+        lines = []
+        for fold in np.unique(self.predictions.fold):
+            part = self.predictions.take(np.flatnonzero(self.predictions.fold == fold))
+            line = {"fold": int(fold), "rows": len(part), "accuracy": Rates.of(part, self.beta).accuracy}
+            if part.shares is not None:
+                line["log_loss"] = mean(log_losses(part.shares.likelihood), part.weight)
+            if part.cost is not None:
+                line["expected_cost"] = mean(part.cost, part.weight)
+            lines.append(line)
+        return pd.DataFrame(lines).set_index("fold")
+
+    def calibration(self, label: Hashable = None) -> pd.DataFrame:
         """Bins of the share given to the most probable class, or to one class: given, came true, weight."""
-        return tables.calibration_bins(self.predictions, label)
+        import pandas as pd
+
+        if label is None and self.predictions.shares is None:
+            return pd.DataFrame(columns=["low", "high", "predicted", "observed", "weight"], dtype=float)
+        if label is not None and label not in self.classes:
+            raise SettingsError(f"{label!r} is no class; the classes are {listed(self.classes)}.")
+        if label is not None and self.predictions.posterior is None:
+            raise SettingsError("The posteriors were not kept, so there is no calibration of single classes.")
+        bins = calibration(self.predictions, None if label is None else self.classes.index(label))
+        edges = np.linspace(0.0, 1.0, len(bins.weight) + 1)
+        columns = {"low": edges[:-1], "high": edges[1:], "predicted": bins.predicted, "observed": bins.observed}
+        frame = pd.DataFrame({**columns, "weight": bins.weight})
+        return frame[frame["weight"] > 0.0].reset_index(drop=True)
 
     def roc(self, most: int | None = None) -> pd.DataFrame:
         """Points of the ROC curve of every class against the rest; at most so many per class."""
-        return tables.roc(self.predictions, most)
+        return self._points(Curve.roc, ("false_positive_rate", "true_positive_rate", "threshold"), most)
 
     def precision_recall(self, most: int | None = None) -> pd.DataFrame:
         """Points of the precision–recall curve of every class against the rest; at most so many per class."""
-        return tables.precision_recall(self.predictions, most)
+        return self._points(Curve.precision_recall, ("precision", "recall", "threshold"), most)
+
+    def _points(
+        self, points: Callable[[Curve], tuple[Array, ...]], names: tuple[str, ...], most: int | None
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        parts = []
+        for place, label in enumerate(self.classes if has_curves(self.predictions) else []):
+            drawn = curve(self.predictions, place)
+            if drawn.is_defined:
+                cells = points(drawn)
+                shown = thinned(len(cells[0]), most or len(cells[0]))
+                columns = {name: column[shown] for name, column in zip(names, cells, strict=True)}
+                parts.append(pd.DataFrame({"class": pd.Series([label] * len(shown), dtype=object), **columns}))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["class", *names])
 
     def to_frame(self) -> pd.DataFrame:
         """One line per figure: its value, the ends of its interval, and how that was found."""
-        return tables.measures(self.figures, self.intervals)
+        import pandas as pd
+
+        columns = ["measure", "value", "low", "high", "interval"]
+        lines = [(name, value, *self._interval(name)) for name, value in self.figures.items()]
+        return pd.DataFrame(lines, columns=columns).set_index("measure")
+
+    def _interval(self, name: str) -> tuple[float | None, float | None, str]:
+        ends = self.intervals.get(name)
+        return (None, None, "") if ends is None else (ends.low, ends.high, ends.method)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
@@ -203,13 +297,8 @@ class Report:
         return f"{self.classifier}, {self.how}: {self.n_rows:,} rows, {len(self.classes)} classes"
 
     def _measures(self) -> Grid:
-        rows = []
-        for name, value in self.figures.items():
-            if name == "coverage" and not self.predictions.may_refuse:
-                continue
-            ends = self.intervals.get(name)
-            interval = (None, None, "") if ends is None else (ends.low, ends.high, ends.method)
-            rows.append([_spoken(name, self.beta), value, *interval])
+        shown = [name for name in self.figures if name != "coverage" or self.predictions.may_refuse]
+        rows = [[_spoken(name, self.beta), self.figures[name], *self._interval(name)] for name in shown]
         numbers = [Column(head, form=figure) for head in ("value", "95 % from", "to")]
         return Grid([Column("measure", "left"), *numbers, Column("interval")], rows, "Measures")
 
@@ -225,17 +314,15 @@ class Report:
         heads = [Column(str(name), form=count) for name in table.columns]
         return Grid([Column("truth \\ decision", "left"), *heads], rows, title)
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, object]:
         """Figures with intervals, tables and thinned curves, as JSON has them."""
         measures = {name: {"value": json_value(value)} for name, value in self.figures.items()}
         for name, ends in self.intervals.items():
             measures[name] |= {"low": ends.low, "high": ends.high, "interval": ends.method}
         confusion = self.confusion
+        head = {"classifier": self.classifier, "how": self.how, "rows": self.n_rows, "repeats": self.repeats}
         return {
-            "classifier": self.classifier,
-            "how": self.how,
-            "rows": self.n_rows,
-            "repeats": self.repeats,
+            **head,
             "seed": self.random_state,
             "beta": self.beta,
             "classes": json_value(self.classes),
@@ -254,9 +341,7 @@ class Report:
 
     def _figure(self, name: str) -> float | None:
         """One figure without the curves, which take longest."""
-        if "figures" in self.__dict__:
-            return self.figures.get(name)
-        return self._quick.get(name)
+        return (self.figures if "figures" in self.__dict__ else self._quick).get(name)
 
     @cached_property
     def _quick(self) -> dict[str, float]:
@@ -281,3 +366,10 @@ def _spoken(name: str, beta: float) -> str:
     """A figure's name as a person says it."""
     words = [f"F{beta:g}" if word == "f" else word for word in name.split("_")]
     return " ".join(words).replace("roc auc", "ROC AUC").replace("brier", "Brier")
+
+
+def _labels(labels: list[Hashable], name: str) -> pd.Index:
+    """Labels as they are: tuples, too, are single labels."""
+    import pandas as pd
+
+    return pd.Index(labels, name=name, dtype=object, tupleize_cols=False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from likely.explain.contrast import Contrast
-from likely.explain.explanation import Explanation
+from likely.explain.explanation import Contrast, Explanation
+from likely.explain.factors import outcomes_of
 from likely.explain.next_measurement import next_measurement
 from likely.explain.nomogram import Nomogram
-from likely.explain.outcomes import outcomes_of
 from likely.explain.rank import rank, rank_words
 from likely.families.outcomes import Outcomes
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import Array, Index
 from likely.errors import SettingsError, missing_columns
-from likely.explain.outcomes import COARSE, density, outcomes_of
+from likely.explain.factors import COARSE, density, expected
 from likely.families.outcomes import Outcomes
-from likely.render.picture import Picture
-from likely.render.style import colour, dashes, drawing, in_legend, legend_columns, marker, named, new_figure
+from likely.render.picture import Picture, colour, dashes, drawing, in_legend, legend_columns, marker, named, new_figure
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -28,13 +27,22 @@ MASS = 0.998
 CURVE = 400
 
 
-def conditionals(classifier: Any, columns: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Picture:
+class Ranks(Protocol):
+    """A fitted classifier that says which columns tell most."""
+
+    @property
+    def model_(self) -> Model: ...
+
+    def rank(self) -> pd.DataFrame: ...
+
+
+def conditionals(classifier: Ranks, columns: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Picture:
     """P(column | class) of a fitted classifier, a panel per column: those that you name, or the most telling ones."""
-    model: Model = classifier.model_
+    model = classifier.model_
     strange = [name for name in columns or () if name not in model.columns]
     if strange:
         raise missing_columns(strange, model.columns)
-    found = {name: told for name in model.columns if (told := _told(model, name)) is not None}
+    found = {name: told for name in model.columns if (told := expected(model, name, COARSE)) is not None}
     chosen = list(columns) if columns is not None else _most_telling(classifier, found)
     shown = [name for name in chosen if name in found][:most]
     if not shown:
@@ -55,15 +63,7 @@ def conditionals(classifier: Any, columns: Sequence[str] | None = None, most: in
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
 
 
-def _told(model: Model, name: str) -> tuple[FittedFamily, Outcomes] | None:
-    for belief in model.beliefs:
-        outcomes = outcomes_of(belief, name, len(model.classes), COARSE)
-        if outcomes is not None:
-            return belief, outcomes
-    return None
-
-
-def _most_telling(classifier: Any, found: dict[str, Any]) -> list[str]:
+def _most_telling(classifier: Ranks, found: dict[str, tuple[FittedFamily, Outcomes]]) -> list[str]:
     if len(found) <= MOST_COLUMNS:
         return list(found)
     return [name for name in classifier.rank()["column"] if name in found]
@@ -74,9 +74,7 @@ def _title(columns: int, classes: int) -> str:
     return "What is believed about each column given the class" + (f" (not shown: {', '.join(left)})" if left else "")
 
 
-def _panel(
-    axes: Axes, model: Model, name: str, belief: FittedFamily, outcomes: Outcomes, classes: NDArray[np.intp]
-) -> None:
+def _panel(axes: Axes, model: Model, name: str, belief: FittedFamily, outcomes: Outcomes, classes: Index) -> None:
     axes.set_title(named(name, 34))
     if outcomes.edges is not None and outcomes.density is not None:
         _stairs(axes, outcomes.edges, outcomes.density[::2], classes)
@@ -103,7 +101,7 @@ def _panel(
         _table(axes, outcomes, classes, model.prior)
 
 
-def _stairs(axes: Axes, edges: Array, heights: Array, classes: NDArray[np.intp]) -> None:
+def _stairs(axes: Axes, edges: Array, heights: Array, classes: Index) -> None:
     for place, k in enumerate(classes):
         axes.stairs(heights[:, k], edges, color=colour(place), linestyle=dashes(place), linewidth=1.6)
         axes.stairs(heights[:, k], edges, color=colour(place), alpha=0.08, fill=True)
@@ -111,13 +109,13 @@ def _stairs(axes: Axes, edges: Array, heights: Array, classes: NDArray[np.intp])
     axes.set_ylim(bottom=0.0)
 
 
-def _range(outcomes: Outcomes, classes: NDArray[np.intp]) -> tuple[float, float]:
+def _range(outcomes: Outcomes, classes: Index) -> tuple[float, float]:
     some = Outcomes(outcomes.values, outcomes.shares[:, classes])
     low, high = some.central(np.ones(len(classes)), MASS)
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _table(axes: Axes, outcomes: Outcomes, classes: NDArray[np.intp], prior: NDArray[np.float64]) -> None:
+def _table(axes: Axes, outcomes: Outcomes, classes: Index, prior: Array) -> None:
     values = list(outcomes.values)
     order = np.argsort(-(outcomes.shares @ prior), kind="stable")[:MOST_VALUES]
     kept = np.sort(order)

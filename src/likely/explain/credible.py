@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtri
@@ -35,7 +34,7 @@ def credible_interval(
     summary: Summary,
     assigned: Mapping[str, str],
     settings: Settings,
-    priors: Any,
+    priors: object,
     table: Table,
     level: float,
 ) -> tuple[Array, Array]:
@@ -81,7 +80,7 @@ def _weighed(spread: Certainty, weight: float) -> Certainty:
     return weighed
 
 
-def is_counted(priors: Any) -> bool:
+def is_counted(priors: object) -> bool:
     """Whether the shares of the classes rest on rows, so that they are uncertain, too."""
     return priors is None or (isinstance(priors, str) and priors in ("counted", "smoothed"))
 

@@ -1,31 +1,33 @@
-"""Why a row got its posterior: a prior and one contribution per column, which add up."""
+"""Why a row got its posterior: a prior and one contribution per column that add up, also in log-odds of two classes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Index
 from likely.errors import SettingsError
-from likely.explain.contrast import Contrast, target_and_rivals
+from likely.explain.contrast import log_odds_by_column, target_and_rivals
 from likely.explain.factors import factors_of
 from likely.families.protocol import HasTokens, Token
 from likely.numerics import log_of, normalise
 from likely.render.factors import (
     DRAWN_CLASSES,
     DRAWN_COLUMNS,
+    MOST_COLUMNS,
     SHOWN_ROWS,
     Line,
     RowFactors,
+    RowLogOdds,
     Status,
     as_html,
     as_text,
     bars,
     odds,
+    strongest_lines,
     written_cell,
 )
 from likely.scorer import Model
@@ -42,11 +44,11 @@ class Explanation:
     """log prior + contributions = log joint; normalised, the posterior.
 
     `contributions` is rows × columns × classes, in nats; a gap or a value never seen contributes nothing
-    (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns that
-    speak together, as those of a covariance matrix do, are one entry of `columns` and make one contribution.
+    (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns of a family that
+    cannot tell their evidence apart are one entry of `columns` and make one contribution.
     """
 
-    classes: NDArray[Any]
+    classes: AnyArray
     columns: tuple[str, ...]
     cells: tuple[tuple[object, ...], ...]
     prior: Array
@@ -105,14 +107,14 @@ class Explanation:
             if self.status(row, place) != "known"
         ]
 
-    def contrast(self, target: Any, against: Any = None) -> Contrast:
+    def contrast(self, target: object, against: object = None) -> Contrast:
         """One class against another, against several, or (None) against all the rest, in log-odds that add up."""
         wanted = target if against is None else (target, against)
         return Contrast.of(self, *target_and_rivals(wanted, self.classes))
 
     def row_factors(self, row: int = 0, columns: int | None = None, classes: int | None = None) -> RowFactors:
         """One row, ready to be shown: the strongest columns and most probable classes, the others taken together."""
-        self._refuse_row(row)
+        _refuse_row(row, len(self))
         lines = [Line("prior", "prior", "known", np.asarray(log_of(self.prior)))]
         for place, name in enumerate(self.columns):
             status = self.status(row, place)
@@ -144,7 +146,7 @@ class Explanation:
         """
         import pandas as pd
 
-        self._refuse_row(row)
+        _refuse_row(row, len(self))
         best, next_best = [*np.argsort(-self.posterior[row], kind="stable"), 0][:2]
         lines = [
             (column, token.word, token.weight, token.evidence[best] - token.evidence[next_best], *token.evidence)
@@ -165,9 +167,9 @@ class Explanation:
     def plot(self, kind: Literal["bars"] = "bars", *, row: int = 0) -> Picture: ...
 
     @overload
-    def plot(self, kind: Literal["odds"], *, row: int = 0, contrast: Any = None) -> Picture: ...
+    def plot(self, kind: Literal["odds"], *, row: int = 0, contrast: object = None) -> Picture: ...
 
-    def plot(self, kind: str = "bars", *, row: int = 0, contrast: Any = None) -> Picture:
+    def plot(self, kind: str = "bars", *, row: int = 0, contrast: object = None) -> Picture:
         """A picture of one row: "bars" (prior × contributions = posterior) or "odds" (one class against others).
 
         Without a `contrast` the most probable class of the row stands against the rest.
@@ -187,9 +189,122 @@ class Explanation:
         titles = [f"row {row}" if len(self) > 1 else "" for row in range(min(len(self), SHOWN_ROWS))]
         return as_html([self.row_factors(k).grid(logs=False, title=title) for k, title in enumerate(titles)], len(self))
 
-    def _refuse_row(self, row: int) -> None:
-        if not -len(self) <= row < len(self):
-            raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
+
+def _refuse_row(row: int, n_rows: int) -> None:
+    if not -n_rows <= row < n_rows:
+        raise SettingsError(f"There is no row {row}: {n_rows} rows are explained, counted from 0.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """prior + contributions = total, all of them log-odds of `target` against `rivals`.
+
+    With one rival a contribution is the logarithm of the likelihood ratio of its column. With several, the
+    odds of all rivals are added before the logarithm is taken, and each column gets its share of the change by
+    logarithmic means (see `log_odds_by_column`); the order of the columns and their units play no part.
+    """
+
+    explanation: Explanation
+    target: object
+    rivals: tuple[object, ...]
+    prior: float
+    contributions: Array
+
+    @classmethod
+    def of(cls, explanation: Explanation, target: int, rivals: Index) -> Contrast:
+        labels = explanation.classes.tolist()
+        prior, contributions = log_odds_by_column(log_of(explanation.prior), explanation.contributions, target, rivals)
+        return cls(explanation, labels[target], tuple(labels[k] for k in rivals), prior, contributions)
+
+    def __len__(self) -> int:
+        return len(self.contributions)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.explanation.columns
+
+    @property
+    def joint(self) -> Array:
+        """Log joint of each row and class, as in the explanation."""
+        return self.explanation.joint
+
+    @property
+    def posterior(self) -> Array:
+        """P(class | row), as in the explanation."""
+        return self.explanation.posterior
+
+    @property
+    def total(self) -> Array:
+        """Posterior log-odds of each row."""
+        return np.asarray(self.prior + self.contributions.sum(axis=1))
+
+    @property
+    def probability(self) -> Array:
+        """P(target | row, target or a rival)."""
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + np.exp(-self.total)))
+
+    @property
+    def is_against_rest(self) -> bool:
+        return len(self.rivals) + 1 == len(self.explanation.classes)
+
+    @property
+    def against(self) -> str:
+        """The rivals in words."""
+        if len(self.rivals) == 1:
+            return str(self.rivals[0])
+        return "the rest" if self.is_against_rest else " or ".join(str(rival) for rival in self.rivals)
+
+    @property
+    def chance(self) -> str:
+        """What `probability` is, in symbols."""
+        return f"P({self.target})" if self.is_against_rest else f"P({self.target} | {self.target} or {self.against})"
+
+    @property
+    def title(self) -> str:
+        return f"{self.target} against {self.against}"
+
+    def lines(self, row: int, most: int = MOST_COLUMNS) -> list[tuple[str, float]]:
+        """Label and log-odds of the prior and of the strongest columns; the others are taken together."""
+        _refuse_row(row, len(self))
+        why = self.explanation
+
+        def label(place: int) -> str:
+            return written_cell(self.columns[place], why.cells[row][place], why.status(row, place))
+
+        return [("prior", self.prior), *strongest_lines(label, self.contributions[row], most)]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per row and factor: the factor, its value and status, and its log-odds."""
+        import pandas as pd
+
+        why, totals = self.explanation, self.total
+        lines: list[tuple[object, ...]] = []
+        for row in range(len(self)):
+            lines.append((row, "prior", "", "", self.prior))
+            for place, name in enumerate(self.columns):
+                cell = why.cells[row][place], why.status(row, place)
+                lines.append((row, name, *cell, self.contributions[row, place]))
+            lines.append((row, "log-odds", "", "", totals[row]))
+        return pd.DataFrame(lines, columns=["row", "factor", "value", "status", self.title])
+
+    def row_log_odds(self, row: int = 0, columns: int = MOST_COLUMNS) -> RowLogOdds:
+        """One row, ready to be shown: the prior and the strongest columns, the others taken together."""
+        parts = self.lines(row, columns), float(self.total[row]), float(self.probability[row])
+        return RowLogOdds(str(self.target), self.against, self.chance, *parts)
+
+    def plot(self, *, row: int = 0) -> Picture:
+        """How the log-odds of one row grow from the prior to the posterior."""
+        return odds(self.row_log_odds(row, DRAWN_COLUMNS), row)
+
+    def __str__(self) -> str:
+        shown = range(min(len(self), SHOWN_ROWS))
+        return as_text([self.row_log_odds(row).grid(self.title) for row in shown], len(self))
+
+    def _repr_html_(self) -> str:
+        shown = range(min(len(self), SHOWN_ROWS))
+        titles = [f"{self.title}, row {row}" if len(self) > 1 else self.title for row in shown]
+        return as_html([self.row_log_odds(row).grid("factor", titles[row]) for row in shown], len(self))
 
 
 # The strongest reasons for a prediction, in words: what spoke for it, or against it, and how loudly.

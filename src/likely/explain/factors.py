@@ -6,10 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.families.protocol import Chained, Domain, FittedFamily, HasDomain, KnowsValues, Positional, Whole
+from likely.arrays import Array, Flags
+from likely.families.outcomes import Outcomes, log_likelihood
+from likely.families.protocol import (
+    Chained,
+    Domain,
+    FittedFamily,
+    HasDomain,
+    HasMargins,
+    HasOutcomes,
+    KnowsValues,
+    Positional,
+    Whole,
+)
 from likely.families.tempered import bare
 from likely.render.factors import Status
 from likely.scorer import Model
@@ -23,33 +33,25 @@ WIDE = 1000
 class Factor:
     """One contribution to every row: of a column, or of several that speak together."""
 
-    columns: tuple[str, ...]
+    label: str
     cells: Sequence[object]
     status: Sequence[Status]
     evidence: Array
-
-    @property
-    def label(self) -> str:
-        return ", ".join(self.columns)
 
 
 def factors_of(model: Model, table: Table) -> list[Factor]:
     """All factors in the order of the model's columns; their evidence sums to log joint less log prior."""
     if table.sparse is not None and len(model.columns) > WIDE:
         return _wide_factors(model, table)
-    beliefs_of: dict[tuple[str, ...], list[FittedFamily]] = {}
-    group_of = {name: group for belief in model.beliefs for group in _groups(belief) for name in group}
-    # The largest group that a column belongs to: what is asked of a part is told with the whole.
+    together = {name: belief.columns for belief in model.beliefs if is_whole(belief) for name in belief.columns}
+    beliefs_of: dict[tuple[str, ...], list[FittedFamily]] = {together.get(name, (name,)): [] for name in model.columns}
     for belief in model.beliefs:
-        for group in _groups(belief):
-            if len(group) > 1:
-                group_of |= dict.fromkeys(group, group)
-    for name in model.columns:
-        beliefs_of.setdefault(group_of[name], [])
-    for belief in model.beliefs:
-        for group in _groups(belief):
-            beliefs_of[group_of[group[0]]].append(belief if len(group) > 1 else belief.only(group[0]))
-    return [_factor(group, beliefs, table, len(model.classes)) for group, beliefs in beliefs_of.items()]
+        if is_whole(belief):
+            beliefs_of[together[belief.columns[0]]].append(belief)
+            continue
+        for name in belief.columns:
+            beliefs_of[together.get(name, (name,))].append(belief.only(name))
+    return [_factor(columns, beliefs, table, len(model.classes)) for columns, beliefs in beliefs_of.items()]
 
 
 def evidence(beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Array:
@@ -77,23 +79,14 @@ def speaks_together(belief: FittedFamily) -> bool:
     return is_whole(belief) or (isinstance(about, Chained) and about.chained)
 
 
-def _groups(belief: FittedFamily) -> list[tuple[str, ...]]:
-    return [belief.columns] if is_whole(belief) else [(name,) for name in belief.columns]
-
-
 def _factor(columns: tuple[str, ...], beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Factor:
     cells = [_cells(table, name) for name in columns]
     status = [_status(table, name, known, beliefs) for name, known in zip(columns, cells, strict=True)]
     added = evidence(beliefs, table, n_classes)
     if len(columns) == 1:
-        return Factor(columns, cells[0], status[0], added)
-    together = [_joined(parts) for parts in zip(*status, strict=True)]
-    return Factor(columns, list(zip(*cells, strict=True)), together, added)
-
-
-def _joined(parts: Sequence[Status]) -> Status:
-    kinds = set(parts)
-    return kinds.pop() if len(kinds) == 1 else "partly"
+        return Factor(columns[0], cells[0], status[0], added)
+    joined: list[Status] = [parts[0] if len(set(parts)) == 1 else "partly" for parts in zip(*status, strict=True)]
+    return Factor(", ".join(columns), list(zip(*cells, strict=True)), joined, added)
 
 
 def _cells(table: Table, name: str) -> list[object]:
@@ -115,7 +108,7 @@ def _status(table: Table, name: str, cells: Sequence[object], beliefs: Sequence[
     return found
 
 
-def _mark(found: list[Status], where: NDArray[np.bool_], status: Status) -> None:
+def _mark(found: list[Status], where: Flags, status: Status) -> None:
     for row in np.flatnonzero(where):
         if found[row] == "known":
             found[row] = status
@@ -146,5 +139,40 @@ def _wide_factors(model: Model, table: Table) -> list[Factor]:
     with np.errstate(invalid="ignore"):
         rest = np.where(np.isfinite(rest), rest - spoken, 0.0)
     others = f"{len(model.columns) - len(present)} columns that are zero in these rows"
-    factors.append(Factor((others,), [0.0] * table.n_rows, ["known"] * table.n_rows, rest))
+    factors.append(Factor(others, [0.0] * table.n_rows, ["known"] * table.n_rows, rest))
     return factors
+
+
+# What a column may turn out to be under each class, whatever the row's other cells hold.
+
+FINE, COARSE = 8192, 1024
+"""Values for one integral, and where there is one for every row."""
+
+MOST_CELLS, FEWEST_POINTS = 1 << 22, 256
+"""Values × classes of one integral: with thousands of classes there are fewer values."""
+
+
+def outcomes_of(belief: FittedFamily, column: str, n_classes: int, points: int = FINE) -> Outcomes | None:
+    """What a belief expects of a column; a weight that it may have is left aside.
+
+    None where it is no distribution of single cells, as counts of words.
+    """
+    if column not in belief.columns or not isinstance(belief, HasOutcomes):
+        return None
+    return belief.outcomes(column, min(points, max(MOST_CELLS // n_classes, FEWEST_POINTS)))
+
+
+def expected(model: Model, column: str, points: int = FINE) -> tuple[FittedFamily, Outcomes] | None:
+    """The belief that says what a column may turn out to be, and what that is."""
+    for belief in model.beliefs:
+        outcomes = outcomes_of(belief, column, len(model.classes), points)
+        if outcomes is not None:
+            return belief, outcomes
+    return None
+
+
+def density(belief: FittedFamily, column: str, values: Array, n_classes: int) -> Array:
+    """log P(value | class) at some values, as values × classes."""
+    whole = bare(belief)
+    alone = (whole.margins if isinstance(whole, HasMargins) else whole).only(column)
+    return log_likelihood(alone.bind, column, values, n_classes)

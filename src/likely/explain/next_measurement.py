@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.decide.loss import as_loss
+from likely.arrays import AnyArray, Array, Index
+from likely.decide.loss import LossLike, as_loss
 from likely.errors import SettingsError, listed
 from likely.explain.explanation import Explanation
-from likely.explain.factors import speaks_together
-from likely.explain.outcomes import COARSE, outcomes_of
+from likely.explain.factors import COARSE, outcomes_of, speaks_together
 from likely.families.outcomes import Outcomes
 from likely.families.protocol import GivenOthers
 from likely.families.tempered import weight_of
@@ -31,7 +29,7 @@ ROUNDING = 1e-12
 """Of the largest cost: a saving below this is none."""
 
 
-def next_measurement(model: Model, table: Table, loss: Any = None) -> pd.DataFrame:
+def next_measurement(model: Model, table: Table, loss: LossLike | None = None) -> pd.DataFrame:
     """One line per gap: row, column, expected information in bits, and with a loss the expected saving.
 
     Best first within each row. Given what is known of the row, a measurement is expected to lower the entropy
@@ -58,7 +56,7 @@ def next_measurement(model: Model, table: Table, loss: Any = None) -> pd.DataFra
     return frame.drop(columns="place").reset_index(drop=True)
 
 
-def costs_of(loss: Any, classes: NDArray[Any], n_rows: int) -> Array:
+def costs_of(loss: LossLike, classes: AnyArray, n_rows: int) -> Array:
     """Costs of every option under every class, perhaps for each row: a `Loss`, or an array in the classes' order."""
     if isinstance(loss, (np.ndarray, list, tuple)):
         costs = np.asarray(loss, dtype=np.float64)
@@ -81,9 +79,7 @@ def costs_of(loss: Any, classes: NDArray[Any], n_rows: int) -> Array:
     return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), named.refuse)], axis=-2)
 
 
-def _expected(
-    model: Model, table: Table, column: str, rows: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], Outcomes, float]]:
+def _expected(model: Model, table: Table, column: str, rows: Index) -> Iterator[tuple[Index, Outcomes, float]]:
     """Places among some rows, what the column may turn out to be in them, and how much it counts."""
     n_classes, everywhere = len(model.classes), np.arange(len(rows))
     for belief in model.beliefs:
@@ -101,7 +97,7 @@ def _expected(
             return
 
 
-def _without(why: Explanation, rows: NDArray[np.intp], place: int) -> Array:
+def _without(why: Explanation, rows: Index, place: int) -> Array:
     """P(class | the other cells): an empty cell that counts as evidence will not be empty any more."""
     others = np.delete(why.contributions[rows], place, axis=1)
     joint = np.asarray(log_of(why.prior) + others.sum(axis=1))
@@ -111,7 +107,7 @@ def _without(why: Explanation, rows: NDArray[np.intp], place: int) -> Array:
 
 
 def _by_block(
-    rows: NDArray[np.intp], now: Array, outcomes: Outcomes, costs: Array | None, weight: float
+    rows: Index, now: Array, outcomes: Outcomes, costs: Array | None, weight: float
 ) -> Iterator[tuple[float, ...]]:
     step = max(CELLS_AT_ONCE // max(outcomes.shares.size, 1), 1)
     for start in range(0, len(rows), step):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import Array, Index
 from likely.errors import SettingsError, listed, missing_columns
 from likely.explain.contrast import target_and_rivals
-from likely.explain.factors import beliefs_about, evidence, speaks_together
-from likely.explain.outcomes import COARSE, outcomes_of
+from likely.explain.factors import COARSE, beliefs_about, evidence, expected, speaks_together
 from likely.families.protocol import HasTokens
 from likely.families.tempered import bare
 from likely.numerics import log_of
@@ -48,14 +46,14 @@ class Nomogram:
     """
 
     model: Model
-    target: Any
-    rivals: tuple[Any, ...]
+    target: object
+    rivals: tuple[object, ...]
     start: Array
     scales: tuple[Scale, ...]
-    places: tuple[int, NDArray[np.intp]]
+    places: tuple[int, Index]
 
     @classmethod
-    def of(cls, model: Model, target: Any = None) -> Nomogram:
+    def of(cls, model: Model, target: object = None) -> Nomogram:
         """A class (or a pair, as in a contrast); of two classes the second if none is named."""
         tied = [belief for belief in model.beliefs if speaks_together(belief)]
         if tied:
@@ -122,15 +120,12 @@ class Nomogram:
         return fragment(Grid(columns, [list(row) for row in rows]).html())
 
 
-def _scale(model: Model, column: str, target: int, rivals: NDArray[np.intp]) -> Scale:
-    found = [outcomes_of(belief, column, len(model.classes), COARSE) for belief in model.beliefs]
-    outcomes = next((each for each in found if each is not None), None)
+def _scale(model: Model, column: str, target: int, rivals: Index) -> Scale:
+    _, outcomes = expected(model, column, COARSE) or (None, None)
     if outcomes is None:
         values: Sequence[Hashable] | Array = np.array(OCCURRENCES)
-    elif not outcomes.is_numeric:
+    elif not outcomes.is_numeric or len(outcomes.values) <= 2:
         values = outcomes.values
-    elif len(outcomes.values) <= 2:
-        values = np.asarray(outcomes.values)
     else:
         low, high = outcomes.central(model.prior, MASS)
         values = np.linspace(low, high, CURVE) if high > low else np.array([low])
@@ -139,9 +134,7 @@ def _scale(model: Model, column: str, target: int, rivals: NDArray[np.intp]) -> 
     return Scale(column, values, _points(model, column, values, target, rivals))
 
 
-def _points(
-    model: Model, column: str, values: Sequence[object] | Array, target: int, rivals: NDArray[np.intp]
-) -> Array:
+def _points(model: Model, column: str, values: Sequence[object] | Array, target: int, rivals: Index) -> Array:
     cells = as_table({column: values if isinstance(values, np.ndarray) else list(values)})
     logs = evidence(beliefs_about(model, column), cells, len(model.classes))
     return _less(logs[:, [target]], logs[:, rivals])

@@ -1,25 +1,41 @@
-"""Which columns tell most about the class: in general, and on given rows."""
+"""Which columns tell most about the class, in general and on given rows; and which say the same thing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, listed
-from likely.explain.contrast import Contrast, target_and_rivals
-from likely.explain.explanation import Explanation
-from likely.explain.outcomes import outcomes_of
-from likely.measures import MEASURES, entropy, information_gain, measure_named
+from likely.explain.contrast import target_and_rivals
+from likely.explain.explanation import Contrast, Explanation
+from likely.explain.factors import expected
+from likely.measures import MEASURES, entropy, information_gain, information_gains, measure_named
+from likely.render.charts import heat_map
+from likely.render.page import fragment
+from likely.render.table import Column, Grid, figure
 from likely.scorer import Model
-from likely.stats import HasInformation, HasTables, HasValues, Part, Statistic, Summary, TokenCounts, moments_of
+from likely.stats import (
+    HasInformation,
+    HasTables,
+    HasValues,
+    PairCounts,
+    Part,
+    Statistic,
+    Summary,
+    TokenCounts,
+    moments_of,
+)
 from likely.stats.histogram import equal_intervals
 from likely.stats.protocol import share_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from likely.render.picture import Picture
 
 ORDERS = ("information", "contribution")
 
@@ -80,15 +96,13 @@ def contribution_by_column(why: Explanation) -> dict[str, float]:
 def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mapping[str, float]:
     if isinstance(seen, HasInformation):
         return dict(zip(part.columns, seen.information(weights).tolist(), strict=True))
-    found = {}
-    for belief in model.beliefs:
-        for name in set(belief.columns) & set(part.columns):
-            outcomes = outcomes_of(belief, name, len(model.classes))
-            if outcomes is not None:
-                all_known = seen.known_weights
-                known = weights if all_known is None else all_known[:, part.columns.index(name)]
-                table = _shares(known)[:, None] * outcomes.shares.T
-                found[name] = information_gain(table) * share_of(known.sum(), weights)
+    found, all_known = {}, seen.known_weights
+    for place, name in enumerate(part.columns):
+        _, outcomes = expected(model, name) or (None, None)
+        if outcomes is not None:
+            known = weights if all_known is None else all_known[:, place]
+            table = _shares(known)[:, None] * outcomes.shares.T
+            found[name] = information_gain(table) * share_of(known.sum(), weights)
     return found
 
 
@@ -163,12 +177,10 @@ def class_value_tables(model: Model, summary: Summary) -> dict[str, Array]:
         moments = moments_of(seen)
         if moments is None:
             continue
-        for belief in model.beliefs:
-            for name in [name for name in part.columns if name in belief.columns]:
-                outcomes = outcomes_of(belief, name, len(model.classes))
-                if outcomes is not None:
-                    weights = moments.n[:, part.columns.index(name)]
-                    found[name] = equal_intervals(weights[:, None] * outcomes.shares.T)
+        for name, weights in zip(part.columns, moments.n.T, strict=True):
+            _, outcomes = expected(model, name) or (None, None)
+            if outcomes is not None:
+                found[name] = equal_intervals(weights[:, None] * outcomes.shares.T)
     return {name: found[name] for name in model.columns if name in found}
 
 
@@ -184,7 +196,7 @@ def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found: list[list[tuple[float, tuple[Any, ...]]]] = [[] for _ in range(len(summary.classes))]
+    found: list[list[tuple[float, tuple[object, ...]]]] = [[] for _ in range(len(summary.classes))]
     labels = summary.classes.labels.tolist()
     for name, values, counts, totals in _tables(summary):
         score, here, elsewhere = _weighed(counts, totals, float(summary.classes.weights.sum()))
@@ -197,7 +209,7 @@ def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["class", "column", "value", "weight", "share", "elsewhere"])
 
 
-def _tables(summary: Summary) -> Iterator[tuple[str, Sequence[Any], Array, Array]]:
+def _tables(summary: Summary) -> Iterator[tuple[str, Sequence[Hashable], Array, Array]]:
     """Column, values, classes × values, and the weight of each class in which the column is known."""
     for part, seen in summary.parts.items():
         if isinstance(seen, HasValues):
@@ -213,3 +225,66 @@ def _weighed(counts: Array, totals: Array, rows: float) -> tuple[Array, Array, A
     # Half a row more on both sides: what was never seen elsewhere is rare, not impossible.
     ratio = np.log((counts + 0.5) / (totals[:, None] + 1.0)) - np.log((others + 0.5) / (rest[:, None] + 1.0))
     return counts / max(rows, 1.0) * ratio, here, np.maximum(elsewhere, 0.0)
+
+
+# Which columns say the same thing given the class: what naive Bayes would count twice.
+
+BITS = ("bits", "by_chance", "excess")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependence:
+    """I(column; other column | class) of every pair, in bits: columns × columns, the diagonal zero.
+
+    `by_chance` is about what columns without any connection would show in as few rows: (values − 1)(other values − 1)
+    / (2 ln 2 · rows), for each class in which both were seen. What exceeds it is worth a thought.
+    """
+
+    columns: tuple[str, ...]
+    bits: Array
+    by_chance: Array
+
+    @classmethod
+    def of(cls, columns: tuple[str, ...], seen: PairCounts) -> Dependence:
+        """From the counts of pairs, over the rows that know both columns."""
+        bits, by_chance = np.zeros((2, len(columns), len(columns)))
+        for j in range(len(columns)):
+            for k in range(j + 1, len(columns)):
+                bits[j, k], by_chance[j, k] = _of_pair(seen.pair(j, k))
+        return cls(columns, bits + bits.T, by_chance + by_chance.T)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per pair, the most dependent first: column, other, bits, by_chance, excess."""
+        import pandas as pd
+
+        first, second = np.triu_indices(len(self.columns), 1)
+        bits, chance = self.bits[first, second], self.by_chance[first, second]
+        frame = pd.DataFrame(
+            {
+                "column": [self.columns[j] for j in first],
+                "other": [self.columns[k] for k in second],
+                "bits": bits,
+                "by_chance": chance,
+                "excess": np.maximum(bits - chance, 0.0),
+            }
+        )
+        return frame.sort_values("excess", ascending=False, kind="stable", ignore_index=True)
+
+    def plot(self, most: int = 30) -> Picture:
+        """A heat map of the excess over chance, for the columns that depend most on others."""
+        return heat_map(self.columns, np.maximum(self.bits - self.by_chance, 0.0), most)
+
+    def _repr_html_(self) -> str:
+        columns = [Column("column", "left"), Column("other", "left"), *(Column(h, form=figure) for h in BITS)]
+        return fragment(Grid(columns, [list(row) for row in self.to_frame().itertuples(index=False)]).html())
+
+
+def _of_pair(tables: Array) -> tuple[float, float]:
+    """Σ P(class) · I(column; other | class), and what chance would make of it."""
+    rows = tables.sum(axis=(1, 2))
+    total = float(rows.sum())
+    if total <= 0.0:
+        return 0.0, 0.0
+    seen = ((tables.sum(axis=2) > 0.0).sum(axis=1) - 1.0) * ((tables.sum(axis=1) > 0.0).sum(axis=1) - 1.0)
+    bits = float((rows / total) @ np.where(rows > 0.0, information_gains(tables), 0.0))
+    return max(bits, 0.0), float(np.maximum(seen, 0.0).sum() / (2.0 * np.log(2.0) * total))

@@ -10,14 +10,13 @@ from likely.families.bernoulli import Bernoulli, TextBernoulli
 from likely.families.bins import Bins
 from likely.families.categorical import Categorical
 from likely.families.complement import Complement, TextComplement
-from likely.families.gaussian import Gaussian
-from likely.families.lognormal import LogNormal
+from likely.families.gaussian import Gaussian, LogNormal
 from likely.families.multinomial import Multinomial, TextMultinomial
 from likely.families.multivariate import MultivariateGaussian
-from likely.families.outcomes import BlockScorer, Outcomes
+from likely.families.outcomes import BlockScorer
 from likely.families.poisson import Poisson
-from likely.families.protocol import Domain, Family, FittedFamily, Parameter, Settings
-from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_by_column
+from likely.families.protocol import Family, FittedFamily, Settings
+from likely.families.smoothing import Smoothing, smoothing_by_column
 from likely.families.tree_bins import TreeBins
 
 F = TypeVar("F", bound=Family)
@@ -67,30 +66,13 @@ def family_named(name: str) -> type[Family]:
 __all__ = [
     "FAMILIES",
     "TEXT_FAMILIES",
-    "Aode",
-    "Bernoulli",
-    "Bins",
     "BlockScorer",
-    "Categorical",
-    "Complement",
-    "Domain",
     "Family",
     "FittedFamily",
-    "Gaussian",
-    "Laplace",
-    "LogNormal",
-    "MEstimate",
     "Multinomial",
     "MultivariateGaussian",
-    "Outcomes",
-    "Parameter",
-    "Poisson",
     "Settings",
     "Smoothing",
-    "TextBernoulli",
-    "TextComplement",
-    "TextMultinomial",
-    "TreeBins",
     "family_named",
     "register",
     "smoothing_by_column",

@@ -26,19 +26,6 @@ CELLS_AT_ONCE = 1 << 16
 
 
 @numba.njit(nogil=True, cache=True)
-def direct_counts(counts: Array, sizes: Int64, found_at: Int64, starts: Int64, out: Array) -> None:
-    """Counts of all ordered pairs as lines (cells × classes), from classes × cells of the pairs (smaller, larger)."""
-    for j in range(sizes.shape[0]):
-        for k in range(sizes.shape[0]):
-            if j == k:
-                continue
-            for a in range(sizes[j]):
-                for b in range(sizes[k]):
-                    cell = found_at[j, k] + a * sizes[k] + b if j < k else found_at[k, j] + b * sizes[j] + a
-                    out[starts[j, k] + a * sizes[k] + b] = counts[:, cell]
-
-
-@numba.njit(nogil=True, cache=True)
 def log_given(lines: Array, sizes: Int64, singles: Int64, starts: Int64, pseudo: Array, all_pseudo: Array) -> None:
     """Turn counts of ordered pairs into log P(second value | first value, class), in place."""
     for j in range(sizes.shape[0]):
@@ -292,7 +279,7 @@ class Aode:
         return replace(self, shown=self.columns.index(column))
 
 
-def codes_of(table: Table, columns: tuple[str, ...], axes: tuple[Axis, ...]) -> NDArray[np.int32]:
+def codes_of(table: Table, columns: tuple[str, ...], axes: tuple[Axis, ...]) -> Int32:
     """Rows × columns: the place of each cell on its axis, −1 for a gap or a value never seen."""
     codes = np.empty((table.n_rows, len(columns)), dtype=np.int32)
     for place, (name, axis) in enumerate(zip(columns, axes, strict=True)):
@@ -327,7 +314,7 @@ def pseudo_counts(columns: tuple[str, ...], axes: tuple[Axis, ...], settings: Se
 
 def _direct(seen: PairCounts) -> Array:
     """Counts of all ordered pairs of columns, a line for each two values."""
-    sizes, _, starts = directed(seen.axes)
-    lines = np.zeros((int(np.outer(sizes, sizes).sum() - (sizes**2).sum()), len(seen.counts)))
-    direct_counts(seen.counts, sizes, seen.layout.pairs, starts, lines)
-    return lines
+    n_classes, n_columns = seen.shape
+    pairs = [(j, k) for j in range(n_columns) for k in range(n_columns) if j != k]
+    lines = [seen.pair(j, k).reshape(n_classes, -1).T for j, k in pairs]
+    return np.ascontiguousarray(np.concatenate([np.zeros((0, n_classes)), *lines]))

@@ -10,19 +10,25 @@ import numba
 import numpy as np
 from scipy import sparse
 
-from likely.arrays import Array, Index, Int32, Int64
-from likely.families.counts import SparseWeights, add_sparse_lines, lines_where_seen, own_counts
+from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.families.counts import (
+    SparseWeights,
+    add_sparse_lines,
+    leave_own_out,
+    lines_where_seen,
+    own_counts,
+    read_counts,
+)
 from likely.families.leave_one_out import LeftOut, less, less_one
-from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood
-from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode, Token
+from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood, normalised
+from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import log_share
+from likely.families.text_family import Reader, TextFamily
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.families.words import Reader, tokens_of
-from likely.numerics import log_of
 from likely.stats import FeatureCounts, Presence, TokenCounts
-from likely.stats.feature_counts import csr_arrays, rows_of
+from likely.stats.feature_counts import csr_arrays, rows_of, with_cells
 from likely.stats.protocol import Matrix
 from likely.table import Table
-from likely.table.table import Numbers, counts_of
 
 DENSE_ROWS = 256
 """Sparse rows that are written out at a time where a share is exactly 0 or 1."""
@@ -40,8 +46,7 @@ class PresenceTable:
             add_presence(rows, threshold, self.present, self.absent, joint)
             return
         if not np.isnan(rows.data).any() and self._is_finite():
-            present = (rows.data > threshold).astype(np.float64)
-            held = sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
+            held = with_cells(rows, (rows.data > threshold).astype(np.float64))
             joint += self.absent.sum(axis=0)
             add_sparse_lines(*csr_arrays(held), self.present - self.absent, joint)
             return
@@ -73,8 +78,7 @@ class PresenceWeights:
 
     def add(self, rows: Matrix, threshold: float, joint: Array) -> None:
         held = sparse.csr_array(rows)
-        present = (held.data > threshold).astype(np.float64)
-        self.odds.add(sparse.csr_array((present, held.indices, held.indptr), shape=held.shape), joint)
+        self.odds.add(with_cells(held, (held.data > threshold).astype(np.float64)), joint)
 
     def only(self, column: int) -> PresenceTable:
         rest = np.maximum(self.weights - self.counts[:, [column]].toarray()[:, 0], 0.0) + self.no
@@ -102,29 +106,19 @@ class Bernoulli:
         return cls(columns, presence_shares(seen, weights, pseudo[:, 0], pseudo[:, 1]))
 
     def bind(self, table: Table) -> BlockScorer:
-        source = counts_of(table, self.columns)
-
-        def score(block: slice, joint: Array) -> None:
-            rows = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block)
-            self.shares.add(rows, self.threshold, joint)
-
-        return score
+        read = read_counts(table, self.columns)
+        return lambda block, joint: self.shares.add(read(block), self.threshold, joint)
 
     @classmethod
     def leave_one_out(cls, columns: tuple[str, ...], seen: Presence, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Only the row's own class knows less without it."""
         belief = cls.settle(columns, seen, rows.classes, settings)
-        pseudo = _pseudo_counts(columns, settings)
-        source, own = counts_of(rows.table, columns), _own_presence(belief, seen, rows, pseudo)
+        own = _own_presence(belief, seen, rows, _pseudo_counts(columns, settings))
 
-        def score(block: slice, joint: Array) -> None:
-            held = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block)
-            evidence = np.zeros_like(joint)
+        def add(held: Matrix, evidence: Array) -> None:
             belief.shares.add(held, belief.threshold, evidence)
-            evidence[np.arange(len(joint)), rows.y[block]] = own(block, held)
-            joint += evidence
 
-        return score
+        return leave_own_out(read_counts(rows.table, columns), add, rows.y, own)
 
     def only(self, column: str) -> Bernoulli:
         return self.at(self.columns.index(column))
@@ -148,10 +142,10 @@ class Bernoulli:
     ) -> Certainty:
         pseudo, present = _pseudo_counts(columns, settings), seen.present.dense()
         yes, no = present + pseudo[:, 0], weights[:, None] - seen.gaps.dense() - present + pseudo[:, 1]
-        source = counts_of(table, columns)
+        read = read_counts(table, columns)
 
         def spread(block: slice, shift: Array, variance: Array) -> None:
-            cells = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block).toarray()
+            cells = _dense(read(block))
             known = (~np.isnan(cells)) * 1.0
             add_presence_uncertainty(yes, np.maximum(no, 0.0), (cells > 0.0) * 1.0, known, shift, variance)
 
@@ -172,7 +166,11 @@ class Bernoulli:
         alone = self.only(column)
         values = np.array([0.0, 1.0]) + (0.0 if 0.0 <= self.threshold < 1.0 else self.threshold)
         n_classes = self.shares.only(0).present.shape[1]
-        return Outcomes.of_values(values, np.exp(log_likelihood(alone.bind, column, values, n_classes)))
+        return Outcomes(values, normalised(np.exp(log_likelihood(alone.bind, column, values, n_classes))))
+
+
+def _dense(rows: Matrix) -> Array:
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
 
 
 def _pseudo_counts(columns: tuple[str, ...], settings: Settings) -> Array:
@@ -193,10 +191,8 @@ def presence_shares(seen: Presence, weights: Array, yes: Array, no: Array) -> Pr
     present = seen.present.dense()
     absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
     total = present + absent + yes + no
-    half = np.full(total.shape, 0.5)
-    share = np.divide(present + yes, total, out=half.copy(), where=total > 0.0)
-    rest = np.divide(absent + no, total, out=half, where=total > 0.0)
-    return PresenceTable(np.ascontiguousarray(log_of(share).T), np.ascontiguousarray(log_of(rest).T))
+    shares = log_share(present + yes, total, 2), log_share(absent + no, total, 2)
+    return PresenceTable(*(np.ascontiguousarray(share.T) for share in shares))
 
 
 def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Array) -> Callable[[slice, Matrix], Array]:
@@ -207,21 +203,15 @@ def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Arra
         y, weight, out = rows.y[block], rows.weight[block], np.empty(held.shape[0])
         for start in range(0, len(out), DENSE_ROWS):
             few = slice(start, start + DENSE_ROWS)
-            cells = held[few].toarray() if sparse.issparse(held) else held[few]
-            _fill_own_presence(
-                cells, threshold, y[few], weight[few], present, known, pseudo[:, 0], pseudo[:, 1], out[few]
-            )
+            cells = _dense(held[few])
+            _fill_own_presence(cells, threshold, y[few], weight[few], present, known, pseudo, out[few])
         return out
 
     def sparsely(block: slice, held: Matrix) -> Array:
         y, weight, out = rows.y[block], rows.weight[block], np.empty(held.shape[0])
-        is_present = (held.data > threshold).astype(np.float64)
-        starts, _, cells = csr_arrays(sparse.csr_array(counts))
-        own, classes, n = own_counts(counts, held, y), rows.classes, len(pseudo)
-        held_starts = held.indptr.astype(np.int64)
-        _fill_own_presence_sparsely(
-            held_starts, is_present, y, weight, own, starts, cells, classes, n, pseudo[0, 0], pseudo[0, 1], out
-        )
+        cells = held.indptr.astype(np.int64), held.data > threshold, own_counts(counts, held, y)
+        starts, _, seen_cells = csr_arrays(sparse.csr_array(counts))
+        _fill_own_presence_sparsely(*cells, y, weight, starts, seen_cells, rows.classes, pseudo, out)
         return out
 
     if isinstance(belief.shares, PresenceWeights):
@@ -248,17 +238,12 @@ def _sparse_shares(counts: sparse.csr_array, weights: Array, yes: float, no: flo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TextBernoulli:
+class TextBernoulli(TextFamily):
     """Each known word is in the text or not; absence speaks, too. A text without a known word says nothing."""
 
     name: ClassVar[str] = "text bernoulli"
-    statistic: ClassVar[str] = "tokens"
-    reads: ClassVar[Reads] = "text"
-    domain: ClassVar[Domain] = Domain.ANY
     has_density: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
-    reader: Reader
     shares: PresenceTable | PresenceWeights
 
     @classmethod
@@ -267,7 +252,7 @@ class TextBernoulli:
         size = len(seen.words)
         presence = Presence(seen.documents, FeatureCounts.empty(*seen.documents.shape))
         shares = presence_shares(presence, seen.texts, np.full(size, yes), np.full(size, no))
-        return cls(columns, Reader(seen.recipe, seen.words, None), shares)
+        return cls(columns, Reader(seen.tokenizer, seen.words, None), shares)
 
     def bind(self, table: Table) -> BlockScorer:
         rows = self.reader.rows(table, self.columns[0])
@@ -280,24 +265,12 @@ class TextBernoulli:
 
         return score
 
-    def tokens(self, table: Table) -> list[list[Token]]:
-        """For each text its known words and what the presence of each adds; absences are left out."""
-        rows = self.reader.rows(table, self.columns[0])
-        return tokens_of(rows, self.reader.words, lambda place: self.shares.only(place).present[0])
-
-    @classmethod
-    def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
-    ) -> list[CountTable]:
-        return [(columns, seen.counts.dense())]
-
-    def only(self, column: str) -> TextBernoulli:
-        return self
+    def line(self, place: int) -> Array:
+        return np.asarray(self.shares.only(place).present[0])
 
     def parameters(self) -> Iterator[Parameter]:
         for place, word in enumerate(self.reader.words.to_list()):
-            shares = self.shares.only(place)
-            yield Parameter(self.columns[0], "probability of presence", word, np.exp(shares.present[0]))
+            yield Parameter(self.columns[0], "probability of presence", word, np.exp(self.line(place)))
 
 
 def add_presence_uncertainty(
@@ -327,20 +300,13 @@ def add_presence(rows: Array, threshold: float, present: Array, absent: Array, j
 
 @numba.njit(nogil=True, cache=True)
 def _fill_own_presence(
-    rows: Array,
-    threshold: float,
-    y: Int32,
-    weight: Array,
-    present: Array,
-    known: Array,
-    yes: Array,
-    no: Array,
-    out: Array,
+    rows: Array, threshold: float, y: Int32, weight: Array, present: Array, known: Array, pseudo: Array, out: Array
 ) -> None:
     """Σ log share of presence or absence of each row in its own class; `present`, `known` are classes × columns.
 
     The shares of a class are kept for the next row of the same weight.
     """
+    yes, no = pseudo[:, 0].copy(), pseudo[:, 1].copy()
     log_yes, log_no = np.empty(present.shape), np.empty(present.shape)
     weight_of = np.full(present.shape[0], np.nan)
     for i in range(rows.shape[0]):
@@ -361,23 +327,14 @@ def _fill_own_presence(
 
 @numba.njit(nogil=True, cache=True)
 def _fill_own_presence_sparsely(
-    starts: Int64,
-    present: Array,
-    y: Int32,
-    weight: Array,
-    counts: Array,
-    table_starts: Int64,
-    table_cells: Array,
-    classes: Array,
-    n_columns: int,
-    yes: float,
-    no: float,
-    out: Array,
-) -> None:
+    starts: Int64, is_present: Flags, counts: Array, y: Int32, weight: Array, table_starts: Int64, table_cells: Array,
+    classes: Array, pseudo: Array, out: Array,
+) -> None:  # fmt: skip
     """The same for sparse rows and a sparse table without gaps: all columns absent, corrected for those present.
 
     What absence of all columns amounts to is kept for the next row of the same class and weight.
     """
+    n_columns, yes, no = pseudo.shape[0], pseudo[0, 0], pseudo[0, 1]
     base, base_weight = np.zeros(classes.shape[0]), np.full(classes.shape[0], np.nan)
     for i in range(y.shape[0]):
         c, w = y[i], weight[i]
@@ -390,7 +347,7 @@ def _fill_own_presence_sparsely(
                 base[c] += np.log(less_one(classes[c] - table_cells[entry], w) + no)
         evidence = base[c]
         for k in range(starts[i], starts[i + 1]):
-            if present[k] > 0.0:
+            if is_present[k]:
                 absent = less_one(classes[c] - counts[k], w)
                 evidence += np.log(less_one(counts[k], w) + yes) - np.log(absent + no)
         out[i] = evidence

@@ -10,16 +10,15 @@ from typing import ClassVar, Self
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Flags, Int64
+from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.families.categorical import add_lines, add_rows_of_table, log_shares
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import log_share
 from likely.families.uncertainty import Certainty
-from likely.numerics import log_of
-from likely.stats.binning import Binning, cells_between, cut, log_width, log_widths, outer_edges
+from likely.stats.binning import Binning, cells_between, cut, interval_of, log_width, log_widths, outer_edges
 from likely.stats.histogram import Histogram, floats_at, share_out
 from likely.stats.protocol import leave
 from likely.table import Table, as_table
@@ -74,10 +73,9 @@ class BinnedDensity(ABC):
 
         return score
 
-    def places(self, cells: Array) -> NDArray[np.int32]:
+    def places(self, cells: Array) -> Int32:
         """The bin of each number, −1 for a gap."""
-        found = np.searchsorted(self.edges[1:-1], cells, side="right").astype(np.int32)
-        return np.where(np.isnan(cells), np.int32(-1), found)
+        return interval_of(cells, self.edges[1:-1])
 
     def shares(self) -> Array:
         """P(bin | class) as bins × classes; with gaps as values, theirs is what lacks to one."""
@@ -207,7 +205,7 @@ class OwnBins:
         self.known, self.mass = seen.known, np.asarray(seen.counts.sum(axis=0))
         self.below = np.concatenate([np.zeros((len(rows.classes), 1)), np.cumsum(seen.counts, axis=1)], axis=1)
 
-    def lines(self, codes: NDArray[np.int32]) -> tuple[Array, Array, NDArray[np.intp]]:
+    def lines(self, codes: Int32) -> tuple[Array, Array, Index]:
         """What all classes say (pairs × classes), and what each says of a row of its own; the pair of each row."""
         pairs, places = np.unique(np.column_stack([codes, self.rows.weight]), axis=0, return_inverse=True)
         cells, weights = pairs[:, 0].astype(np.int64), np.ascontiguousarray(pairs[:, 1])
@@ -226,9 +224,9 @@ class OwnBins:
         count = share_out(self.mass, self.n_bins, np.zeros(len(self.mass), dtype=np.int64))
         pseudo = self.smoothing.pseudo_counts(range(count + 1))
         total = self.known + self.gaps
-        said = _log_shares(self.gaps, total, pseudo[-1], pseudo.sum(), len(pseudo))
-        left = less(self.gaps, nothing + weight), less(total, nothing + weight)
-        return said, _log_shares(*left, pseudo[-1], pseudo.sum(), len(pseudo))
+        said = log_share(self.gaps + pseudo[-1], total + pseudo.sum(), len(pseudo))
+        left, rest = less(self.gaps, nothing + weight), less(total, nothing + weight)
+        return said, log_share(left + pseudo[-1], rest + pseudo.sum(), len(pseudo))
 
     def _of_cells(self, cells: Int64, weights: Array) -> tuple[Array, Array]:
         first, last, place, count = np.zeros((4, len(cells)), dtype=np.int64)
@@ -239,15 +237,14 @@ class OwnBins:
         counts[inside] -= self.seen.counts[:, cells[inside]].T  # the cell is gone, and its row with it
         total = self.known if self.gaps is None else self.known + self.gaps
         more = np.maximum(count, 1) + (self.gaps is not None)
-        pseudos = {size: self.smoothing.pseudo_counts(range(size)) for size in np.unique(more).tolist()}
-        pseudo = np.array([pseudos[size][own] for size, own in zip(more.tolist(), place.tolist(), strict=True)])[
-            :, None
-        ]
-        all_pseudo = np.array([pseudos[size].sum() for size in more.tolist()])[:, None]
+        pseudo, all_pseudo = np.empty((2, len(cells), 1))
+        for size in np.unique(more):
+            here, smoothed = more == size, self.smoothing.pseudo_counts(range(size))
+            pseudo[here, 0], all_pseudo[here] = smoothed[place[here]], smoothed.sum()
         sizes = more[:, None].astype(np.float64)
-        said = _log_shares(counts, total[None], pseudo, all_pseudo, sizes)
+        said = log_share(counts + pseudo, total[None] + all_pseudo, sizes)
         left = np.where(gone[:, None], counts, less(counts, weights[:, None]))
-        own = _log_shares(left, less(total[None], weights[:, None]), pseudo, all_pseudo, sizes)
+        own = log_share(left + pseudo, less(total[None], weights[:, None]) + all_pseudo, sizes)
         width = self._log_widths(cells, first, last, gone)[:, None]
         lonely = count == 0  # nothing is left of the column
         return np.where(lonely[:, None], 0.0, said - width), np.where(lonely[:, None], 0.0, own - width)
@@ -276,15 +273,6 @@ class OwnBins:
         own = [ends.get(cell if out else -1, ends[-1]) for cell, out in zip(cells.tolist(), gone.tolist(), strict=True)]
         outer = np.array(own).reshape(-1, 2)
         return log_width(np.where(before < 0, outer[:, 0], low), np.where(after >= n, outer[:, 1], high))
-
-
-def _log_shares(
-    inside: Array, total: Array, pseudo: Array | float, all_pseudo: Array | float, size: Array | int
-) -> Array:
-    """log((inside + pseudo) / (total + all pseudo)); even shares where nothing is known."""
-    bottom = total + all_pseudo
-    even = np.broadcast_to(1.0 / np.maximum(size, 1), inside.shape).copy()
-    return log_of(np.divide(inside + pseudo, bottom, out=even, where=np.broadcast_to(bottom > 0.0, inside.shape)))
 
 
 @numba.njit(nogil=True, cache=True)

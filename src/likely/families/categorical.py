@@ -1,27 +1,25 @@
-"""One probability per value and class: nominal columns."""
+"""One probability per value and class: nominal columns, and whether a column of numbers is known."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64
 from likely.families.leave_one_out import LeftOut, less
-from likely.families.outcomes import BlockScorer, Outcomes
+from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.smoothing import totals_without_one
+from likely.families.smoothing import log_share, totals_without_one
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.numerics import log_of
-from likely.stats import ValueCounts
+from likely.stats import Moments, ValueCounts
+from likely.stats.protocol import leave
 from likely.table import Table
 from likely.table.levels import index_levels
-
-Places = NDArray[Any]
+from likely.table.table import Numbers
 
 GAP, UNSEEN, FIRST = 0, 1, 2
 """Lines of the table before those of the values."""
@@ -69,15 +67,15 @@ class Categorical:
         # A gap has the code −1 and so the last entry. A key of −1: the row changes nothing that its cell is judged by.
         key_of, line_of = np.append(known, gap), np.append(np.where(known < 0, UNSEEN, known + FIRST), GAP)
 
-        def look_up(codes: Places, y: Places, weight: Array) -> tuple[Places, Array]:
+        def look_up(codes: AnyArray, y: AnyArray, weight: Array) -> tuple[AnyArray, Array]:
             """The line of the table for each row, or −1 if its value is gone, and what its own class says."""
             key, line = key_of[codes], line_of[codes]
-            own, rest = np.zeros(len(y)), less(total[y], weight) + pseudo.sum()
+            own = belief.table[line, y]
             if keys:
-                own = np.full(len(y), 1.0 / len(keys))
-                np.divide(less(counts[y, key], weight) + pseudo[key], rest, out=own, where=rest > 0.0)
+                left, rest = less(counts[y, key], weight) + pseudo[key], less(total[y], weight) + pseudo.sum()
+                own = np.where(key < 0, own, log_share(left, rest, len(keys)))
                 line = np.where((key >= 0) & (less(everywhere[key], weight) == 0.0), -1, line)
-            return line, np.where(key < 0, belief.table[line, y], log_of(own))
+            return line, own
 
         if rows.one_weight is not None:
             code, label = np.indices((len(line_of), len(rows.classes))).reshape(2, -1)
@@ -96,9 +94,8 @@ class Categorical:
                 left = np.tile(total, (len(lone), 1))
                 left[np.arange(len(lone)), y[lone]] = less(total[y[lone]], weight[lone])
                 rest = left + totals_without_one(smoothing, keys)[key_of[codes[lone]], None]
-                share = np.full(rest.shape, 1.0 / max(len(keys) - 1, 1))
-                np.divide(smoothing.pseudo_counts(keys[1:])[-1], rest, out=share, where=rest > 0.0)
-                joint[lone] += log_of(share)
+                never_seen = np.full(rest.shape, smoothing.pseudo_counts(keys[1:])[-1])
+                joint[lone] += log_share(never_seen, rest, len(keys) - 1)
 
         return score
 
@@ -156,7 +153,7 @@ class Categorical:
         yield sql.case(whens, sql.number(logs[UNSEEN]))
 
     def outcomes(self, column: str, points: int) -> Outcomes:
-        return Outcomes.of_values(self.values, np.exp(self.table[FIRST:]))
+        return Outcomes(self.values, normalised(np.exp(self.table[FIRST:])))
 
 
 def keys_of(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list[Hashable], Array]:
@@ -172,10 +169,8 @@ def keys_of(seen: ValueCounts, weights: Array, settings: Settings) -> tuple[list
 
 def log_shares(counts: Array, pseudo: Array) -> Array:
     """log((count + pseudo) / (class count + all pseudo)), one line per value; even shares where nothing is known."""
-    total = counts.sum(axis=1) + pseudo.sum()
-    even = np.full_like(counts, 1.0 / max(counts.shape[1], 1))
-    shares = np.divide(counts + pseudo, total[:, None], out=even, where=total[:, None] > 0.0)
-    return log_of(shares.T)
+    total = counts.sum(axis=1, keepdims=True) + pseudo.sum()
+    return log_share(counts + pseudo, total, counts.shape[1]).T
 
 
 @numba.njit(nogil=True, cache=True)
@@ -205,3 +200,70 @@ def add_lines(a: Array, places: Index, shift: Array, variance: Array) -> None:
     known = places >= 0
     shift[known] += (log_bias(a) - log_bias(total))[places[known]]
     variance[known] += (trigamma(a) - trigamma(total))[places[known]]
+
+
+# Whether a number is known at all, taken as evidence: `missing="value"`.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GapFactor:
+    """log P(gap | class) and log P(known | class) of each column (classes × columns)."""
+
+    name: ClassVar[str] = "gap"
+
+    columns: tuple[str, ...]
+    gap: Array
+    known: Array
+
+    @classmethod
+    def settle(cls, columns: tuple[str, ...], known: Array, weights: Array, settings: Settings) -> GapFactor:
+        counts = np.stack([np.maximum(weights[:, None] - known, 0.0), known])
+        counts += np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T[:, None]
+        return cls(columns, *log_share(counts, counts.sum(axis=0), 2))
+
+    @classmethod
+    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
+        """The same for every row without that row; a column whose only gap it is says nothing any more."""
+        numbers, factor = Numbers.of(rows.table, columns), cls.settle(columns, seen.n, rows.classes, settings)
+        pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T
+        gaps = leave(np.broadcast_to(rows.classes[:, None], seen.n.shape), seen.n)
+        all_gaps = gaps.sum(axis=0)
+
+        def score(block: slice, joint: Array) -> None:
+            cells, y, weight = np.isnan(numbers.rows(block)), rows.y[block], rows.weight[block]
+            here = np.arange(len(y))
+            for column in np.flatnonzero(all_gaps):
+                gap = cells[:, column]
+                evidence = np.where(gap[:, None], factor.gap[:, column], factor.known[:, column])
+                own_gaps = less(gaps[y, column], np.where(gap, weight, 0.0))
+                own_known = less(seen.n[y, column], np.where(gap, 0.0, weight))
+                total = own_gaps + own_known + pseudo[:, column].sum()
+                own = np.where(gap, own_gaps + pseudo[0, column], own_known + pseudo[1, column])
+                evidence[here, y] = log_share(own, total, 2)
+                only = gap & (less(np.full(len(y), all_gaps[column]), weight) == 0.0)
+                joint += np.where(only[:, None], 0.0, evidence)
+
+        return score
+
+    def bind(self, table: Table) -> BlockScorer:
+        numbers = Numbers.of(table, self.columns)
+
+        def score(block: slice, joint: Array) -> None:
+            gaps = np.isnan(numbers.rows(block))
+            for column in range(len(self.columns)):
+                joint += np.where(gaps[:, [column]], self.gap[:, column], self.known[:, column])
+
+        return score
+
+    def only(self, column: str) -> GapFactor:
+        place = [self.columns.index(column)]
+        return GapFactor((column,), self.gap[:, place], self.known[:, place])
+
+    def parameters(self) -> Iterator[Parameter]:
+        for place, name in enumerate(self.columns):
+            yield Parameter(name, "probability of a gap", None, np.exp(self.gap[:, place]))
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        for column, name in enumerate(self.columns):
+            gap, known = sql.number(self.gap[place, column]), sql.number(self.known[place, column])
+            yield sql.case([(sql.missing(name), gap)], known)

@@ -17,39 +17,30 @@ from likely.arrays import Array, Int32, Int64
 from likely.families.counts import (
     DenseWeights,
     SparseWeights,
+    WeighedCounts,
     Weights,
-    bind_weights,
     lines_of,
     lines_where_seen,
     log_power,
-    sparse_rows,
-    sql_products,
+    read_sparse_counts,
 )
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.words import Reader, WeighedWords, pseudo_counts_of_words
+from likely.families.protocol import Parameter, Settings
+from likely.families.text_family import Reader, WeighedWords
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays
-from likely.table import Table
-from likely.table.table import counts_of
 
 LEAST_PSEUDO = 1e-10
 """A word that no other class knows would weigh infinitely much; this keeps it finite."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Complement:
+class Complement(WeighedCounts):
     """−log P(column | any other class) per occurrence."""
 
     name: ClassVar[str] = "complement"
-    statistic: ClassVar[str] = "counts"
-    reads: ClassVar[Reads] = "numeric"
-    domain: ClassVar[Domain] = Domain.REAL
     has_density: ClassVar[bool] = False
-
-    columns: tuple[str, ...]
-    weights: Weights
 
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings) -> Complement:
@@ -62,7 +53,7 @@ class Complement:
     ) -> BlockScorer:
         """A row is unknown to all classes but its own, which never looked at it."""
         pseudo = np.maximum(settings.smoothing_of(columns[0]).pseudo_counts(columns), LEAST_PSEUDO)
-        source, sums = counts_of(rows.table, columns), seen.column_sums()
+        read, sums = read_sparse_counts(rows.table, columns), seen.column_sums()
         total = sums.sum() + pseudo.sum() - seen.class_sums()
         if sparse.issparse(seen.table):
             lines = csr_arrays(sparse.csr_array(seen.table.T.tocsr()))
@@ -70,7 +61,7 @@ class Complement:
             elsewhere = np.ascontiguousarray(sums[:, None] - seen.dense().T)
 
         def score(block: slice, joint: Array) -> None:
-            held = *csr_arrays(sparse_rows(source, block)), rows.y[block], rows.weight[block]
+            held = *csr_arrays(read(block)), rows.y[block], rows.weight[block]
             if sparse.issparse(seen.table):
                 _add_complement_sparsely(*held, *lines, sums + pseudo, total, joint)
             else:
@@ -78,28 +69,9 @@ class Complement:
 
         return score
 
-    def bind(self, table: Table) -> BlockScorer:
-        return bind_weights(self.weights, table, self.columns)
-
-    def only(self, column: str) -> Complement:
-        return self.at(self.columns.index(column))
-
-    def at(self, place: int) -> Complement:
-        """The same of one column by its place."""
-        return Complement((self.columns[place],), self.weights.only(place))
-
-    @classmethod
-    def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
-    ) -> list[CountTable]:
-        return [(columns, seen.dense())]
-
     def parameters(self) -> Iterator[Parameter]:
         for place, line in lines_of(self.weights):
             yield Parameter(self.columns[place], "weight", None, line)
-
-    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        return sql_products(self.weights, self.columns, sql, place)
 
 
 def complement_weights(seen: FeatureCounts, pseudo: Array, *, norm: bool = False) -> Weights:
@@ -137,16 +109,9 @@ def _divide(parts: Array, sums: Array) -> Array:
 
 @numba.njit(nogil=True, cache=True)
 def _add_complement(
-    starts: Int64,
-    columns: Int32,
-    cells: Array,
-    y: Int32,
-    weight: Array,
-    elsewhere: Array,
-    total: Array,
-    pseudo: Array,
+    starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, elsewhere: Array, total: Array, pseudo: Array,
     joint: Array,
-) -> None:
+) -> None:  # fmt: skip
     """Add −Σ cell · log share outside each class; `elsewhere` (columns × classes) counts outside, all rows included."""
     n_classes = joint.shape[1]
     product, evidence = np.empty(n_classes), np.empty(n_classes)
@@ -171,18 +136,9 @@ def _add_complement(
 
 @numba.njit(nogil=True, cache=True)
 def _add_complement_sparsely(
-    starts: Int64,
-    columns: Int32,
-    cells: Array,
-    y: Int32,
-    weight: Array,
-    line_starts: Int64,
-    line_classes: Int32,
-    line_cells: Array,
-    everywhere: Array,
-    total: Array,
-    joint: Array,
-) -> None:
+    starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, line_starts: Int64, line_classes: Int32,
+    line_cells: Array, everywhere: Array, total: Array, joint: Array,
+) -> None:  # fmt: skip
     """The same from a sparse table (its lines are columns): classes that never met a column share one logarithm."""
     for i in range(weight.shape[0]):
         drawn, shared, own, total_line = 0.0, 0.0, 0.0, joint[i]
@@ -215,11 +171,8 @@ class TextComplement(WeighedWords):
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextComplement:
         reader = Reader.of(seen, settings)
-        pseudo = np.maximum(pseudo_counts_of_words(columns, seen, settings), LEAST_PSEUDO)
+        pseudo = np.maximum(settings.smoothing_of(columns[0]).pseudo_counts(seen.words), LEAST_PSEUDO)
         return cls(columns, reader, complement_weights(reader.weighed(seen.counts), pseudo, norm=settings.normalise))
-
-    def only(self, column: str) -> TextComplement:
-        return self
 
     def parameters(self) -> Iterator[Parameter]:
         for word, line in self.numbers_by_word():

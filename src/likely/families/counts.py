@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import ClassVar, Self
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from likely.arrays import Array, Index, Int32, Int64
-from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, SQLNode
-from likely.stats.feature_counts import csr_arrays, rows_of
+from likely.families.protocol import SQL, CountTable, Domain, Reads, Settings, SQLNode
+from likely.stats import FeatureCounts
+from likely.stats.feature_counts import csr_arrays, rows_of, with_cells
 from likely.stats.protocol import Matrix
 from likely.table import Table
 from likely.table.table import Numbers, counts_of
@@ -60,9 +61,7 @@ class SparseWeights:
     per_column: Array
 
     def add(self, rows: Matrix, joint: Array) -> None:
-        held = _within_reach(sparse.csr_array(rows))
-        if np.isnan(held.data).any():
-            held = sparse.csr_array((np.nan_to_num(held.data), held.indices, held.indptr), shape=held.shape)
+        held = _without_gaps(_within_reach(sparse.csr_array(rows)))
         total, shift = np.asarray(held.sum(axis=1), dtype=np.float64).ravel(), held @ self.per_column
         add_unseen(total, shift, self.bias, self.per_class, self.scale, joint)
         add_sparse_lines_sparsely(*csr_arrays(held), *csr_arrays(self.lines), joint)
@@ -91,7 +90,11 @@ def _within_reach(rows: Matrix) -> Matrix:
     steps = np.minimum(np.frexp(FAR)[1] - np.frexp(peak)[1], 0)
     if not is_sparse:
         return np.ldexp(rows, steps[:, None])
-    return sparse.csr_array((np.ldexp(rows.data, steps[which]), rows.indices, rows.indptr), shape=rows.shape)
+    return with_cells(rows, np.ldexp(rows.data, steps[which]))
+
+
+def _without_gaps(rows: sparse.csr_array) -> sparse.csr_array:
+    return with_cells(rows, np.nan_to_num(rows.data)) if np.isnan(rows.data).any() else rows
 
 
 FAR = np.float64(1e290)
@@ -101,9 +104,7 @@ PIECE = 1 << 20
 """Cells of a sparse table that are worked on at a time."""
 
 
-def lines_where_seen(
-    counts: sparse.csr_array, correct: Callable[[NDArray[np.int32], Index, Array], Array]
-) -> sparse.csr_array:
+def lines_where_seen(counts: sparse.csr_array, correct: Callable[[Int32, Index, Array], Array]) -> sparse.csr_array:
     """Lines (columns × classes) with `correct(classes, columns, counts)` for the cells that are not zero.
 
     It is asked for a piece of them at a time: arrays as large as the table that come and go would take
@@ -118,32 +119,36 @@ def lines_where_seen(
     return lines
 
 
+RowReader = Callable[[slice], Matrix]
+
+
+def read_counts(table: Table, columns: tuple[str, ...]) -> RowReader:
+    """Blocks of count columns, sparse where the table is."""
+    source = counts_of(table, columns)
+    return source.rows if isinstance(source, Numbers) else partial(rows_of, source)
+
+
+def read_sparse_counts(table: Table, columns: tuple[str, ...]) -> RowReader:
+    """The same, always as sparse rows without gaps."""
+    read = read_counts(table, columns)
+    return lambda block: _without_gaps(sparse.csr_array(read(block)))
+
+
 def leave_own_out(
-    weights: Weights, columns: tuple[str, ...], left: LeftOut, own: Callable[[slice, Matrix], Array]
+    read: RowReader, add: Callable[[Matrix, Array], None], y: Int32, own: Callable[[slice, Matrix], Array]
 ) -> BlockScorer:
-    """The same, but for each row's own class what `own` says about a block of sparse rows."""
-    source = counts_of(left.table, columns)
+    """What `add` adds to blocks of rows, but for each row's own class, which knows less without it, what `own` says."""
 
     def score(block: slice, joint: Array) -> None:
-        rows = sparse_rows(source, block)
-        evidence = np.zeros_like(joint)
-        weights.add(rows, evidence)
-        evidence[np.arange(len(joint)), left.y[block]] = own(block, rows)
+        rows, evidence = read(block), np.zeros_like(joint)
+        add(rows, evidence)
+        evidence[np.arange(len(joint)), y[block]] = own(block, rows)
         joint += evidence
 
     return score
 
 
-def sparse_rows(source: Numbers | sparse.csr_array, block: slice) -> sparse.csr_array:
-    """A block of counts as sparse rows without gaps."""
-    dense = isinstance(source, Numbers)
-    rows = sparse.csr_array(np.nan_to_num(source.rows(block))) if dense else rows_of(source, block)
-    if np.isnan(rows.data).any():
-        rows = sparse.csr_array((np.nan_to_num(rows.data), rows.indices, rows.indptr), shape=rows.shape)
-    return rows
-
-
-def own_counts(counts: Matrix, rows: sparse.csr_array, y: NDArray[np.int32]) -> Array:
+def own_counts(counts: Matrix, rows: sparse.csr_array, y: Int32) -> Array:
     """For every cell of the rows the count of its column in the row's own class."""
     if not sparse.issparse(counts):
         return np.asarray(counts[np.repeat(y, np.diff(rows.indptr)), rows.indices], dtype=np.float64)
@@ -151,17 +156,6 @@ def own_counts(counts: Matrix, rows: sparse.csr_array, y: NDArray[np.int32]) -> 
     starts, columns, _ = csr_arrays(rows)
     counts_of_own(starts, columns, y, *csr_arrays(sparse.csr_array(counts).sorted_indices()), found)
     return found
-
-
-def bind_weights(weights: Weights, table: Table, columns: tuple[str, ...]) -> BlockScorer:
-    """Read count columns of a table and weigh them, block by block."""
-    source = counts_of(table, columns)
-
-    def score(block: slice, joint: Array) -> None:
-        rows = source.rows(block) if isinstance(source, Numbers) else rows_of(source, block)
-        weights.add(rows, joint)
-
-    return score
 
 
 LINES_AT_ONCE = 4096
@@ -181,12 +175,40 @@ def lines_of(weights: Weights) -> Iterator[tuple[int, Array]]:
         yield from enumerate(dense, start)
 
 
-def sql_products(weights: Weights, columns: tuple[str, ...], sql: SQL, place: int) -> Iterator[SQLNode]:
-    """Count × weight of every column; nothing where there is no count."""
-    for column, line in lines_of(weights):
-        name = columns[column]
-        nothing = sql.either(sql.missing(name), sql.equal(sql.real(name), sql.number(0.0)))
-        yield sql.unless(nothing, sql.times(sql.real(name), sql.number(line[place])))
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedCounts:
+    """A weight per column and class: the evidence of a row is their sum over its occurrences."""
+
+    statistic: ClassVar[str] = "counts"
+    reads: ClassVar[Reads] = "numeric"
+    domain: ClassVar[Domain] = Domain.REAL
+
+    columns: tuple[str, ...]
+    weights: Weights
+
+    def bind(self, table: Table) -> BlockScorer:
+        read = read_counts(table, self.columns)
+        return lambda block, joint: self.weights.add(read(block), joint)
+
+    def only(self, column: str) -> Self:
+        return self.at(self.columns.index(column))
+
+    def at(self, place: int) -> Self:
+        """The same of one column by its place: to find a name among a million takes its time."""
+        return type(self)((self.columns[place],), self.weights.only(place))
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.dense())]
+
+    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
+        """Count × weight of every column; nothing where there is no count."""
+        for column, line in lines_of(self.weights):
+            name = self.columns[column]
+            nothing = sql.either(sql.missing(name), sql.equal(sql.real(name), sql.number(0.0)))
+            yield sql.unless(nothing, sql.times(sql.real(name), sql.number(line[place])))
 
 
 # Compiled loops.
@@ -284,14 +306,9 @@ def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale:
 
 @numba.njit(nogil=True, cache=True)
 def add_sparse_lines_sparsely(
-    starts: Int64,
-    columns: Int32,
-    cells: Array,
-    line_starts: Int64,
-    line_classes: Int32,
-    line_cells: Array,
+    starts: Int64, columns: Int32, cells: Array, line_starts: Int64, line_classes: Int32, line_cells: Array,
     joint: Array,
-) -> None:
+) -> None:  # fmt: skip
     """The same where the lines are sparse, too: only classes that know a column hear of it.
 
     A line that has all classes, as those of frequent words do, is taken as it stands.

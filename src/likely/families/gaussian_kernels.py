@@ -120,17 +120,9 @@ def _own_distance(
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def _prepare(
-    c: int,
-    w: float,
-    n: Array,
-    log_peak: Array,
-    floor: Array,
-    one: float,
-    shrink: Array,
-    stretch: Array,
-    least: Array,
-    peak: Array,
-) -> bool:
+    c: int, w: float, n: Array, log_peak: Array, floor: Array, one: float,
+    shrink: Array, stretch: Array, least: Array, peak: Array,
+) -> bool:  # fmt: skip
     """What depends on class and weight only, for class `c` without a row of weight `w`; False if too little is left."""
     enough = True
     for j in range(n.shape[1]):
@@ -165,18 +157,9 @@ def _own_evidence(
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def own_gaussian(
-    rows: Array,
-    y: Int32,
-    weight: Array,
-    n: Array,
-    mean: Array,
-    precision: Array,
-    log_peak: Array,
-    floor: Array,
-    unbiased: bool,
-    out: Array,
-    careful: Flags,
-) -> None:
+    rows: Array, y: Int32, weight: Array, n: Array, mean: Array, precision: Array, log_peak: Array, floor: Array,
+    unbiased: bool, out: Array, careful: Flags,
+) -> None:  # fmt: skip
     """Log density of each row in its own class without that row, where the plain formulas will do.
 
     `careful` marks rows for which they will not: hardly any spread or weight is left, or the variance comes near its

@@ -14,41 +14,34 @@ from likely.arrays import Array, Int32, Int64
 from likely.families.counts import (
     DenseWeights,
     SparseWeights,
+    WeighedCounts,
     Weights,
-    bind_weights,
     leave_own_out,
     lines_of,
     lines_where_seen,
     log_power,
     own_counts,
-    sql_products,
+    read_counts,
+    read_sparse_counts,
 )
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, CountTable, Domain, MostScored, Parameter, Reads, Settings, SQLNode
-from likely.families.smoothing import Laplace
+from likely.families.protocol import MostScored, Parameter, Settings
+from likely.families.smoothing import Laplace, log_share
+from likely.families.text_family import Reader, WeighedWords
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.families.words import Reader, WeighedWords, pseudo_counts_of_words
-from likely.numerics import log_of
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of
 from likely.stats.protocol import Matrix
 from likely.table import Table
-from likely.table.table import Numbers, counts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Multinomial:
+class Multinomial(WeighedCounts):
     """log P(column | class) per occurrence; the shares of all columns of a class sum to one."""
 
     name: ClassVar[str] = "multinomial"
-    statistic: ClassVar[str] = "counts"
-    reads: ClassVar[Reads] = "numeric"
-    domain: ClassVar[Domain] = Domain.REAL
     has_density: ClassVar[bool] = True
-
-    columns: tuple[str, ...]
-    weights: Weights
 
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings) -> Multinomial:
@@ -68,42 +61,25 @@ class Multinomial:
             _own_multinomial(*csr_arrays(held), rows.weight[block], counts, total[y], pseudo, out)
             return out
 
-        return leave_own_out(multinomial_weights(seen, pseudo), columns, rows, own)
-
-    def bind(self, table: Table) -> BlockScorer:
-        return bind_weights(self.weights, table, self.columns)
-
-    def only(self, column: str) -> Multinomial:
-        return self.at(self.columns.index(column))
-
-    def at(self, place: int) -> Multinomial:
-        """The same of one column by its place: to find a name among a million takes its time."""
-        return Multinomial((self.columns[place],), self.weights.only(place))
-
-    @classmethod
-    def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
-    ) -> list[CountTable]:
-        return [(columns, seen.dense())]
+        return leave_own_out(
+            read_sparse_counts(rows.table, columns), multinomial_weights(seen, pseudo).add, rows.y, own
+        )
 
     @classmethod
     def uncertainty(
         cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
-        a, source = seen.dense() + settings.smoothing_of(columns[0]).pseudo_counts(columns), counts_of(table, columns)
+        a, read = seen.dense() + settings.smoothing_of(columns[0]).pseudo_counts(columns), read_counts(table, columns)
 
         def spread(block: slice, shift: Array, variance: Array) -> None:
-            rows = np.nan_to_num(source.rows(block)) if isinstance(source, Numbers) else rows_of(source, block)
-            add_counts(a, rows, shift, variance)
+            rows = read(block)
+            add_counts(a, rows if sparse.issparse(rows) else np.nan_to_num(rows), shift, variance)
 
         return spread
 
     def parameters(self) -> Iterator[Parameter]:
         for place, line in lines_of(self.weights):
             yield Parameter(self.columns[place], "probability", None, np.exp(line))
-
-    def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        return sql_products(self.weights, self.columns, sql, place)
 
 
 def multinomial_weights(seen: FeatureCounts, pseudo: Array) -> Weights:
@@ -113,9 +89,8 @@ def multinomial_weights(seen: FeatureCounts, pseudo: Array) -> Weights:
     if sparse.issparse(seen.table) and (pseudo > 0).all():
         lines = lines_where_seen(seen.table, lambda _, column, count: np.log1p(count / pseudo[column]))
         return SparseWeights(lines, none, -np.log(total), np.ones(len(total)), np.log(pseudo))
-    even = np.full(seen.shape, 1.0 / max(seen.shape[1], 1))
-    shares = np.divide(seen.dense() + pseudo, total[:, None], out=even, where=total[:, None] > 0.0)
-    return DenseWeights(np.ascontiguousarray(log_of(shares).T), none)
+    log_shares = log_share(seen.dense() + pseudo, total[:, None], seen.shape[1])
+    return DenseWeights(np.ascontiguousarray(log_shares.T), none)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -164,7 +139,7 @@ class TextMultinomial(WeighedWords):
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextMultinomial:
         reader = Reader.of(seen, settings)
-        pseudo = pseudo_counts_of_words(columns, seen, settings)
+        pseudo = settings.smoothing_of(columns[0]).pseudo_counts(seen.words)
         return cls(columns, reader, multinomial_weights(reader.weighed(seen.counts), pseudo))
 
     @classmethod
@@ -175,48 +150,32 @@ class TextMultinomial(WeighedWords):
         even = isinstance(smoothing, Laplace) and smoothing.gamma > 0.0
         if not even or reader.factor is not None or sparse.issparse(seen.counts.table):
             return None
-        return _leave_texts_out(seen, reader.rows(rows.table, columns[0]), rows, smoothing.pseudo_rows)
+        held, counts = reader.rows(rows.table, columns[0]), np.ascontiguousarray(seen.counts.dense().T)
+        gamma, holders, totals = smoothing.pseudo_rows, seen.documents.column_sums(), seen.counts.class_sums()
+        logs = np.log(counts + gamma)
 
-    def only(self, column: str) -> TextMultinomial:
-        return self
+        def score(block: slice, joint: Array) -> Int64:
+            own = rows.y[block], rows.weight[block]
+            _add_words_without(*csr_arrays(rows_of(held, block)), *own, counts, logs, holders, totals, gamma, joint)
+            return NOTHING_LEFT
+
+        return score
 
     def parameters(self) -> Iterator[Parameter]:
         for word, line in self.numbers_by_word():
             yield Parameter(self.columns[0], "probability", word, np.exp(line))
 
 
-def _leave_texts_out(seen: TokenCounts, held: sparse.csr_array, rows: LeftOut, gamma: float) -> MostScored:
-    """log P(word | class) without each text, γ being added to every count.
+@numba.njit(nogil=True, cache=True)
+def _add_words_without(
+    starts: Int64, words: Int32, cells: Array, y: Int32, weight: Array, counts: Array, logs: Array, holders: Array,
+    totals: Array, gamma: float, joint: Array,
+) -> None:  # fmt: skip
+    """Add Σ cell · log((count + γ) / (all counts + γ · words)) for each text, as if it had not been counted.
 
     The text takes its tokens from its own class; and words that no other text holds leave the vocabulary, which
     all classes share.
     """
-    counts = np.ascontiguousarray(seen.counts.dense().T)
-    logs, holders, totals = np.log(counts + gamma), seen.documents.column_sums(), seen.counts.class_sums()
-
-    def score(block: slice, joint: Array) -> Int64:
-        own = rows.y[block], rows.weight[block]
-        _add_words_without(*csr_arrays(rows_of(held, block)), *own, counts, logs, holders, totals, gamma, joint)
-        return NOTHING_LEFT
-
-    return score
-
-
-@numba.njit(nogil=True, cache=True)
-def _add_words_without(
-    starts: Int64,
-    words: Int32,
-    cells: Array,
-    y: Int32,
-    weight: Array,
-    counts: Array,
-    logs: Array,
-    holders: Array,
-    totals: Array,
-    gamma: float,
-    joint: Array,
-) -> None:
-    """Add Σ cell · log((count + γ) / (all counts + γ · words)) for each text, as if it had not been counted."""
     for i in range(joint.shape[0]):
         c, w = y[i], weight[i]
         known, spoken, vocabulary = 0.0, 0.0, float(counts.shape[0])

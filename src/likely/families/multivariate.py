@@ -8,23 +8,24 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int64
+from likely.arrays import Array, Index, Int32, Int64
 from likely.families.covariance import (
+    Whitening,
+    add_marginals,
     far_from_singular,
+    find_gaps,
     lower_factor,
     own_correlations,
     shrink,
     shrinkage_of,
     within_correlation,
 )
-from likely.families.gaussian import Gaussian
+from likely.families.gaussian import Gaussian, within_deviation
 from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
-from likely.families.whitening import Whitening, add_marginals, find_gaps
-from likely.stats import Scatter
+from likely.stats import Moments, Scatter
 from likely.stats.protocol import NOISE
 from likely.table import Table
 from likely.table.table import Numbers
@@ -72,7 +73,7 @@ class MultivariateGaussian:
             return cls(margins, None, np.ones(len(weights)))
         if settings.covariance == "pooled":
             shared = within_correlation(seen, unbiased=settings.unbiased)[None]
-            margins = Gaussian(columns, margins.mean, _shared_deviation(seen, settings))
+            margins = Gaussian(columns, margins.mean, _shared_deviation(seen.moments, settings))
             return cls(margins, _factors(shared, settings.variance_floor), np.zeros(1))
         own = own_correlations(seen, unbiased=settings.unbiased)
         shrinkage = np.zeros(len(own))
@@ -86,8 +87,26 @@ class MultivariateGaussian:
     def leave_most_out(
         cls, columns: tuple[str, ...], seen: Scatter, rows: LeftOut, settings: Settings
     ) -> MostScored | None:
-        belief = cls.settle(columns, seen, rows.classes, settings)
-        return leave_most_out(belief, seen, rows, settings, Numbers.of(rows.table, columns).rows)
+        """None where gaps, floors or shrinkage keep a matrix from being that of the data alone."""
+        belief, numbers = cls.settle(columns, seen, rows.classes, settings), Numbers.of(rows.table, columns)
+        if belief.lower is None or settings.covariance == "shrunk" or not _is_plain(belief, seen, settings):
+            return None
+        whole, pooled = Whitening.of(belief.margins, belief.lower, last=False), settings.covariance == "pooled"
+        correct = _pooled_correction(seen, whole, settings) if pooled else _own_correction(seen, settings)
+
+        def score(block: slice, joint: Array) -> Int64:
+            y, weight = rows.y[block], rows.weight[block]
+            evidence = np.zeros_like(joint)
+            cannot = whole.add(numbers.rows(block), evidence)
+            distances = 2.0 * (whole.log_peak - evidence)
+            n = seen.moments.n[y, 0]
+            with np.errstate(all="ignore"):  # what is not finite is left over
+                left = correct(distances, y, n, weight, evidence)
+            cannot |= ~(left > LEAST_LEFT) | (n - weight <= 2.0 + NOISE)
+            joint[~cannot] += evidence[~cannot]
+            return np.flatnonzero(cannot)
+
+        return score
 
     @property
     def chained(self) -> bool:
@@ -142,7 +161,7 @@ class MultivariateGaussian:
         prefix = Gaussian(margins.columns[upto], margins.mean[:, upto], margins.deviation[:, upto])
         return MultivariateGaussian(prefix, self.lower[:, upto, upto], self.shrinkage, last=True)
 
-    def given_others(self, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[Gaussian]:
+    def given_others(self, table: Table, column: str, rows: Index) -> Iterator[Gaussian]:
         """For each row a bell curve per class: the column's own, narrowed and moved by what is known of the others."""
         cells = Numbers.of(table, self.columns).rows(slice(0, table.n_rows))[rows]
         margins, place = self.margins, self.columns.index(column)
@@ -174,7 +193,7 @@ class MultivariateGaussian:
     def outcomes(self, column: str, points: int) -> Outcomes:
         return self.margins.outcomes(column, points)
 
-    def _add_groups(self, cells: Array, whole: Whitening, marginal: Marginals, joint: Array) -> NDArray[np.int64]:
+    def _add_groups(self, cells: Array, whole: Whitening, marginal: Marginals, joint: Array) -> Int64:
         """Add all rows that share their gaps with many others, group by group; which rows are left over."""
         gaps = np.empty(len(cells), dtype=np.bool_)
         find_gaps(cells, gaps)
@@ -213,9 +232,7 @@ class MultivariateGaussian:
 Marginals = Callable[[bytes], Whitening | None]
 
 
-def _add_some(
-    belief: Whitening, cells: Array, rows: NDArray[np.int64], columns: NDArray[np.int64] | slice, joint: Array
-) -> NDArray[np.int64]:
+def _add_some(belief: Whitening, cells: Array, rows: Int64, columns: Int64 | slice, joint: Array) -> Int64:
     """Add the evidence of some rows and columns; the rows that are left out."""
     part = joint[rows]
     odd = belief.add(np.ascontiguousarray(cells[rows][:, columns]), part)
@@ -227,17 +244,13 @@ def _factors(correlations: Array, floor: float) -> Array:
     return np.array([lower_factor(matrix, floor) for matrix in correlations]).reshape(correlations.shape)
 
 
-def _shared_deviation(seen: Scatter, settings: Settings) -> Array:
+def _shared_deviation(seen: Moments, settings: Settings) -> Array:
     """The deviation around the class means, the same in all classes."""
-    moments = seen.moments
-    whole = moments.pooled().deviation(unbiased=False)[0]
-    scale = np.where(whole > 0.0, whole, 1.0)
-    squares = np.square(moments.root / scale).sum(axis=0)
-    rows = moments.n.sum(axis=0) - ((moments.n > 0.0).sum(axis=0) if settings.unbiased else 0.0)
-    within = scale * np.sqrt(np.divide(squares, rows, out=np.zeros_like(squares), where=rows > 0.0))
+    whole = seen.pooled().deviation(unbiased=False)[0]
+    within = within_deviation(seen, whole, unbiased=settings.unbiased)
     within = np.maximum(within, np.sqrt(settings.variance_floor) * whole)
     within = np.where(within > 0.0, within, np.where(whole > 0.0, whole, np.inf))
-    return np.tile(within, (len(moments.n), 1))
+    return np.tile(within, (len(seen.n), 1))
 
 
 # Leave-one-out for covariance matrices: without a row, a scatter matrix changes by one product d dᵀ.
@@ -248,30 +261,6 @@ def _shared_deviation(seen: Scatter, settings: Settings) -> Array:
 
 LEAST_LEFT = 0.5
 """A row that takes more than this share of the scatter in its direction along is settled anew."""
-
-
-def leave_most_out(
-    belief: MultivariateGaussian, seen: Scatter, rows: LeftOut, settings: Settings, cells: Callable[[slice], Array]
-) -> MostScored | None:
-    """Judge the rows without themselves; None where gaps, floors or shrinkage keep the matrix from being S alone."""
-    if belief.lower is None or settings.covariance == "shrunk" or not _is_plain(belief, seen, settings):
-        return None
-    whole = Whitening.of(belief.margins, belief.lower, last=False)
-    correct = (_Pooled if settings.covariance == "pooled" else _Own).of(seen, whole, settings)
-
-    def score(block: slice, joint: Array) -> Int64:
-        y, weight = rows.y[block], rows.weight[block]
-        evidence = np.zeros_like(joint)
-        cannot = whole.add(cells(block), evidence)
-        distances = 2.0 * (whole.log_peak - evidence)
-        n = seen.moments.n[y, 0]
-        with np.errstate(all="ignore"):  # what is not finite is left over
-            left = correct.without_own(distances, y, n, weight, evidence)
-        cannot |= ~(left > LEAST_LEFT) | (n - weight <= 2.0 + NOISE)
-        joint[~cannot] += evidence[~cannot]
-        return np.flatnonzero(cannot)
-
-    return score
 
 
 def _is_plain(belief: MultivariateGaussian, seen: Scatter, settings: Settings) -> bool:
@@ -287,53 +276,45 @@ def _is_plain(belief: MultivariateGaussian, seen: Scatter, settings: Settings) -
     return all(far_from_singular(factor, 8.0 * settings.variance_floor) for factor in belief.lower)
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
+Correction = Callable[[Array, Int32, Array, Array, Array], Array]
+"""Puts the evidence of rows right, given their squared distances, classes, class weights and weights; says what is left
+of the scatter in each row's direction, as a share."""
+
+
+def _own_correction(seen: Scatter, settings: Settings) -> Correction:
     """Each class has its own matrix: only the row's own class changes."""
+    n_columns = seen.moments.n.shape[1]
 
-    unbiased: float
-    n_columns: int
-
-    @classmethod
-    def of(cls, seen: Scatter, whole: Whitening, settings: Settings) -> _Own:
-        return cls(float(settings.unbiased), seen.moments.n.shape[1])
-
-    def without_own(self, distances: Array, y: NDArray[np.int32], n: Array, weight: Array, evidence: Array) -> Array:
-        """Put the row's own class right; what is left of the scatter in the row's direction, as a share."""
-        here, degrees = np.arange(len(y)), n - self.unbiased
+    def correct(distances: Array, y: Int32, n: Array, weight: Array, evidence: Array) -> Array:
+        here, degrees = np.arange(len(y)), n - float(settings.unbiased)
         own = distances[here, y]
         fewer = degrees - weight
         left = 1.0 - weight * n / (n - weight) * own / degrees
         grown = np.square(n / (n - weight)) * own * (fewer / degrees) / left
-        evidence[here, y] += 0.5 * (own - grown - np.log(left) - self.n_columns * np.log(degrees / fewer))
-        return left
+        evidence[here, y] += 0.5 * (own - grown - np.log(left) - n_columns * np.log(degrees / fewer))
+        return np.asarray(left)
+
+    return correct
 
 
-@dataclass(frozen=True, slots=True)
-class _Pooled:
+def _pooled_correction(seen: Scatter, whole: Whitening, settings: Settings) -> Correction:
     """All classes share a matrix, so that each of them changes; products follow from distances between the means."""
+    n_classes, n_columns = seen.moments.n.shape
+    degrees = float(seen.moments.n[:, 0].sum() - n_classes * settings.unbiased)
+    points = (whole.mean - whole.mean[0]) * whole.precision[0] @ whole.turn[0]
+    between = np.square(points[:, None] - points[None]).sum(axis=2)
 
-    degrees: float
-    n_columns: int
-    between: Array
-
-    @classmethod
-    def of(cls, seen: Scatter, whole: Whitening, settings: Settings) -> _Pooled:
-        n = seen.moments.n[:, 0]
-        points = (whole.mean - whole.mean[0]) * whole.precision[0] @ whole.turn[0]
-        between = np.square(points[:, None] - points[None]).sum(axis=2)
-        return cls(float(n.sum() - len(n) * settings.unbiased), seen.moments.n.shape[1], between)
-
-    def without_own(self, distances: Array, y: NDArray[np.int32], n: Array, weight: Array, evidence: Array) -> Array:
-        """The same, for all classes."""
-        here, fewer = np.arange(len(y)), self.degrees - weight
+    def correct(distances: Array, y: Int32, n: Array, weight: Array, evidence: Array) -> Array:
+        here, fewer = np.arange(len(y)), degrees - weight
         own = distances[here, y]
-        share = weight * n / (n - weight) / self.degrees
+        share = weight * n / (n - weight) / degrees
         left = 1.0 - share * own
-        products = 0.5 * (own[:, None] + distances - self.between[y])
+        products = 0.5 * (own[:, None] + distances - between[y])
         new = distances + (share / left)[:, None] * np.square(products)
         new[here, y] = np.square(n / (n - weight)) * own / left
-        new *= (fewer / self.degrees)[:, None]
+        new *= (fewer / degrees)[:, None]
         evidence += 0.5 * (distances - new)
-        evidence -= 0.5 * (np.log(left) + self.n_columns * np.log(self.degrees / fewer))[:, None]
-        return left
+        evidence -= 0.5 * (np.log(left) + n_columns * np.log(degrees / fewer))[:, None]
+        return np.asarray(left)
+
+    return correct

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.table import Table, as_table
 
 if TYPE_CHECKING:
@@ -36,11 +35,6 @@ class Outcomes:
     edges: Array | None = None
 
     @classmethod
-    def of_values(cls, values: Sequence[Hashable] | Array, shares: Array) -> Outcomes:
-        """From shares that are brought to the sum of one."""
-        return cls(values, normalised(shares))
-
-    @classmethod
     def of_counts(
         cls, bind: Callable[[Table], BlockScorer], column: str, n_classes: int, low: float, high: float, points: int
     ) -> Outcomes:
@@ -64,7 +58,7 @@ class Outcomes:
         high = [values[min(int(np.searchsorted(column, 1.0 - edge)), len(values) - 1)] for column in below.T]
         return (min(low), max(high)) if low else (float(values[0]), float(values[-1]))
 
-    def to_frame(self, classes: NDArray[Any]) -> pd.DataFrame:
+    def to_frame(self, classes: AnyArray) -> pd.DataFrame:
         """One line per value: its share, or its density, under each class."""
         import pandas as pd
 

@@ -13,9 +13,8 @@ from enum import Enum
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Flags, Int64
+from likely.arrays import Array, Flags, Index, Int64
 from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.smoothing import Laplace, Smoothing
@@ -80,12 +79,20 @@ class FittedFamily(Protocol):
     @property
     def columns(self) -> tuple[str, ...]: ...
 
-    def bind(self, table: Table) -> BlockScorer: ...
+    def bind(self, table: Table) -> BlockScorer:
+        """Read the columns of a table; the result adds their evidence, block by block."""
+        ...
 
-    def only(self, column: str) -> Self: ...
+    def only(self, column: str) -> Self:
+        """The belief about one of the columns: its evidence alone, and all of them add up to the whole.
+
+        Where columns depend on each other (`Chained`), it is the evidence of the column given the known ones before
+        it, and reads these, too.
+        """
+        ...
 
 
-class Family(Protocol):
+class Family(FittedFamily, Protocol):
     """A settled belief. Smoothing has entered, once; rows have not.
 
     `statistic` names what it is settled from (a key of `engines.memory.READINGS`), `reads` how its columns are read,
@@ -99,24 +106,9 @@ class Family(Protocol):
     domain: ClassVar[Domain]
     has_density: ClassVar[bool]
 
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-
     @classmethod
     def settle(cls, columns: tuple[str, ...], seen: Any, weights: Array, settings: Settings) -> Self:
         """From what was seen of the columns, and the weight of each class."""
-        ...
-
-    def bind(self, table: Table) -> BlockScorer:
-        """Read the columns of a table; the result adds their evidence, block by block."""
-        ...
-
-    def only(self, column: str) -> Self:
-        """The belief about one of the columns: its evidence alone, and all of them add up to the whole.
-
-        Where columns depend on each other (`Chained`), it is the evidence of the column given the known ones before
-        it, and reads these, too.
-        """
         ...
 
 
@@ -269,7 +261,7 @@ class Whole(Protocol):
 class GivenOthers(Protocol):
     """For each of some rows what is believed of a column given the row's other cells, as a family of that column."""
 
-    def given_others(self, table: Table, column: str, rows: NDArray[np.intp]) -> Iterator[FittedFamily]: ...
+    def given_others(self, table: Table, column: str, rows: Index) -> Iterator[FittedFamily]: ...
 
 
 @runtime_checkable

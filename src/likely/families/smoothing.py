@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, did_you_mean, listed
-from likely.numerics import is_between
+from likely.numerics import is_between, log_of
 
 NUMBER = (int, float, np.integer, np.floating)
 
@@ -93,6 +93,12 @@ class MEstimate:
 Smoothing = Laplace | MEstimate
 
 
+def log_share(part: Array, total: Array, size: Array | int) -> Array:
+    """log(part / total), pseudo-counts being in both; even shares among `size` values where there is nothing."""
+    even = np.broadcast_to(1.0 / np.maximum(size, 1), part.shape).copy()
+    return log_of(np.divide(part, total, out=even, where=np.broadcast_to(total > 0.0, part.shape)))
+
+
 def totals_without_one(smoothing: Smoothing, values: Sequence[Hashable]) -> Array:
     """All pseudo-counts together if one of the values did not exist: one total for each value."""
     pseudo, fewer = smoothing.pseudo_counts(values), smoothing.pseudo_counts(values[1:])
@@ -111,12 +117,17 @@ def smoothing_by_column(given: object, columns: Sequence[str], *, auto: bool = F
         given = 1.0
     if not isinstance(given, Mapping):
         return dict.fromkeys(columns, _smoothing(given))
+    refuse_unknown_columns("smoothing", given, columns, "column of the model")
+    return {name: _smoothing(given.get(name, 1.0)) for name in columns}
+
+
+def refuse_unknown_columns(option: str, given: Iterable[str], columns: Sequence[str], what: str) -> None:
+    """Raise where an option names columns that there are not."""
     known = set(columns)
     strange = [name for name in given if name not in known]
     if strange:
         hint = did_you_mean(str(strange[0]), columns)
-        raise SettingsError(f"smoothing names {listed(strange)}, which is no column of the model.{hint}")
-    return {name: _smoothing(given.get(name, 1.0)) for name in columns}
+        raise SettingsError(f"{option} names {listed(strange)}, which is no {what}.{hint}")
 
 
 def _is_auto(given: object) -> bool:
@@ -132,6 +143,6 @@ def _smoothing(given: object) -> Smoothing:
     raise SettingsError(f"smoothing is {given!r}, but it is a number, Laplace(γ), MEstimate(m) or a mapping by column.")
 
 
-def _refuse_negative(name: str, value: Any) -> None:
+def _refuse_negative(name: str, value: object) -> None:
     if not isinstance(value, NUMBER) or not (isinstance(value, bool) or is_between(value, 0.0, LARGEST)):
         raise SettingsError(f"{name} is {value!r}, but smoothing is a finite number from 0 up.")

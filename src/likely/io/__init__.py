@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from likely.io.file_table import FileTable, FileWarning, open_table
     from likely.io.sources import looks_like_files
-    from likely.io.table import FileTable, FileWarning, open_table
 
 _HOME = {
-    "FileTable": "likely.io.table",
-    "FileWarning": "likely.io.table",
+    "FileTable": "likely.io.file_table",
+    "FileWarning": "likely.io.file_table",
     "looks_like_files": "likely.io.sources",
-    "open_table": "likely.io.table",
+    "open_table": "likely.io.file_table",
 }
 
 __all__ = ["FileTable", "FileWarning", "looks_like_files", "open_table"]
@@ -23,4 +23,5 @@ def __getattr__(name: str) -> object:
     """Reading needs Arrow, which takes a moment to import: whoever only writes, or shows help, does without."""
     if name not in _HOME:
         raise AttributeError(f"module 'likely.io' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    found: object = vars(import_module(_HOME[name]))[name]
+    return found

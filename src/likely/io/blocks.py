@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from likely.arrays import Int64, UInt8
-from likely.errors import FileError, Setting
+from likely.errors import FileError, Message, Setting
 from likely.io import scan
 from likely.io.dialect import Dialect
-from likely.io.faults import REJECTING, Fault, Rejects, structural
-from likely.io.sources import Source
+from likely.io.sources import REJECTING, Fault, Rejects, Source
 from likely.io.streams import TextBytes
 
 BLOCK = 1 << 24
@@ -20,6 +22,31 @@ LONGEST_RECORD = 1 << 27
 NONE = np.zeros(0, dtype=np.int64)
 MOST_REJECTS = 0.5
 """If more than this part of the first block is bad, it is not the lines that are wrong but how they are read."""
+SHOWN_BYTES = 400
+
+
+class Scanned(NamedTuple):
+    """What a scan found, see `scan.CODE` and the places after it."""
+
+    code: int
+    end: int
+    records: int
+    lines: int
+    quote_line: int
+    cells: int
+    high: int
+    is_open: int
+    blank: int
+
+
+def scan_text(
+    text: UInt8 | bytes, dialect: Dialect, n_columns: int = -1, *, final: bool = True, multiline: bool = True,
+    blank: int = -1, starts: Int64 = NONE, counts: Int64 = NONE,
+) -> Scanned:  # fmt: skip
+    """Check text from the beginning of a record on; see `scan.scan` for what is asked and answered."""
+    cells = np.frombuffer(text, dtype=np.uint8) if isinstance(text, bytes) else text
+    answer = scan.scan(cells, *dialect.codes, n_columns, final, multiline, dialect.trim, blank, starts, counts)
+    return Scanned(*answer.tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +90,7 @@ class Blocks:
 
     def __iter__(self) -> Iterator[Block]:
         first = True
-        with TextBytes(self.source, self.dialect.encoding, self._at.offset) as stream:
+        with closing(TextBytes(self.source, self.dialect.encoding, self._at.offset)) as stream:
             rest, wanted = b"", self.size
             while True:
                 more = stream.read(wanted)
@@ -93,18 +120,18 @@ class Blocks:
         good: list[memoryview] = []
         left_out: list[tuple[int, int]] = []
         while True:
-            answer = scan_records(cells[used:], self.dialect, self.n_columns, final, at.blank, plain=plain and not used)
-            end = used + int(answer[scan.END])
-            good.append(text[used:end])
-            records, high = records + int(answer[scan.RECORDS]), high | int(answer[scan.HIGH])
-            line_before, used = at.line, end
-            at.line += int(answer[scan.LINES])
-            at.blank = -1 if answer[scan.BLANK] < 0 else 0
-            code = int(answer[scan.CODE])
+            found = scan_records(cells[used:], self.dialect, self.n_columns, final, at.blank, plain=plain and not used)
+            good.append(text[used : used + found.end])
+            records, high = records + found.records, high | found.high
+            line_before, used = at.line, used + found.end
+            at.line += found.lines
+            at.blank = -1 if found.blank < 0 else 0
             length = line_length(data, used)
-            if code == scan.FINE or (self.rejects is not None and not final and not line_ends(data, used + length)):
+            if found.code == scan.FINE or (
+                self.rejects is not None and not final and not line_ends(data, used + length)
+            ):
                 break
-            reason, remedy = structural(code, answer, self.dialect, self.n_columns, line_before)
+            reason, remedy = structural(found, self.dialect, self.n_columns, line_before)
             self._refuse(reason, remedy, data[used : used + length], self.rejects)
             left_out.append((records, 1))
             used, at.line, at.blank = used + length, at.line + 1, -1
@@ -134,12 +161,9 @@ class Blocks:
     def _refuse_mostly_bad(self, block: Block) -> None:
         bad = len(block.left_out)
         if bad > MOST_REJECTS * (bad + block.records):
-            raise FileError(
-                f"{self.source.name}: {bad:,} of the first {bad + block.records:,} lines are bad, so the file is "
-                f"probably not one with {self.dialect.describe()}; say how it is written, as in ",
-                Setting("delimiter", ";"),
-                ".",
-            )
+            many = f"{self.source.name}: {bad:,} of the first {bad + block.records:,} lines are bad"
+            why = f", so the file is probably not one with {self.dialect.describe()}; say how it is written, as in "
+            raise FileError(many, why, Setting("delimiter", ";"), ".")
 
 
 def is_plain(data: bytes, dialect: Dialect) -> bool:
@@ -149,25 +173,24 @@ def is_plain(data: bytes, dialect: Dialect) -> bool:
     return b"\r" not in data or data.count(b"\r") == data.count(b"\r\n")
 
 
-def scan_records(cells: UInt8, dialect: Dialect, n_columns: int, final: bool, blank: int = -1, *, plain: bool) -> Int64:
+def scan_records(
+    cells: UInt8, dialect: Dialect, n_columns: int, final: bool, blank: int = -1, *, plain: bool
+) -> Scanned:
     """Check text from the beginning of a record on: quickly where it is plain, with care otherwise."""
-    if not plain or n_columns < 2:
-        return _careful(cells, dialect, n_columns, final, blank)
-    words = cells[: len(cells) // scan.WORD * scan.WORD].view(np.uint64)
-    quick = scan.scan_plain(cells, words, dialect.codes[0], n_columns)
-    end = int(quick[scan.END])
-    if end == len(cells):
-        return quick
-    rest = _careful(cells[end:], dialect, n_columns, final, blank)
-    for place in (scan.END, scan.RECORDS, scan.LINES):
-        rest[place] += quick[place]
-    rest[scan.QUOTE_LINE] += quick[scan.LINES]
-    rest[scan.HIGH] |= quick[scan.HIGH]
-    return rest
-
-
-def _careful(cells: UInt8, dialect: Dialect, n_columns: int, final: bool, blank: int) -> Int64:
-    return scan.scan(cells, *dialect.codes, n_columns, final, dialect.multiline, dialect.trim, blank, NONE, NONE)
+    end = lines = 0
+    if plain and n_columns >= 2:
+        words = cells[: len(cells) // scan.WORD * scan.WORD].view(np.uint64)
+        quick = Scanned(*scan.scan_plain(cells, words, dialect.codes[0], n_columns).tolist())
+        end, lines = quick.end, quick.lines
+        if end == len(cells):
+            return quick
+    rest = scan_text(cells[end:], dialect, n_columns, final=final, multiline=dialect.multiline, blank=blank)
+    if not end:
+        return rest
+    return rest._replace(
+        end=end + rest.end, records=quick.records + rest.records, lines=lines + rest.lines,
+        quote_line=lines + rest.quote_line, high=quick.high | rest.high,
+    )  # fmt: skip
 
 
 def line_length(data: bytes, start: int) -> int:
@@ -183,6 +206,52 @@ def line_length(data: bytes, start: int) -> int:
 def line_ends(data: bytes, end: int) -> bool:
     """Whether a line that stops here is whole; after a lone return at the very end a newline may follow."""
     return end < len(data) or data[end - 1 : end] == b"\n"
+
+
+# What is wrong with a record, and what to do.
+
+
+def structural(found: Scanned, dialect: Dialect, n_columns: int, line: int) -> tuple[str, str]:
+    """Reason and remedy for a fault that the scan found; `line` is the line before the block."""
+    quote_line = line + found.quote_line + 1
+    delimiter = {"\t": "tab", " ": "space"}.get(dialect.delimiter, repr(dialect.delimiter))
+    length = "short" if found.cells < n_columns else "long"
+    cells = f"{found.cells} cell{'s' * (found.cells != 1)} where the header has {n_columns}, so it is too {length}"
+    no_quotes = Message("close it, or say ", Setting("quote", ""))
+    doubled = "close the cell, double a quote inside it, or say "
+    records = "holds whole lines with as many cells as there are columns, as if a quote was never closed"
+    damaged = "the file is damaged, binary, or in another encoding, such as "
+    return {
+        scan.CELLS: (cells, REJECTING),
+        scan.AFTER_QUOTE: (
+            f"text follows the quote that closes a cell (opened in line {quote_line})",
+            Message(doubled, Setting("escape", "\\"), " if backslashes escape"),
+        ),
+        scan.UNCLOSED: (f"the quote opened in line {quote_line} is never closed", no_quotes),
+        scan.NUL: ("there is a NUL byte", Message(damaged, Setting("encoding", "utf-16"))),
+        scan.SPACE_QUOTE: (
+            f"spaces stand before a quote after the {delimiter}",
+            Message("remove them, or say ", Setting("quote", ""), " if quotes are ordinary characters"),
+        ),
+        scan.LOOKS_UNCLOSED: (
+            f"the cell in quotes from line {quote_line} on {records}",
+            Message("close it, or say ", Setting("multiline", True), " if that is one cell"),
+        ),
+        scan.BLANK_LINE: (
+            "a blank line stands among the lines of a single column: it may be a gap or nothing",
+            'write "" for a gap, or remove the blank lines',
+        ),
+    }[found.code]
+
+
+def first_fault(body: bytes, dialect: Dialect, name: str, skip: int) -> FileError | None:
+    """What the scan of a text finds wrong first, whatever the number of its columns."""
+    found = scan_text(body, dialect)
+    if found.code == scan.FINE:
+        return None
+    reason, remedy = structural(found, dialect, -1, skip)
+    text = body[found.end :][:SHOWN_BYTES].decode("utf-8", "replace").splitlines()[0]
+    return Fault(name, skip + found.lines + 1, reason, text, remedy).error()
 
 
 # Single records of a checked text: where they stand, and what their cells say.
@@ -208,53 +277,34 @@ def split_record(record: str, dialect: Dialect) -> list[Cell]:
         while dialect.trim and record[i : i + 1] == " ":
             i += 1
         quoted = bool(dialect.quote) and record[i : i + 1] == dialect.quote
-        text, i = _quoted(record, i + 1, dialect) if quoted else _bare(record, i, dialect)
+        text, i = _cell(record, i + quoted, dialect.quote if quoted else dialect.delimiter, dialect, quoted)
         cells.append(Cell(text, quoted))
         if i >= len(record):
             return cells
         i += 1
 
 
-def _bare(record: str, i: int, dialect: Dialect) -> tuple[str, int]:
-    if not dialect.escape:
-        end = record.find(dialect.delimiter, i)
-        end = len(record) if end < 0 else end
-        return record[i:end], end
+def _cell(record: str, i: int, end: str, dialect: Dialect, quoted: bool) -> tuple[str, int]:
+    """The text from a place up to a mark that ends it, and the place behind the cell; a doubled quote is one."""
+    stop = re.compile("|".join(re.escape(mark) for mark in (end, dialect.escape) if mark))
     text = ""
-    while i < len(record) and record[i] != dialect.delimiter:
-        i += record[i] == dialect.escape
-        text += record[i : i + 1]
-        i += 1
-    return text, i
-
-
-def _quoted(record: str, i: int, dialect: Dialect) -> tuple[str, int]:
-    text = ""
-    while i < len(record):
-        char = record[i]
-        if dialect.escape and char == dialect.escape:
-            text += record[i + 1 : i + 2]
-            i += 2
-        elif char == dialect.quote and record[i + 1 : i + 2] == dialect.quote:
-            text += char
-            i += 2
-        elif char == dialect.quote:
-            return text, i + 1
-        else:
-            text += char
-            i += 1
-    return text, i
+    while True:
+        found = stop.search(record, i)
+        if found is None:
+            return text + record[i:], len(record)
+        text, i = text + record[i : found.start()], found.end()
+        if found.group() == end and not (quoted and record[i : i + 1] == end):
+            return text, i if quoted else i - 1
+        text, i = text + record[i : i + 1], i + 1
 
 
 def each_record(data: bytes, dialect: Dialect, most: int) -> Iterator[tuple[int, list[Cell]]]:
     """The line (counted from 0) and the cells of the first records, up to the first that is not well formed."""
-    starts, counts = np.zeros(most + 1, dtype=np.int64), np.zeros(most + 1, dtype=np.int64)
-    array = np.frombuffer(data, dtype=np.uint8)
-    answer = scan.scan(array, *dialect.codes, -1, True, True, dialect.trim, -1, starts, counts)
-    found = int(answer[scan.RECORDS])
-    ends = [*starts[1:found].tolist(), int(answer[scan.END])]
+    starts = np.zeros(most + 1, dtype=np.int64)
+    found = scan_text(data, dialect, starts=starts, counts=starts.copy())
+    ends = [*starts[1 : found.records].tolist(), found.end]
     line = at = 0
-    for start, end in zip(starts[:found].tolist(), ends, strict=True):
+    for start, end in zip(starts[: found.records].tolist(), ends, strict=True):
         line += count_lines(data[at:start])
         at = start
         # Blank lines after a record belong to none.
@@ -268,10 +318,8 @@ def count_lines(data: bytes) -> int:
 
 def locate(block: Block, record: int, dialect: Dialect) -> tuple[int, str]:
     """The line in the file and the text of a record of a block."""
-    data = np.frombuffer(block.data, dtype=np.uint8)
     starts = np.zeros(record + 1, dtype=np.int64)
-    answer = scan.scan(data, *dialect.codes, -1, True, True, dialect.trim, -1, starts, starts.copy())
-    start, end = int(starts[record]), int(answer[scan.END])
-    lines = count_lines(block.data[:start])
+    end = scan_text(block.data, dialect, starts=starts, counts=starts.copy()).end
+    start = int(starts[record])
     gone = sum(lines_out for before, lines_out in block.left_out if before <= record)
-    return block.line + lines + gone + 1, block.data[start:end].decode("utf-8", "replace")
+    return block.line + count_lines(block.data[:start]) + gone + 1, block.data[start:end].decode("utf-8", "replace")

@@ -4,43 +4,37 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.json as pjson
 
-from likely.errors import FileError, Message, Setting, missing_columns
+from likely.errors import FileError, Message, Setting
 from likely.io.blocks import count_lines
-from likely.io.faults import REJECTING, Fault, Rejects, shown
 from likely.io.scan import TOO_DEEP, is_deep
-from likely.io.sources import Place, Source, Wanted
+from likely.io.sources import Fault, Piece, Place, Rejects, Source, TableFile, Wanted, shown
 from likely.io.streams import RawBytes, TextBytes, find_encoding, named_encoding
 
 HEAD = 1 << 22
 BLOCK = 1 << 23
 LONGEST_LINE = 1 << 27
 MOST_BAD = 100
+SHOWN_BYTES = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPiece:
+@dataclass(frozen=True)
+class JsonPiece(Piece):
     """Whole lines of a file."""
 
-    source: Source
     data: bytes
     types: pa.Schema
     every_key: bool
     line: int
-    after: Place
-    share: float
     rejects: Rejects | None
-
-    @property
-    def n_rows(self) -> int:
-        return sum(1 for line in self.data.splitlines() if line.strip())
 
     def read(self) -> pa.Table:
         try:
@@ -65,8 +59,8 @@ class JsonPiece:
             if not reason:
                 good.append(line)
                 continue
-            text = line[:1000].decode("utf-8", "replace")
-            fault = Fault(self.source.name, self.line + number + 1, reason, text, REJECTING)
+            text = line[:SHOWN_BYTES].decode("utf-8", "replace")
+            fault = Fault(self.source.name, self.line + number + 1, reason, text)
             if self.rejects is None:
                 raise fault.error()
             self.rejects.add(fault)
@@ -87,10 +81,8 @@ class JsonPiece:
             return f"an object {{…}} is needed, not {shown(str(found))}"
         strange = [key for key in found if key not in self.types.names]
         if strange and self.every_key:
-            return Message(
-                f"the key {strange[0]!r} is in no line looked at before; name the keys that you want with ",
-                Setting("columns"),
-            )
+            why = f"the key {strange[0]!r} is in no line looked at before; name the keys that you want with "
+            return Message(why, Setting("columns"))
         try:
             rows = parse(line + b"\n", self.types, "ignore").num_rows
         except pa.ArrowInvalid as error:
@@ -98,12 +90,12 @@ class JsonPiece:
         return "" if rows == 1 else "one line must hold one object"
 
 
-class JsonFile:
+class JsonFile(TableFile):
     """One file of JSON lines."""
 
     def __init__(self, source: Source, encoding: str | None, rejects: Rejects | None, columns: tuple[str, ...] | None):
         self.source, self._rejects, self._columns = source, rejects, columns
-        with RawBytes(source) as raw:
+        with closing(RawBytes(source)) as raw:
             start = raw.read(1 << 16)
         if not start.strip():
             raise FileError(f"{source.name} is empty; a table of JSON lines needs at least one object.")
@@ -111,25 +103,18 @@ class JsonFile:
             raise FileError(f"{source.name} is a JSON array; write one object per line (JSON lines), without brackets.")
         named = None if encoding is None else named_encoding(encoding)
         self._encoding, note = (named, "") if named else find_encoding(start, [], source)
-        self.notes: tuple[str, ...] = (note,) if note else ()
+        self.notes = (note,) if note else ()
         self.names = tuple(self.schema().names)
 
-    @property
-    def types(self) -> Mapping[str, str]:
-        return {field.name: str(field.type) for field in self.schema()}
-
     def schema(self) -> pa.Schema:
-        return pa.schema([_widened(field) for field in self.sample().schema])
-
-    def late_changes(self) -> Mapping[str, str]:
-        return {}
+        return pa.schema([(field.name, _widened(field.type)) for field in self._sample.schema])
 
     def sample(self) -> pa.Table:
         return self._sample
 
     @cached_property
     def _sample(self) -> pa.Table:
-        with TextBytes(self.source, self._encoding) as stream:
+        with closing(TextBytes(self.source, self._encoding)) as stream:
             head = stream.read(HEAD)
         if len(head) == HEAD:
             head = head[: head.rfind(b"\n") + 1] or head
@@ -140,25 +125,23 @@ class JsonFile:
             except pa.ArrowInvalid as error:
                 bad = _first_bad(lines)
                 if self._rejects is None:
-                    text = lines[bad][:1000].decode("utf-8", "replace")
+                    text = lines[bad][:SHOWN_BYTES].decode("utf-8", "replace")
                     reason = TOO_DEEP if is_deep(lines[bad]) else _plain(error)
-                    raise Fault(self.source.name, bad + 1, reason, text, REJECTING).error() from None
+                    raise Fault(self.source.name, bad + 1, reason, text).error() from None
                 lines[bad] = b""  # lines keep their numbers
         raise FileError(f"{self.source.name}: too many of the first lines are no JSON objects of one kind.")
 
     def pieces(self, wanted: Wanted, place: Place) -> Iterator[JsonPiece]:
-        unknown = [name for name in wanted if name not in self.names]
-        if unknown:
-            raise missing_columns(unknown, self.names)
-        fields = {field.name: field for field in self.schema()}
-        types = pa.schema([pa.field(n, pa.float64() if k == "number" and _is_number(fields[n]) else fields[n].type)
-                           for n, k in wanted.items()])  # fmt: skip
+        known = {field.name: field.type for field in self.schema()}
+        numbers = {name for name, kind in wanted.items() if kind == "number" and _is_number(known[name])}
+        types = {name: pa.float64() if name in numbers else known[name] for name in wanted}
         # Keys that were not asked for must still be known ones, unless the user chose columns.
-        types = types if self._columns is not None else _with_others(types, fields)
-        offset, line = place.offset, place.line
-        with TextBytes(self.source, self._encoding, offset) as stream:
-            rest = b""
-            while True:
+        every_key = self._columns is None
+        types = types | {name: kind for name, kind in known.items() if every_key and name not in types}
+        schema, size = pa.schema(types), max(self.source.size, 1)
+        offset, line, rest, final = place.offset, place.line, b"", False
+        with closing(TextBytes(self.source, self._encoding, offset)) as stream:
+            while not final:
                 more = stream.read(BLOCK)
                 final = len(more) < BLOCK
                 data = rest + more
@@ -168,14 +151,11 @@ class JsonFile:
                 data, rest = data[:cut], data[cut:]
                 offset += len(data)
                 after = Place(place.file, offset, line + count_lines(data))
-                if data.strip():
-                    share = min(offset / max(self.source.size, 1), 1.0)
-                    every = self._columns is None
-                    piece = JsonPiece(self.source, data, types, every, line, after, share, self._rejects)
-                    yield piece
+                rows = sum(map(bool, map(bytes.strip, data.splitlines())))
+                if rows:
+                    share = min(offset / size, 1.0)
+                    yield JsonPiece(self.source, rows, after, share, data, schema, every_key, line, self._rejects)
                 line = after.line
-                if final:
-                    return
 
 
 def parse(data: bytes, types: pa.Schema | None, others: str) -> pa.Table:
@@ -191,37 +171,29 @@ def parse(data: bytes, types: pa.Schema | None, others: str) -> pa.Table:
     )
 
 
-def _with_others(types: pa.Schema, fields: Mapping[str, pa.Field]) -> pa.Schema:
-    return pa.schema([*types, *(field for name, field in fields.items() if name not in types.names)])
+def _widened(kind: pa.DataType) -> pa.DataType:
+    """Nothing may be followed by text, and a time by other words."""
+    return pa.string() if pa.types.is_null(kind) or pa.types.is_timestamp(kind) else kind
 
 
-def _widened(field: pa.Field) -> pa.Field:
-    """Whole numbers may be followed by broken ones, and nothing by text."""
-    if pa.types.is_null(field.type):
-        return pa.field(field.name, pa.string())
-    if pa.types.is_timestamp(field.type):
-        return pa.field(field.name, pa.string())
-    return field
-
-
-def _is_number(field: pa.Field) -> bool:
-    return bool(pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _first_bad(lines: list[bytes]) -> int:
     """The first line with which the lines up to it cannot be read."""
-    low, high = 0, len(lines)
-    while high - low > 1:
-        middle = (low + high) // 2
+
+    def fails(last: int) -> bool:
         try:
-            parse(b"\n".join(lines[:middle]) + b"\n", None, "infer")
-            low = middle
+            parse(b"\n".join(lines[: last + 1]) + b"\n", None, "infer")
         except pa.ArrowInvalid:
-            high = middle
-    return low
+            return True
+        return False
+
+    return bisect_left(range(len(lines) - 1), True, key=fails)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands there twice")

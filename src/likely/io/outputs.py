@@ -16,8 +16,12 @@ from typing import IO, NamedTuple
 
 from likely.errors import FileError, NoSuchFile
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    BINARY = os.O_BINARY
+else:
     from fcntl import LOCK_EX, LOCK_NB, flock
+
+    BINARY = 0
 
 MARK = ".unfinished-"
 """Part of the name of a file that is still being written."""
@@ -46,7 +50,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     refuse_place(path)
     if is_stream(path):
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)), "wb") as stream:
+        with open(os.open(path, os.O_WRONLY | os.O_APPEND | BINARY), "wb") as stream:
             yield stream
         return
     target = Path(os.path.realpath(path))
@@ -238,18 +242,13 @@ def refuse(outputs: Sequence[Output], inputs: Iterable[PathName] = ()) -> None:
 
 def kind_of(path: PathName) -> str | None:
     """What a file seems to hold, by its first bytes; None if there is no such file, or nothing in it."""
-    try:
-        with open(path, "rb") as file:
-            start = file.read(LOOKED)
-    except FileNotFoundError:
-        return None
+    start = _first_bytes(path, LOOKED)
     if not start:
         return None
     for mark, kind in _BINARY:
         if start.startswith(mark):
             return kind
-    wide = start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if b"\0" in start and not wide:
+    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return OTHER
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     return next((kind for pattern, kind in _WRITTEN if pattern.match(text)), TEXT)
@@ -279,12 +278,16 @@ def _is_ours(places: PathName) -> bool:
     """Whether the places of a checkpoint may be written here."""
     if is_stream(places):  # to look into a pipe would be to wait for ever
         return False
+    return _first_bytes(places, len(PLACES_MARK)) in (b"", PLACES_MARK)
+
+
+def _first_bytes(path: PathName, n: int) -> bytes:
+    """The beginning of a file; nothing if there is none."""
     try:
-        with open(places, "rb") as file:
-            start = file.read(len(PLACES_MARK))
+        with open(path, "rb") as file:
+            return file.read(n)
     except FileNotFoundError:
-        return True
-    return start in (b"", PLACES_MARK)
+        return b""
 
 
 def _purpose(output: Output) -> str:

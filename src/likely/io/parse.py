@@ -6,22 +6,31 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from likely.errors import FileError, Message, PythonOnly, Setting, say_kind, say_type
+from likely.errors import (
+    FileError,
+    Message,
+    PythonOnly,
+    Setting,
+    SettingsError,
+    did_you_mean,
+    say_kind,
+    say_type,
+)  # fmt: skip
 from likely.io import scan
 from likely.io.blocks import Block, count_lines, locate
 from likely.io.dialect import FALSE, NUMBER_GAPS, TRUE, Dialect
-from likely.io.faults import Fault, Rejects, shown
-from likely.io.types import CellType
+from likely.io.sources import Fault, Rejects, Wanted, shown
 
-Wanted = Mapping[str, "CellType | Category"]
-Category = str
+CellType = Literal["integer", "number", "truth", "date", "time", "text"]
+CELL_TYPES: tuple[CellType, ...] = get_args(CellType)
 CATEGORY = "category"
 """Text as codes into its distinct values: what nominal columns are read as."""
 
@@ -33,12 +42,18 @@ NUMERIC = ("integer", "number")
 MOST_BAD = 10_000
 """More bad cells in one block are no slips: the column is something else."""
 SPELT = {
-    "integer": "a whole number",
-    "number": "a number",
-    "truth": "true or false",
-    "date": "a date",
-    "time": "a time",
-}
+    "integer": "a whole number", "number": "a number", "truth": "true or false", "date": "a date", "time": "a time",
+}  # fmt: skip
+
+
+def checked_types(given: Mapping[str, str]) -> dict[str, CellType]:
+    """Types as a user names them."""
+    known = {str(cell_type): cell_type for cell_type in CELL_TYPES}
+    for name, kind in given.items():
+        if kind not in CELL_TYPES:
+            hint = did_you_mean(str(kind), CELL_TYPES)
+            raise SettingsError(f"types gives {name!r} the type {kind!r}; they are {', '.join(CELL_TYPES)}.{hint}")
+    return {name: known[kind] for name, kind in given.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,43 +76,40 @@ def read_block(block: Block, layout: Layout, wanted: Wanted) -> ReadRows:
     """The wanted columns of a block: quickly, or cell by cell where something is unusual."""
     refuse_bad_text(block)
     data = _text(block, layout.dialect)
-    types = {name: ARROW[kind] for name, kind in wanted.items()}
     # Arrow reads 0x1F as a whole number; one byte is sought first because that is many times as quick.
     risky = "integer" in wanted.values() and any(x in data and b"0" + x in data for x in (b"x", b"X"))
     try:
-        table = None if risky else _parse(data, layout, types, layout.dialect.gaps)
+        types = {name: ARROW[kind] for name, kind in wanted.items()}
+        table = None if risky else _parse(block, data, layout, types)
     except pa.ArrowInvalid:
         table = None
     bad: dict[int, Fault] = {}
     if table is None or _holds_infinity(table, wanted):
         table, bad = _read_with_care(block, data, layout, wanted)
-    elif table.num_rows != block.records:
-        raise _miscounted(block, table.num_rows)
     return ReadRows(_without_empty(table, data, wanted, layout.dialect), bad)
 
 
-def without_bad(rows: pa.Table, bad: Mapping[int, Fault], rejects: Rejects | None) -> pa.Table:
-    """The rows without the bad ones, if these may be left out."""
+def leave_out(bad: Mapping[int, Fault], rejects: Rejects | None, *tables: pa.Table) -> list[pa.Table]:
+    """Tables of the same rows without the bad ones, if these may be left out; else the first is an error."""
     if not bad:
-        return rows
+        return list(tables)
     if rejects is None:
         raise bad[min(bad)].error()
-    return rows.filter(pa.array(~np.isin(np.arange(rows.num_rows), list(bad))))
+    rejects.extend(bad[row] for row in sorted(bad))
+    return [rows.filter(pa.array(~np.isin(np.arange(rows.num_rows), list(bad)))) for rows in tables]
 
 
-def read_text(block: Block, layout: Layout, names: Sequence[str], *, gaps: bool) -> pa.Table:
-    """Columns as they are written; with `gaps`, what spells a gap is null."""
+def read_text(block: Block, layout: Layout, names: Sequence[str]) -> pa.Table:
+    """Columns as they are written; what spells a gap is null."""
     refuse_bad_text(block)
     data = _text(block, layout.dialect)
-    table = _parse(data, layout, dict.fromkeys(names, pa.string()), layout.dialect.gaps if gaps else None)
-    if table.num_rows != block.records:
-        raise _miscounted(block, table.num_rows)
-    return _without_empty(table, data, dict.fromkeys(names, "text"), layout.dialect) if gaps else table
+    table = _parse(block, data, layout, dict.fromkeys(names, pa.string()))
+    return _without_empty(table, data, dict.fromkeys(names, "text"), layout.dialect)
 
 
-def _parse(data: bytes, layout: Layout, types: Mapping[str, pa.DataType], gaps: Sequence[str] | None) -> pa.Table:
+def _parse(block: Block, data: bytes, layout: Layout, types: Mapping[str, pa.DataType]) -> pa.Table:
     dialect = layout.dialect
-    return pcsv.read_csv(
+    table = pcsv.read_csv(
         pa.BufferReader(data),
         read_options=pcsv.ReadOptions(use_threads=False, column_names=layout.names, block_size=len(data) + 1),
         parse_options=pcsv.ParseOptions(
@@ -112,28 +124,31 @@ def _parse(data: bytes, layout: Layout, types: Mapping[str, pa.DataType], gaps: 
             check_utf8=False,  # done for the whole block
             column_types=types,
             include_columns=list(types),
-            null_values=list(gaps or ()),
-            strings_can_be_null=gaps is not None,
+            null_values=list(dialect.gaps),
+            strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             true_values=list(TRUE),
             false_values=list(FALSE),
             decimal_point=dialect.decimal,
         ),
     )
+    if table.num_rows != block.records:
+        lines = f"{block.source.name}, lines {block.line + 1} to {block.last_line}: "
+        counts = f"{block.records} records were counted, but {table.num_rows} were read; please report this file, "
+        raise FileError(lines, counts, "and say ", Setting("delimiter"), " and ", Setting("quote"), " to go on.")
+    return table
 
 
 def _read_with_care(block: Block, data: bytes, layout: Layout, wanted: Wanted) -> tuple[pa.Table, dict[int, Fault]]:
     """Every cell that is no text looked at on its own, so that bad ones can be named."""
     plain = {name: ARROW[kind] for name, kind in wanted.items() if kind in ("text", CATEGORY)}
-    table = _parse(data, layout, dict.fromkeys(wanted, pa.string()) | plain, layout.dialect.gaps)
-    if table.num_rows != block.records:
-        raise _miscounted(block, table.num_rows)
+    table = _parse(block, data, layout, dict.fromkeys(wanted, pa.string()) | plain)
     bad: dict[int, tuple[str, str, str]] = {}
     columns = []
     for name, kind in wanted.items():
         column = table.column(name)
         if name not in plain:
-            column, faults = _cells(column, kind, layout.dialect)
+            column, faults = read_cells(column, kind, layout.dialect)
             for row, text in faults.items():
                 bad.setdefault(row, (name, kind, text))
         columns.append(column)
@@ -143,10 +158,10 @@ def _read_with_care(block: Block, data: bytes, layout: Layout, wanted: Wanted) -
     return pa.table(columns, names=list(wanted)), found
 
 
-def _cells(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> tuple[pa.ChunkedArray, dict[int, str]]:
+def read_cells(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> tuple[pa.ChunkedArray, dict[int, str]]:
     """A column of strings as another type, and the cells that spell nothing of it."""
     encoded = pc.dictionary_encode(column.combine_chunks())
-    read: list[Any] = []
+    read: list[Value] = []
     wrong: set[int] = set()
     for place, text in enumerate(encoded.dictionary.to_pylist()):
         try:
@@ -163,12 +178,14 @@ def _cells(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> tuple[pa.Chu
     return pa.chunked_array([values.take(encoded.indices)], ARROW[kind]), faults
 
 
+Value = int | float | date | None
+
 _FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _LARGEST = 2**63
 
 
-def read_cell(text: str, kind: str, dialect: Dialect) -> Any:
+def read_cell(text: str, kind: str, dialect: Dialect) -> Value:
     """One cell as a value, None for a gap; ValueError if it spells no value of that kind."""
     bare = text.strip()
     if not bare or bare in dialect.gaps or (kind in NUMERIC and bare in NUMBER_GAPS):
@@ -178,7 +195,8 @@ def read_cell(text: str, kind: str, dialect: Dialect) -> Any:
             raise ValueError(text)
         return bare in TRUE
     if kind in ("date", "time"):
-        return pa.scalar(bare).cast(ARROW[kind]).as_py()
+        moment: date = pa.scalar(bare).cast(ARROW[kind]).as_py()
+        return moment
     if kind == "integer":
         if not _INTEGER.fullmatch(bare) or not -_LARGEST <= int(bare) < _LARGEST:
             raise ValueError(text)
@@ -230,15 +248,10 @@ def _without_empty(table: pa.Table, data: bytes, wanted: Wanted, dialect: Dialec
     if not quote or quote not in data or quote * 2 not in data:
         return table
     for place, (name, kind) in enumerate(wanted.items()):
-        if kind == "text":
-            column = table.column(place)
-            table = table.set_column(
-                place, name, pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-            )
-        elif kind == CATEGORY:
+        if kind in ("text", CATEGORY):
             column = table.column(place).cast(pa.string())
             column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-            table = table.set_column(place, name, column.dictionary_encode())
+            table = table.set_column(place, name, column.dictionary_encode() if kind == CATEGORY else column)
     return table
 
 
@@ -263,21 +276,6 @@ def refuse_bad_text(block: Block) -> None:
             block.data.decode("utf-8")
         except UnicodeDecodeError as error:
             line = block.line + count_lines(block.data[: error.start]) + sum(n for _, n in block.left_out) + 1
-            byte = block.data[error.start]
-            raise FileError(
-                f"{block.source.name}, line {line}: the byte {byte:#x} is no UTF-8, unlike all before it; "
-                "name the encoding of the file, as in ",
-                Setting("encoding", "cp1252"),
-                ", or mend the line.",
-            ) from None
-
-
-def _miscounted(block: Block, rows: int) -> FileError:
-    return FileError(
-        f"{block.source.name}, lines {block.line + 1} to {block.last_line}: {block.records} records were counted, but "
-        f"{rows} were read; please report this file, and say ",
-        Setting("delimiter"),
-        " and ",
-        Setting("quote"),
-        " to go on.",
-    )
+            why = f"{block.source.name}, line {line}: the byte {block.data[error.start]:#x} is no UTF-8, "
+            what = "unlike all before it; name the encoding of the file, as in "
+            raise FileError(why, what, Setting("encoding", "cp1252"), ", or mend the line.") from None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Int64, UInt8
+from likely.arrays import Int64, UInt8, UInt64
 
 NEWLINE, RETURN, SPACE = 10, 13, 32
 
@@ -38,18 +37,9 @@ def _marks(delimiter: int, quote: int, escape: int) -> UInt8:
 
 @numba.njit(nogil=True, cache=True)
 def scan(  # noqa: C901, PLR0915  # one loop over the bytes; cut into functions it would lose its state, and its speed
-    data: UInt8,
-    delimiter: int,
-    quote: int,
-    escape: int,
-    n_columns: int,
-    final: bool,
-    multiline: bool,
-    trim: bool,
-    blank: int,
-    starts: Int64,
-    counts: Int64,
-) -> Int64:
+    data: UInt8, delimiter: int, quote: int, escape: int, n_columns: int, final: bool, multiline: bool, trim: bool,
+    blank: int, starts: Int64, counts: Int64,
+) -> Int64:  # fmt: skip
     """Scan whole records; stop at the first fault, or when `starts` is full if it has any room at all.
 
     A quote opens a cell only at its very beginning, a doubled one inside stands for itself, and after the closing
@@ -201,7 +191,7 @@ def _places(word: np.uint64, pattern: np.uint64) -> np.uint64:
 
 
 @numba.njit(nogil=True, cache=True)
-def scan_plain(data: UInt8, words: NDArray[np.uint64], delimiter: int, n_columns: int) -> Int64:
+def scan_plain(data: UInt8, words: UInt64, delimiter: int, n_columns: int) -> Int64:
     """The same for text of two or more columns without quotes, escapes, NULs and lone returns; eight bytes at a time.
 
     `words` are the same bytes as whole words. At a record with another number of cells it stops, for `scan` to say
@@ -282,7 +272,7 @@ def is_deep(text: bytes) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_deep(text: NDArray[np.uint8], most: int) -> bool:
+def _is_deep(text: UInt8, most: int) -> bool:
     """A text ends at its line at the latest, and what is open stays open in the next one, as parsers take it."""
     depth, at, n = 0, 0, len(text)
     while at < n:

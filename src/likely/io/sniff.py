@@ -1,25 +1,29 @@
-"""How a delimited text is written, found from its head: delimiter, quotes, lines before the header."""
+"""How a delimited text is written, found from some of it: delimiter, quotes, header, decimal mark, types of columns."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from likely.errors import FileError, SchemaError, Setting, listed
+from likely.errors import FileError, Message, SchemaError, Setting, listed, one_of, say_type
 from likely.io import scan
-from likely.io.blocks import Cell, count_lines, each_record
-from likely.io.dialect import GAPS, NUMBER_GAPS, Dialect, ReadOptions
-from likely.io.faults import first_fault
+from likely.io.blocks import Cell, count_lines, each_record, first_fault, scan_text
+from likely.io.dialect import FALSE, GAPS, NUMBER_GAPS, TRUE, Dialect, ReadOptions
+from likely.io.parse import CellType
 
 DELIMITERS = (",", ";", "\t", "|")
-MANNERS = (('"', ""), ('"', "\\"), ("'", ""))
-LOOKED = 1000
+QUOTINGS = (('"', ""), ('"', "\\"), ("'", ""))
+MOST_RECORDS = 1000
 """Records that are looked at."""
+LOCATED = 50
+"""Of so many it is known in which line they begin: no table has more lines before its header."""
 HALF = 0.5
 SPACED_LINES = 50
 COMMENT = ("#", "%", "//")
@@ -56,63 +60,57 @@ class Trial:
         return self.width > 1 and self.share > HALF, self.sound, self.first == 0, self.share
 
 
-def sniff(head: bytes, whole: bool, wishes: ReadOptions, encoding: str, name: str) -> tuple[Dialect, int]:
+def sniff(head: bytes, whole: bool, options: ReadOptions, encoding: str, name: str) -> tuple[Dialect, int]:
     """The dialect but for decimals and header, and the number of columns."""
-    wishes, said = _said_in_file(head, wishes)
-    skip = said if wishes.skip is None else wishes.skip
+    options, said = _said_in_file(head, options)
+    skip = said if options.skip is None else options.skip
     body = head[after_lines(head, skip) :]
     if not body.strip():
         raise FileError(f"{name} holds no text after {skip} lines." if skip else f"{name} is empty; it has no header.")
-    trials = sorted(_trials(body, whole, wishes, encoding), key=lambda trial: trial.rank, reverse=True)
+    trials = sorted(_trials(body, whole, options, encoding), key=lambda trial: trial.rank, reverse=True)
     best = trials[0]
     if best.width == 1:
         for trial in trials:
             fault = None if trial.sound else first_fault(body, trial.dialect, name, skip)
             if fault is not None:
                 raise fault
-        best = _single_column(best, body, wishes, name)
-    elif wishes.delimiter is None:
+        best = _single_column(best, body, options, name)
+    elif options.delimiter is None:
         _refuse_rivals(best, trials, name)
-    before = best.first if wishes.skip is None and wishes.header is not False else 0
+    before = best.first if options.skip is None and options.header is not False else 0
     if before and not _is_preamble(best, body):
         return replace(best.dialect, skip=skip), best.counts[0]
     return replace(best.dialect, skip=skip + (best.lines[before] if before else 0)), best.width
 
 
-def _trials(body: bytes, whole: bool, wishes: ReadOptions, encoding: str) -> Iterator[Trial]:
-    delimiters = DELIMITERS if wishes.delimiter is None else (wishes.delimiter,)
-    manners = [
-        (quote if wishes.quote is None else wishes.quote, escape if wishes.escape is None else wishes.escape)
-        for quote, escape in MANNERS
+def _trials(body: bytes, whole: bool, options: ReadOptions, encoding: str) -> Iterator[Trial]:
+    gaps = GAPS if options.gaps is None else options.gaps
+    delimiters = DELIMITERS if options.delimiter is None else (options.delimiter,)
+    quotings = [
+        (quote if options.quote is None else options.quote, escape if options.escape is None else options.escape)
+        for quote, escape in QUOTINGS
     ]
-    # Backslashes escape only where one stands before a quote; apostrophes quote only where nothing else does.
-    backslashes, double = b'\\"' in body, b'"' in body
-    for quote, escape in dict.fromkeys(manners):
-        if wishes.escape is None and escape and not backslashes:
+    for quote, escape in dict.fromkeys(quotings):
+        # Backslashes escape only where one stands before a quote; apostrophes quote only where nothing else does.
+        if options.escape is None and escape and b'\\"' not in body:
             continue
-        if wishes.quote is None and quote == "'" and double:
+        if options.quote is None and quote == "'" and b'"' in body:
             continue
         for delimiter in delimiters:
-            if delimiter in (quote, escape):
-                continue
-            gaps = GAPS if wishes.gaps is None else wishes.gaps
-            dialect = Dialect(delimiter, encoding, quote, escape, gaps=gaps, multiline=wishes.multiline, trim=False)
-            trial = _try(body, whole, dialect)
-            if trial.width > 1 and _spaced(body, trial.dialect):
-                trial = _try(body, whole, replace(dialect, trim=True))
-            yield trial
+            if delimiter not in (quote, escape):
+                dialect = Dialect(delimiter, encoding, quote, escape, gaps=gaps, multiline=options.multiline)
+                trial = _try(body, whole, dialect)
+                spaced = trial.width > 1 and _spaced(body, trial.dialect)
+                yield _try(body, whole, replace(dialect, trim=True)) if spaced else trial
 
 
 def _try(body: bytes, whole: bool, dialect: Dialect) -> Trial:
-    starts, counts = np.zeros(LOOKED, dtype=np.int64), np.zeros(LOOKED, dtype=np.int64)
-    array = np.frombuffer(body, dtype=np.uint8)
-    answer = scan.scan(array, *dialect.codes, -1, whole, True, dialect.trim, -1, starts, counts)
-    found = int(answer[scan.RECORDS])
-    sound = bool(answer[scan.CODE] in (scan.FINE, scan.NUL))
-    if not whole and not found and answer[scan.OPEN]:
-        sound = False
-    lines = [count_lines(body[:start]) for start in starts[: min(found, 50)].tolist()]
-    return Trial(dialect, tuple(counts[:found].tolist()), tuple(lines + [0] * (found - len(lines))), sound)
+    starts, counts = np.zeros(MOST_RECORDS, dtype=np.int64), np.zeros(MOST_RECORDS, dtype=np.int64)
+    found = scan_text(body, dialect, final=whole, starts=starts, counts=counts)
+    n = found.records
+    sound = found.code in (scan.FINE, scan.NUL) and (whole or n > 0 or not found.is_open)
+    lines = [count_lines(body[:start]) for start in starts[: min(n, LOCATED)].tolist()]
+    return Trial(dialect, tuple(counts[:n].tolist()), tuple(lines + [0] * (n - len(lines))), sound)
 
 
 def _spaced(body: bytes, dialect: Dialect) -> bool:
@@ -131,59 +129,45 @@ def _refuse_rivals(best: Trial, trials: list[Trial], name: str) -> None:
     others = [t for t in trials if t.dialect.delimiter != best.dialect.delimiter and t.rank == best.rank]
     if others:
         both = " and ".join(repr(trial.dialect.delimiter) for trial in (best, others[0]))
-        raise FileError(
-            f"{name}: {both} fit equally well as delimiters; say which it is, as in ", Setting("delimiter", ";"), "."
-        )
+        why = f"{name}: {both} fit equally well as delimiters; say which it is, as in "
+        raise FileError(why, Setting("delimiter", ";"), ".")
 
 
 _SIGN = re.compile(r"[^\w\s\"'.+-]")
 
 
-def _single_column(trial: Trial, body: bytes, wishes: ReadOptions, name: str) -> Trial:
+def _single_column(trial: Trial, body: bytes, options: ReadOptions, name: str) -> Trial:
     """One column is believed only if nothing in the file looks like a delimiter."""
-    if wishes.delimiter is not None:
+    if options.delimiter is not None:
         return trial
-    lines = [line for line in body.decode("utf-8", "replace").splitlines()[:LOOKED] if line.strip()]
+    lines = [line for line in body.decode("utf-8", "replace").splitlines()[:MOST_RECORDS] if line.strip()]
     bare = [re.sub(r'"(?:[^"]|"")*"', "x", line) for line in lines]
     words = {len(line.split()) for line in bare}
     if len(words) == 1 and words.pop() > 1:
-        raise FileError(
-            f"{name}: no delimiter was found, but spaces cut every line alike; say ",
-            Setting("delimiter", " "),
-            " or '\\t'.",
-        )
+        why = f"{name}: no delimiter was found, but spaces cut every line alike; say "
+        raise FileError(why, Setting("delimiter", " "), " or '\\t'.")
     for sign in sorted(set(_SIGN.findall(bare[0]))):
         if len(bare) > 1 and {line.count(sign) for line in bare} == {bare[0].count(sign)}:
-            raise FileError(
-                f"{name}: no usual delimiter was found; say ", Setting("delimiter", sign), " if it is that."
-            )
+            why = f"{name}: no usual delimiter was found; say "
+            raise FileError(why, Setting("delimiter", sign), " if it is that.")
     found = [mark for mark in DELIMITERS if any(mark in line for line in bare)]
     if found:
-        raise FileError(
-            f"{name}: {found[0]!r} stands in some lines, but most have no delimiter; name it, as in ",
-            Setting("delimiter", found[0]),
-            ", or put the cells of a single column in quotes.",
-        )
+        why = f"{name}: {found[0]!r} stands in some lines, but most have no delimiter; name it, as in "
+        raise FileError(why, Setting("delimiter", found[0]), ", or put the cells of a single column in quotes.")
     return trial
 
 
-def _said_in_file(head: bytes, wishes: ReadOptions) -> tuple[ReadOptions, int]:
+def _said_in_file(head: bytes, options: ReadOptions) -> tuple[ReadOptions, int]:
     """The line `sep=;` that spreadsheets write, and the number of lines that it takes."""
     said = re.match(rb"sep=([^\w\r\n])\r?\n", head)
-    if said and wishes.skip is None and wishes.delimiter in (None, said.group(1).decode("latin-1")):
-        return replace(wishes, delimiter=said.group(1).decode("latin-1")), 1
-    return wishes, 0
+    if said and options.skip is None and options.delimiter in (None, said.group(1).decode("latin-1")):
+        return replace(options, delimiter=said.group(1).decode("latin-1")), 1
+    return options, 0
 
 
 def after_lines(head: bytes, lines: int) -> int:
     """Where the text goes on after so many lines."""
-    place = 0
-    for _ in range(lines):
-        found = re.compile(rb"\r\n|\n|\r").search(head, place)
-        if found is None:
-            return len(head)
-        place = found.end()
-    return place
+    return sum(map(len, head.splitlines(keepends=True)[:lines]))
 
 
 def _is_preamble(trial: Trial, body: bytes) -> bool:
@@ -198,69 +182,48 @@ def _is_comment(cells: list[Cell]) -> bool:
 
 # Whether the first record holds the names of the columns, and which names these are.
 
-NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 
 Records = list[tuple[int, list[Cell]]]
 
 
-def find_header(records: Records, dialect: Dialect, wishes: ReadOptions, preamble: bool, name: str) -> bool:
+def find_header(records: Records, dialect: Dialect, options: ReadOptions, preamble: bool, name: str) -> bool:
     """Whether the first record is a header; refuses where that would be a guess."""
-    if wishes.header is not None:
-        return wishes.header
-    line = records[0][0] + dialect.skip + 1
+    if options.header is not None:
+        return options.header
+    where, count = f"{name}, line {records[0][0] + dialect.skip + 1}", " with the number of lines before the header."
     if preamble:
-        raise FileError(
-            f"{name}, line {line}: whether this is the header cannot be told, because the lines before it are no "
-            "records; say ",
-            Setting("skip"),
-            " with the number of lines before the header.",
-        )
+        why = ": whether this is the header cannot be told, because the lines before it are no records; say "
+        raise FileError(where, why, Setting("skip"), count)
     first, body = records[0][1], [cells for _, cells in records[1:] if len(cells) == len(records[0][1])]
     evidence = _evidence(first, body, dialect)
-    if evidence > 0:
-        return True
+    if evidence > 0 or (evidence < 0 and options.names is not None):
+        return evidence > 0
     if evidence < 0:
-        if wishes.names is not None:
-            return False
-        raise FileError(
-            f"{name}, line {line}: the first record looks like data and not like names of columns "
-            f"({listed([cell.text for cell in first])}); say ",
-            Setting("header", False),
-            " or ",
-            Setting("names", ...),
-            ", or ",
-            Setting("header", True),
-            " if so.",
-        )
-    if wishes.names is not None:
-        raise FileError(
-            f"{name}: whether its first record is a header cannot be told; say ",
-            Setting("header", True),
-            " or ",
-            Setting("header", False),
-            ".",
-        )
+        why = f": the first record looks like data and not like names of columns ({listed([c.text for c in first])})"
+        no_header = Setting("header", False), " or ", Setting("names", ...)
+        raise FileError(where, why, "; say ", *no_header, ", or ", Setting("header", True), " if so.")
+    if options.names is not None:
+        why = f"{name}: whether its first record is a header cannot be told; say "
+        raise FileError(why, one_of("header", True, False), ".")
     if first[0].text.startswith(COMMENT):
-        raise FileError(
-            f"{name}, line {line}: this may be the header or a comment; say ",
-            Setting("skip"),
-            " with the number of lines before the header.",
-        )
+        raise FileError(where, ": this may be the header or a comment; say ", Setting("skip"), count)
     return True
 
 
 def _evidence(first: list[Cell], body: list[list[Cell]], dialect: Dialect) -> int:
     """1 if some column of numbers has a word on top, −1 if the top is just like the rest, else 0."""
-    numbers, repeated, known = 0, 0, 0
+    numbers = repeated = known = 0
     missing = {*dialect.gaps, *NUMBER_GAPS}
     for place, top in enumerate(first):
         below = [cells[place].text for cells in body if cells[place].text not in missing]
-        if below and all(NUMBER.fullmatch(text) for text in below):
-            if top.text not in missing and not NUMBER.fullmatch(top.text):
+        is_number = _NUMBER.fullmatch(top.text) is not None
+        if not body:
+            numbers += is_number
+        elif below and all(_NUMBER.fullmatch(text) for text in below):
+            if top.text not in missing and not is_number:
                 return 1
-            numbers += bool(NUMBER.fullmatch(top.text))
-        elif not body:
-            numbers += bool(NUMBER.fullmatch(top.text))
+            numbers += is_number
         elif below:
             known += 1
             repeated += top.text in below
@@ -270,29 +233,154 @@ def _evidence(first: list[Cell], body: list[list[Cell]], dialect: Dialect) -> in
 
 
 def column_names(
-    first: list[Cell] | None, width: int, wishes: ReadOptions, name: str, line: int
+    first: list[Cell] | None, width: int, options: ReadOptions, name: str, line: int
 ) -> tuple[tuple[str, ...], str]:
     """The names of the columns, and a note where one had to be made up."""
-    if wishes.names is not None:
-        names, note = wishes.names, ""
+    if options.names is not None:
+        names, note = options.names, ""
         if len(names) != width:
-            raise SchemaError(
-                f"{name} has {width} columns, but ", Setting("names"), f" gives {len(names)}; give one for each."
-            )
+            given = f" gives {len(names)}; give one for each."
+            raise SchemaError(f"{name} has {width} columns, but ", Setting("names"), given)
     elif first is None:
         names, note = tuple(f"x{place}" for place in range(width)), ""
     else:
         names = tuple(cell.text.strip() or f"x{place}" for place, cell in enumerate(first))
-        made_up = [given for given, cell in zip(names, first, strict=True) if not cell.text.strip()]
+        made_up = [made for made, cell in zip(names, first, strict=True) if not cell.text.strip()]
         note = f"{name}: columns without a name are called {listed(made_up)}" if made_up else ""
         if len(made_up) == width:
             raise SchemaError(f"{name}, line {line}: no column has a name; give them with ", Setting("names", ...), ".")
-    double = [given for given, times in Counter(names).items() if times > 1]
+    double = [called for called, times in Counter(names).items() if times > 1]
     if double:
-        raise SchemaError(
-            f"{name}, line {line}: several columns are called {listed(double)}; rename them in the file, or give all "
-            "names with ",
-            Setting("names", ...),
-            ".",
-        )
+        why = f"{name}, line {line}: several columns are called {listed(double)}; rename them in the file, or give all "
+        raise SchemaError(why, "names with ", Setting("names", ...), ".")
     return names, note
+
+
+# What the cells of a column spell: whole numbers, numbers, truths, dates, or just text.
+
+INTEGER = r"^\s*-?(0|[1-9][0-9]{0,18})\s*$"
+DIGITS = r"^\s*[+-]?[0-9]+\s*$"
+PADDED = r"^\s*[+-]?0[0-9]+\s*$"
+NUMBER = r"^\s*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Inf|INF|infinity|Infinity))\s*$"
+COMMA_NUMBER = r"^\s*[+-]?([0-9]+,?[0-9]*|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+THOUSANDS = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+\s*$"
+GROUPED = r"^\s*[+-]?[0-9]{1,3}(\.[0-9]{3})+\s*$"
+PARTS = r"^\s*[+-]?([0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?|[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?)\s*$"
+PARTED = rf"({PARTS})|({NUMBER})|({COMMA_NUMBER})"
+FRACTION = r"[.][0-9]|[0-9][.]"
+DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
+MOSTLY = 0.9
+ENOUGH = 20
+"""Of so many cells nine in ten must be numbers to make the others look like slips."""
+
+
+@dataclass(frozen=True, slots=True)
+class InferredType:
+    """A type, and a note where the reader should know of something."""
+
+    type: CellType
+    note: str = ""
+    mostly_numbers: bool = False
+
+
+def infer_type(column: pa.ChunkedArray, name: str, decimal: str) -> InferredType:
+    """The type of a column of strings (null for a gap) that were looked at."""
+    known = column.drop_null()
+    words = _without_number_gaps(known)
+    if not len(known):
+        return InferredType("text")
+    if len(words) and _all(words, NUMBER if decimal == "." else COMMA_NUMBER):
+        return _number(words, name)
+    note = ""
+    if len(words) < len(known):
+        soft = pc.unique(known.filter(pc.is_in(known, pa.array(NUMBER_GAPS, column.type)))).to_pylist()
+        what = f"column {name!r}: {_quoted(soft)} is a category there, not a gap; "
+        note = Message(what, Setting("na"), " can say otherwise")
+    elif bool(pc.all(pc.is_in(known, pa.array(TRUE + FALSE, column.type))).as_py()):
+        return InferredType("truth")
+    if _all(known, DATE) and _casts(known, pa.date32()):
+        return InferredType("date")
+    if _all(known, TIME) and _casts(known, pa.timestamp("us")):
+        return InferredType("time")
+    odd = _mostly_numbers(words, name, decimal)
+    return InferredType("text", odd or note, mostly_numbers=bool(odd) and len(words) >= ENOUGH)
+
+
+def _without_number_gaps(known: pa.ChunkedArray) -> pa.ChunkedArray:
+    return known.filter(pc.invert(pc.is_in(known, pa.array(NUMBER_GAPS, known.type))))
+
+
+def find_decimal(columns: Mapping[str, pa.ChunkedArray], file: str) -> str:
+    """The decimal mark of a file, from columns of strings; refuses where comma and point both make sense."""
+    commas: list[str] = []
+    unclear: list[str] = []
+    points: list[str] = []
+    for name, column in columns.items():
+        known = _without_number_gaps(column.drop_null())
+        if not len(known):
+            continue
+        if _all(known, NUMBER):
+            if _any(known, FRACTION):
+                points.append(name)
+        elif _all(known, COMMA_NUMBER):
+            with_comma = known.filter(pc.match_substring(known, ","))
+            (unclear if _all(with_comma, THOUSANDS) else commas).append(name)
+        elif _all(known, PARTED):
+            parted = repr(known.filter(pc.match_substring_regex(known, PARTS))[0].as_py())
+            why = f"{file}: column {name!r} parts thousands, as in {parted}; remove these marks from the file, or say "
+            raise FileError(why, say_type(name, "text"), " to keep it as written.")
+    if commas and points:
+        if all(_all(columns[name].drop_null(), GROUPED) for name in points):
+            why = f"{file}: column {points[0]!r} has points as in 1.500 and column {commas[0]!r} has commas; "
+            remedy = "remove the points between thousands, or say "
+            raise FileError(why, remedy, one_of("decimal", ".", ","), ".")
+        why = f"{file}: column {commas[0]!r} has decimal commas and column {points[0]!r} decimal points; say which "
+        raise FileError(why, "it is with ", one_of("decimal", ",", "."), ", then the other column is read as text.")
+    if unclear and not commas:
+        why = f"{file}: the commas of column {unclear[0]!r} may be decimal or part thousands; say "
+        as_text = say_type(unclear[0], "text")
+        raise FileError(why, Setting("decimal", ","), " for the first, or ", as_text, " to keep it as written.")
+    return "," if commas else "."
+
+
+def _number(known: pa.ChunkedArray, name: str) -> InferredType:
+    if not _all(known, DIGITS):
+        return InferredType("number")
+    if _any(known, PADDED):
+        why = f"column {name!r} is text, because leading zeros as in 007 would be lost in numbers"
+        return InferredType("text", Message(f"{why}; ", say_type(name, "number"), " reads it as numbers"))
+    fits = _casts(known, pa.int64())
+    if not _all(known, INTEGER):
+        return InferredType("number" if fits else "text", f"column {name!r} has very long whole numbers")
+    too_long = f"column {name!r} is text, because its whole numbers are too long to be kept exactly"
+    return InferredType("integer") if fits else InferredType("text", too_long)
+
+
+def _mostly_numbers(known: pa.ChunkedArray, name: str, decimal: str) -> str:
+    fits = pc.match_substring_regex(known, NUMBER if decimal == "." else COMMA_NUMBER)
+    if not len(known) or pc.mean(fits).as_py() < MOSTLY:
+        return ""
+    odd = pc.unique(known.filter(pc.invert(fits))).to_pylist()
+    what = f"column {name!r} is text: mostly numbers, but also {_quoted(odd)}; "
+    return Message(what, Setting("na"), " makes such cells gaps")
+
+
+def _quoted(values: Sequence[object]) -> str:
+    return ", ".join(repr(value) for value in values[:3]) + (", …" if len(values) > 3 else "")
+
+
+def _all(column: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(column, pattern), min_count=0).as_py())
+
+
+def _any(column: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(column, pattern), min_count=0).as_py())
+
+
+def _casts(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    try:
+        pc.utf8_trim_whitespace(column).cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -7,30 +7,24 @@ import gzip
 import io
 import re
 import zlib
-from types import TracebackType
-from typing import Any, Self
+from contextlib import closing
 
 from likely.errors import FileError, Message, Setting, SettingsError, did_you_mean
 from likely.io.sources import Source
 
 PIECE = 1 << 20
-BOM = b"\xef\xbb\xbf"
+BOM = codecs.BOM_UTF8
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 def packing(source: Source) -> str:
     """How a file is compressed, by its first bytes: "gzip", "zstd" or nothing."""
-    start = first_bytes(source, 4)
-    return "gzip" if start.startswith(GZIP) else "zstd" if start == ZSTD else ""
-
-
-def first_bytes(source: Source, n: int) -> bytes:
-    """The first bytes on the disk, packed or not."""
     try:
         with source.path.open("rb") as file:
-            return file.read(n)
+            start = file.read(len(ZSTD))
     except OSError as error:
         raise FileError(f"{source.name} cannot be opened: {error.strerror or error}.") from None
+    return "gzip" if start.startswith(GZIP) else "zstd" if start == ZSTD else ""
 
 
 class RawBytes:
@@ -40,7 +34,7 @@ class RawBytes:
         self.source = source
         self.packing = packing(source)
         self._disk = open(source.path, "rb")  # noqa: SIM115
-        self._file: Any = self._disk
+        self._file: io.BufferedReader | gzip.GzipFile = self._disk
         if self.packing == "gzip":
             self._file = gzip.GzipFile(fileobj=self._disk)
         elif self.packing == "zstd":
@@ -52,11 +46,8 @@ class RawBytes:
         """So many bytes, fewer only at the end."""
         try:
             found = bytes(self._file.read(n))
-            while found and len(found) < n:  # streams may give less than they have
-                more = self._file.read(n - len(found))
-                if not more:
-                    break
-                found += more
+            while found and len(found) < n and (more := self._file.read(n - len(found))):
+                found += more  # streams may give less than they have
             return found
         except (OSError, EOFError, zlib.error) as error:
             raise FileError(
@@ -66,23 +57,14 @@ class RawBytes:
     def seek(self, offset: int) -> None:
         """Go on at a place; what is packed has to be read up to there."""
         if not self.packing:
-            self._file.seek(offset)
+            self._disk.seek(offset)
             return
-        while offset > 0:
-            passed = len(self.read(min(offset, PIECE)))
-            if not passed:
-                return
-            offset -= passed
+        while offset > 0 and (passed := self.read(min(offset, PIECE))):
+            offset -= len(passed)
 
     def close(self) -> None:
         self._file.close()
         self._disk.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 class TextBytes:
@@ -91,6 +73,7 @@ class TextBytes:
     def __init__(self, source: Source, encoding: str, offset: int = 0) -> None:
         self.source, self.encoding = source, encoding
         self._raw = RawBytes(source)
+        self.close = self._raw.close
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("strict")
         self._waiting = b""
         self._lines, self._begun = 0, False
@@ -114,42 +97,26 @@ class TextBytes:
         buffer.write(self._waiting)
         while buffer.tell() < n:
             raw = self._raw.read(PIECE)
-            text = self._decode(raw)
-            buffer.write(text.encode("utf-8"))
+            buffer.write(self._decode(self._decoder, raw).encode("utf-8"))
             if not raw:
                 break
-        found = buffer.getvalue()
-        return self._cut(found, n)
+        return self._cut(buffer.getvalue(), n)
 
     def _cut(self, found: bytes, n: int) -> bytes:
         self._waiting = found[n:]
         return found[:n]
 
-    def _decode(self, raw: bytes) -> str:
-        assert self._decoder is not None
+    def _decode(self, decoder: codecs.IncrementalDecoder, raw: bytes) -> str:
         try:
-            text = self._decoder.decode(raw, final=not raw)
+            text = decoder.decode(raw, final=not raw)
         except (UnicodeDecodeError, UnicodeEncodeError) as error:
             line = self._lines + 1 + raw[: error.start].count(b"\n")
-            raise FileError(
-                f"{self.source.name}, about line {line}: the bytes are no {self.encoding} ({error.reason}); "
-                "name the right encoding, as in ",
-                Setting("encoding", "latin-1"),
-                ".",
-            ) from None
+            why = f"{self.source.name}, about line {line}: the bytes are no {self.encoding} ({error.reason}); "
+            raise FileError(why, "name the right encoding, as in ", Setting("encoding", "latin-1"), ".") from None
         if not self._begun and text:
             self._begun, text = True, text.removeprefix("\ufeff")
         self._lines += text.count("\n")
         return text
-
-    def close(self) -> None:
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 # Which encoding a text has: seen by its marks, proved by its validity, or supposed and said so.
@@ -162,18 +129,8 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 KNOWN = (
-    "utf-8",
-    "utf-16",
-    "cp1252",
-    "latin-1",
-    "cp1250",
-    "cp1251",
-    "shift_jis",
-    "gb18030",
-    "euc-kr",
-    "koi8-r",
-    "mac-roman",
-)
+    "utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp1251", "shift_jis", "gb18030", "euc-kr", "koi8-r", "mac-roman",
+)  # fmt: skip
 WESTERN_LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœ"
 WESTERN_SIGNS = "€£§°²³½«»‘’“”–—…•©®™´¡¿·ºª¼¾µ×\u00a0"
 NUL_SHARE = 0.3
@@ -209,26 +166,17 @@ def find_encoding(head: bytes, probes: list[bytes], source: Source) -> tuple[str
     if all(_is_utf8(piece) for piece in pieces):
         return "utf-8", ""
     if all(_is_western(piece) for piece in pieces):
-        return (
-            "cp1252",
-            EncodingNote(
-                f"{name} is not UTF-8 and is read as cp1252 (Windows, Western Europe): say ",
-                Setting("encoding"),
-                " if it is not",
-            ),
-        )
-    raise FileError(
-        f"{name}, line {_bad_line(source)}: these bytes are no UTF-8, and which encoding the file has cannot be told; "
-        f"name it, as in ",
-        Setting("encoding", "cp1251"),
-        f" (others: {', '.join(KNOWN[2:])}), or mend the line.",
-    )
+        supposed = f"{name} is not UTF-8 and is read as cp1252 (Windows, Western Europe): say "
+        return "cp1252", EncodingNote(supposed, Setting("encoding"), " if it is not")
+    where, others = f"{name}, line {_bad_line(source)}: ", f" (others: {', '.join(KNOWN[2:])}), or mend the line."
+    why = "these bytes are no UTF-8, and which encoding the file has cannot be told; name it, as in "
+    raise FileError(where, why, Setting("encoding", "cp1251"), others)
 
 
 def _bad_line(source: Source) -> int:
     """The first line that is not UTF-8."""
     lines, decoder = 1, codecs.getincrementaldecoder("utf-8")("strict")
-    with RawBytes(source) as raw:
+    with closing(RawBytes(source)) as raw:
         while piece := raw.read(PIECE):
             try:
                 lines += decoder.decode(piece).count("\n")
@@ -242,10 +190,9 @@ def _without_mark(head: bytes) -> str:
     even, odd = head[0::2], head[1::2]
     if len(odd) < 2:
         return ""
-    zeros_even, zeros_odd = even.count(0) / len(even), odd.count(0) / len(odd)
-    if zeros_odd > NUL_SHARE and zeros_even == 0.0:
+    if odd.count(0) > NUL_SHARE * len(odd) and 0 not in even:
         return "utf-16-le"
-    return "utf-16-be" if zeros_even > NUL_SHARE and zeros_odd == 0.0 else ""
+    return "utf-16-be" if even.count(0) > NUL_SHARE * len(even) and 0 not in odd else ""
 
 
 def _is_utf8(piece: bytes) -> bool:
@@ -268,9 +215,7 @@ def _is_western(piece: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     for run in _HIGH.findall(text):
-        letters = [char for char in run if char in WESTERN_LETTERS]
-        if any(char not in WESTERN_LETTERS and char not in WESTERN_SIGNS for char in run):
-            return False
-        if len(letters) > LONGEST_RUN:
+        signs = [char for char in run if char not in WESTERN_LETTERS]
+        if not all(sign in WESTERN_SIGNS for sign in signs) or len(run) - len(signs) > LONGEST_RUN:
             return False
     return True

@@ -29,7 +29,7 @@ JSON = (".jsonl", ".ndjson", ".json")
 PACKED = (".gz", ".zst", ".zstd")
 
 
-def kind_of(name: str) -> str:
+def suffix_of(name: str) -> str:
     """The suffix that says how a file is to be written; refuses one that says nothing."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     packed = bool(suffixes) and suffixes[-1] in PACKED
@@ -47,7 +47,7 @@ def table_writer(out: str | Path | IO[bytes], *, kind: str | None = None, guard:
     A file appears only when all is written. A binary stream gets the rows as they come (CSV unless `kind` says else).
     """
     if isinstance(out, (str, Path)):
-        suffix = kind or kind_of(str(out))
+        suffix = kind or suffix_of(str(out))
         with (
             whole_file(Path(out)) as file,
             _packed(file, Path(out).suffix.lower()) as target,

@@ -20,10 +20,9 @@ from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
 from likely.models.prediction import Decides
-from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
-from likely.table import as_table
+from likely.table import Labelling, RowsLike, Weights, as_table
 
 USUAL_FOLDS = 5
 

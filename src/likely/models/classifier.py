@@ -20,12 +20,12 @@ from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import persistence, prediction
-from likely.models.protocols import KeepsLearned, Labelling, RowsLike, Weights
+from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
 from likely.store import Reader
-from likely.store.labels import unsaved_type
-from likely.table import Labels, Table, as_table, labels_of
+from likely.store.class_labels import unsaved_type
+from likely.table import Labelling, Labels, RowsLike, Table, Weights, as_table, labels_of
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
 

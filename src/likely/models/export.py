@@ -19,7 +19,7 @@ from likely.errors import SettingsError, listed
 from likely.families.protocol import FittedFamily, HasParameters, HasTokens, Parameter, SQLNode, WritesSQL
 from likely.families.tempered import bare
 from likely.io.outputs import Output, refuse, write_whole
-from likely.io.write import kind_of, table_writer
+from likely.io.write import suffix_of, table_writer
 from likely.models.evidence.explain import SEPARATOR, term_table
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.sql import evidence_query
@@ -62,7 +62,7 @@ def export_file(
     elif kind == "sql":
         _write(target, scoring_query(classifier.model_, table))
     elif isinstance(target, Path) and kind != "csv":
-        _write_table(classifier, target, kind_of(target.name))
+        _write_table(classifier, target, suffix_of(target.name))
     elif kind == "csv":
         _write_table(classifier, target, ".csv")
     else:

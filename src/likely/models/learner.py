@@ -11,20 +11,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
+from likely.decide import LossLike
 from likely.engines.connections import is_relation
 from likely.engines.in_place import counted_schema, further_task, task_in_place
-from likely.engines.memory import Recipes, Rows
+from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import (
     Families,
     Task,
     assign,
     kinds_for,
+    preprocessing_in,
     reassign,
-    recipes_for,
-    recipes_in,
     refuse_negative_counts,
     refuse_strings,
     strings_in,
+    tokenizers_for,
 )
 from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Explanation, Nomogram, next_measurement, rank, rank_words
@@ -37,11 +38,10 @@ from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
 from likely.models.prediction import density, ordinary_density
-from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import SchemaLike, TokenizerLike, check_settings
 from likely.scorer import LogJoint, Model, Priors, remaining_priors
 from likely.stats import Summary
-from likely.table import Table, as_table, index_levels
+from likely.table import Labelling, RowsLike, Table, Weights, as_table, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -124,22 +124,22 @@ class Learner(Classifier):
         families, is_sparse = self._families_given(), rows.table.sparse is not None
         assigned = assign(rows.schema, families, self._usual_families(), is_sparse=is_sparse)
         refuse_strings(rows.table, families, assigned)
-        return self._planned(rows, assigned, recipes_for(rows.table, assigned, self.text))
+        return self._planned(rows, assigned, tokenizers_for(rows.table, assigned, self.text))
 
     def _schema_of(self, table: Table, target: str | None) -> Schema:
         return _infer(table, target, self.schema, self._families_given())
 
-    def _planned(self, given: TrainingRows, assigned: Mapping[str, str], recipes: Recipes) -> Task:
+    def _planned(self, given: TrainingRows, assigned: Mapping[str, str], preprocessing: Preprocessing) -> Task:
         refuse_negative_counts(given.table, assigned)
-        rows = Rows(given.table, given.labels.classes, given.labels.codes, given.weight, self.n_jobs, recipes)
+        rows = Rows(given.table, given.labels.classes, given.labels.codes, given.weight, self.n_jobs, preprocessing)
         return Task(rows, given.schema, assigned, given.weight is not None)
 
     def _task_of(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> Task:
         """Further rows, read as the first ones were."""
-        recipes = recipes_in(self.summary_)
+        how = preprocessing_in(self.summary_)
         if is_relation(X):
-            return further_task(X, y, sample_weight, self.schema_, self.families_, recipes)
-        return self._planned(self._further_rows(X, y, sample_weight), self.families_, recipes)
+            return further_task(X, y, sample_weight, self.schema_, self.families_, how)
+        return self._planned(self._further_rows(X, y, sample_weight), self.families_, how)
 
     def _remember(self, task: Task, summary: Summary) -> Self:
         self._remember_columns(counted_schema(task, summary), named=task.rows.table.named)
@@ -305,7 +305,7 @@ class Learner(Classifier):
         check_is_fitted(self)
         return rank_words(self.summary_, column)
 
-    def next_measurement(self, X: RowsLike, loss: object = None) -> pd.DataFrame:
+    def next_measurement(self, X: RowsLike, loss: LossLike | None = None) -> pd.DataFrame:
         """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.
 
         Columns that the table does not have at all are gaps, too. `loss` is a `Loss`, or costs as decisions ×

@@ -12,7 +12,7 @@ from likely.engines.memory import READINGS, Rows
 from likely.engines.plan import Task
 from likely.errors import DataError, SettingsError
 from likely.families import BlockScorer, Family, Settings
-from likely.families.gap import GapFactor
+from likely.families.categorical import GapFactor
 from likely.families.leave_one_out import LeftOut, less
 from likely.families.protocol import LeavesMostOut, LeavesOneOut
 from likely.numerics import log_of, normalise, sums_of_others
@@ -30,7 +30,7 @@ class LeaveOneOut:
         rows = task.rows
         self.classes, self.settings, self.summary = rows.classes, settings, summary
         self.rows = LeftOut(rows.table, rows.y, rows.weight, summary.classes.weights)
-        self.assigned, self.recipes = task.assigned, rows.recipes
+        self.assigned, self.recipes = task.assigned, rows.preprocessing
         self.counted = _is_counted(priors)
         self.smoothed = isinstance(priors, str) and priors == "smoothed"
         self.others = sums_of_others(summary.classes.weights)

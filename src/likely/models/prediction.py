@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags
-from likely.decide import Chosen, Loss, LossMatrix, Novelty, as_loss
+from likely.decide import Chosen, Loss, LossLike, LossMatrix, Novelty, as_loss
 from likely.decide.priors import likelihood_ratios, shifted_prior
-from likely.decide.refusal import checked_novelty
-from likely.decide.scores import Block, Joint, Scores
+from likely.decide.scores import Block, Joint, Scores, checked_novelty
 from likely.explain import Contrast, Explanation
 from likely.explain.contrast import target_and_rivals
-from likely.models.protocols import RowsLike
 from likely.scorer import LogJoint, Model
-from likely.table import GAP, Table
+from likely.table import GAP, RowsLike, Table
 from likely.table.cells import Cells, NumberCells
 
 if TYPE_CHECKING:
@@ -111,7 +109,7 @@ class Decides(Protocol):
     def _prior_shares(self) -> Array: ...
 
 
-def decide(classifier: Decides, X: RowsLike, loss: object, *, novelty: Novelty | None = None) -> AnyArray:
+def decide(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Novelty | None = None) -> AnyArray:
     """The decision of least expected cost for each row; the first of equals.
 
     REFUSED where refusing is cheaper still, and where a row is novel. If neither can be, the array has the
@@ -126,7 +124,7 @@ def decide(classifier: Decides, X: RowsLike, loss: object, *, novelty: Novelty |
     return bound.labelled(chosen.best, ambiguous if novel is None else ambiguous | novel)
 
 
-def risk(classifier: Decides, X: RowsLike, loss: object) -> Array:
+def risk(classifier: Decides, X: RowsLike, loss: LossLike) -> Array:
     """Rows × decisions: what each decision is expected to cost, R(decision | row) = Σ cost · P(truth | row).
 
     Columns are in the order of `loss.options`: the decisions and, if refusing has a price, that price.
@@ -135,7 +133,7 @@ def risk(classifier: Decides, X: RowsLike, loss: object) -> Array:
     return LossMatrix.of(as_loss(loss), classifier.classes_, scores.n_rows).risk(scores)
 
 
-def decisions(classifier: Decides, X: RowsLike, loss: object, *, novelty: Novelty | None = None) -> pd.DataFrame:
+def decisions(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Novelty | None = None) -> pd.DataFrame:
     """A frame with decision, risk and reason: "", "ambiguous" (no decision is cheap enough) or "novel".
 
     The risk of a refusal is its price; without a price, that of the decision that was not taken. A row that is

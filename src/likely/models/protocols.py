@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
-from likely.arrays import AnyArray, Array, ColumnLike, TableLike
+from likely.arrays import AnyArray, Array
 from likely.engines.plan import Task
 from likely.scorer import Scorer
 from likely.stats import Summary
 from likely.store import Reader, Writer
-from likely.table import Table
+from likely.table import Labelling, RowsLike, Weights
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
-
-RowsLike: TypeAlias = TableLike | Table
-"""Rows to predict for: raw, or read already."""
-
-Labelling: TypeAlias = ColumnLike | str
-"""Labels of rows, or the name of the column that holds them."""
-
-Weights: TypeAlias = ColumnLike | float | None
 
 
 class Fitted(Protocol):

@@ -14,11 +14,11 @@ from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presen
 from likely.families.counts import DenseWeights
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.models.protocols import RowsLike
 from likely.naive_bayes.classifier import Rows
 from likely.naive_bayes.discrete import CONSTRAINTS, DiscreteNB, floats_of
 from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
+from likely.table import RowsLike
 
 Shares = PresenceTable | PresenceWeights
 

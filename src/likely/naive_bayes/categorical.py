@@ -20,12 +20,12 @@ from likely.errors import DataError, SettingsError
 from likely.families.categorical import add_lines
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.models.protocols import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.naive_bayes.discrete import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
 from likely.numerics import log_of
 from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import code_bounds, count_code_matrix
+from likely.table import RowsLike
 
 NEGATIVE = "Negative values in data passed to CategoricalNB (input X)."
 

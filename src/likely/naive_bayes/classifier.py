@@ -17,12 +17,11 @@ from likely.errors import DataError, SettingsError
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
 from likely.models import prediction
-from likely.models.protocols import RowsLike
 from likely.numerics import refuse_heavy, together
 from likely.parallel import Adds
 from likely.scorer import LogJoint
 from likely.stats import ClassWeights
-from likely.table import Labels, encode_labels
+from likely.table import Labels, RowsLike, encode_labels
 
 Rows: TypeAlias = "AnyArray | sparse.csr_array"
 Seen = TypeVar("Seen", bound=Adds)

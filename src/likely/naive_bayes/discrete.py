@@ -21,11 +21,11 @@ from likely.families.counts import DenseWeights, SparseWeights, Weights
 from likely.families.multinomial import add_counts, multinomial_weights
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.models.protocols import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes, Rows
 from likely.numerics import log_of
 from likely.stats import FeatureCounts
 from likely.stats.feature_counts import rows_of
+from likely.table import RowsLike
 from likely.table.sparse import as_csr
 
 LEAST_ALPHA = 1e-10

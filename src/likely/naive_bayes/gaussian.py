@@ -17,11 +17,11 @@ from likely.families.gaussian import LOG_ROOT_TAU, add_bells
 from likely.families.gaussian_kernels import PLAIN, add_gaussian
 from likely.families.outcomes import BlockScorer
 from likely.families.uncertainty import Certainty
-from likely.models.protocols import RowsLike
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.numerics import log_of
 from likely.parallel import row_blocks, total
 from likely.stats import Moments
+from likely.table import RowsLike
 
 LEAST_DEVIATION = float(np.finfo(np.float64).tiny)
 """What a constant column without any smoothing gets: the narrowest bell whose height is still a float."""

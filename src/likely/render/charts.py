@@ -9,18 +9,21 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError
-from likely.render.picture import Picture
-from likely.render.style import (
+from likely.render.picture import (
     BLUE,
     FAINT,
     GREEN,
     INK,
     ORANGE,
     VERMILION,
+    Picture,
+    beside,
     colour,
     dashes,
     drawing,
+    head_line,
     in_legend,
+    lines_down,
     named,
     new_figure,
 )
@@ -57,12 +60,11 @@ def heat_map(columns: Sequence[str], excess: Array, most: int = 30) -> Picture:
         axes.set_xticks(range(len(kept)), names, rotation=90)
         axes.set_yticks(range(len(kept)), names)
         axes.tick_params(length=0)
-        for side in ("left", "bottom"):
-            axes.spines[side].set_visible(False)
+        axes.spines[["left", "bottom"]].set_visible(False)
         figure.colorbar(image, ax=axes, label="bits beyond chance", shrink=0.8)
         left = len(columns) - len(kept)
         title = TITLE + (f" (not shown: {left} further columns)" if left else "")
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+        head_line(figure, title)
     description = f"Most in common: {columns[pair[0]]} and {columns[pair[1]]}, {excess[pair]:.3f} bits."
     return Picture(figure, title, description)
 
@@ -84,24 +86,25 @@ def ranking(ranked: pd.DataFrame, most: int = MOST_COLUMNS) -> Picture:
         figure = new_figure(4.2 + 2.6 * len(kinds), 0.24 * max(len(shown), 1) + 1.1)
         panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
         for axes, kind, shade in zip(panels, kinds, (BLUE, ORANGE), strict=False):
-            _panel(axes, shown[kind].to_numpy(dtype=np.float64), RANKING_UNITS[kind], shade)
-        panels[0].set_yticks(range(len(shown)), [named(name, 34) for name in shown["column"]])
-        panels[0].set_ylim(len(shown) - 0.4, -0.6)
+            values = shown[kind].to_numpy(dtype=np.float64)
+            texts = [f"{value:.3g}" if np.isfinite(value) else "∞" for value in values]
+            _bars(axes, values, texts, RANKING_UNITS[kind], shade)
+        lines_down(panels[0], [named(name, 34) for name in shown["column"]])
         left = len(ranked) - len(shown)
         title = "Which columns tell about the class" + (f" (best {len(shown)} of {len(ranked)})" if left else "")
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+        head_line(figure, title)
     return Picture(figure, title, f"Best first: {', '.join(str(name) for name in shown['column'].head(5))}.")
 
 
-def _panel(axes: Axes, values: np.ndarray, unit: str, shade: str) -> None:
+def _bars(axes: Axes, values: Array, texts: Sequence[str], unit: str, shades: str | Sequence[str]) -> None:
+    """A bar to the right for each line, with its text beside it; what is infinite is longer than all others."""
     finite = np.isfinite(values)
     widest = float(values[finite].max(initial=0.0)) or 1.0
     lengths = np.where(finite, values, 1.15 * widest)
-    axes.barh(np.arange(len(values)), lengths, height=0.65, color=shade)
-    for place, (value, length) in enumerate(zip(values, lengths, strict=True)):
-        text = f"{value:.3g}" if np.isfinite(value) else "∞"
-        axes.annotate(text, (length, place), (3, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.set_xlim(0.0, 1.25 * float(lengths.max(initial=widest)))
+    axes.barh(np.arange(len(values)), lengths, height=0.65, color=shades)
+    for place, (text, length) in enumerate(zip(texts, lengths, strict=True)):
+        beside(axes, text, length, place)
+    axes.set_xlim(0.0, 1.3 * float(lengths.max(initial=widest)))
     axes.set_xlabel(unit)
     axes.tick_params(axis="y", length=0)
 
@@ -114,7 +117,6 @@ UNITS = {"error": "error", "log_loss": "log loss in nats", "brier": "Brier score
 def leaderboard(frame: pd.DataFrame, by: str, how: str) -> Picture:
     """From the frame of a comparison: the measure, the difference to the best with its interval, seconds to fit."""
     shown = frame[frame["reason"] == ""]
-    places = np.arange(len(shown))
     shades = [
         GREEN if simple else BLUE if noise else VERMILION
         for simple, noise in zip(shown["simplest"], shown["within_noise"], strict=True)
@@ -122,19 +124,11 @@ def leaderboard(frame: pd.DataFrame, by: str, how: str) -> Picture:
     with drawing():
         figure = new_figure(9.4, 0.34 * len(shown) + 1.9)
         left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(1.0, 1.25, 0.8))
-        values = shown[by].to_numpy(dtype=np.float64)
-        left.barh(places, values, height=0.62, color=shades)
-        _written(left, values, [f"{value:.3g}" for value in values])
-        left.set_xlabel(UNITS[by])
+        values, times = (shown[name].to_numpy(dtype=np.float64) for name in (by, "fit_seconds"))
+        _bars(left, values, [f"{value:.3g}" for value in values], UNITS[by], shades)
         _gaps(middle, shown, shades)
-        times = shown["fit_seconds"].to_numpy(dtype=np.float64)
-        right.barh(places, times, height=0.62, color=FAINT)
-        _written(right, times, [seconds(each) for each in times])
-        right.set_xlabel("seconds to fit")
-        left.set_yticks(places, [named(name, 30) for name in shown.index])
-        left.set_ylim(len(shown) - 0.4, -0.6)
-        for axes in (left, middle, right):
-            axes.tick_params(axis="y", length=0)
+        _bars(right, times, [seconds(each) for each in times], "seconds to fit", FAINT)
+        lines_down(left, [named(name, 30) for name in shown.index])
         figure.suptitle(named(how, 90), x=0.01, ha="left", fontsize=9.0)
         _legend(figure)
     best, simple = str(shown.index[0]), str(shown.index[int(np.argmax(shown["simplest"]))])
@@ -153,18 +147,13 @@ def _legend(figure: Figure) -> None:
     figure.legend(handles=patches, loc="outside lower left", ncols=len(patches))
 
 
-def _written(axes: Axes, values: np.ndarray, texts: list[str]) -> None:
-    for place, (value, text) in enumerate(zip(values, texts, strict=True)):
-        axes.annotate(text, (value, place), (3, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.set_xlim(0.0, 1.35 * (float(values.max(initial=0.0)) or 1.0))
-
-
 def _gaps(axes: Axes, shown: pd.DataFrame, shades: list[str]) -> None:
     axes.axvline(0.0, color=INK, linewidth=0.8)
     for place, (gap, low, high) in enumerate(shown[["difference", "low", "high"]].to_numpy(dtype=np.float64)):
         axes.plot([low, high], [place, place], color=shades[place], linewidth=2.0)
         axes.plot([gap], [place], marker="o", color=shades[place], markersize=5)
     axes.set_xlabel("worse than the best by (95 % interval)")
+    axes.tick_params(axis="y", length=0)
 
 
 # A picture of an evaluation: confusion, calibration, ROC and precision–recall curves.
@@ -208,7 +197,7 @@ def quality(title: str, description: str, table: pd.DataFrame, curves: Curves | 
             panels[1, 1].set_title(f"Precision and recall: mean of average precision {curves.average_precision:.3f}")
             if len(shown) > 1:
                 panels[1, 1].legend(fontsize=8, loc="lower left")
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+        head_line(figure, title)
     return Picture(figure, title, description)
 
 
@@ -234,22 +223,19 @@ def calibration(axes: Axes, bins: pd.DataFrame) -> None:
     weight = bins["weight"].to_numpy(dtype=np.float64)
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1, zorder=0)
     axes.plot(bins["predicted"], bins["observed"], color=BLUE, linewidth=1)
-    axes.scatter(
-        bins["predicted"], bins["observed"], s=12 + 160 * weight / max(weight.max(initial=0.0), 1.0), color=BLUE
-    )
-    axes.set_xlim(-0.02, 1.04)
-    axes.set_ylim(-0.02, 1.04)
-    axes.set_xlabel("probability given to the most probable class")
-    axes.set_ylabel("share that was right")
+    sizes = 12 + 160 * weight / max(weight.max(initial=0.0), 1.0)
+    axes.scatter(bins["predicted"], bins["observed"], s=sizes, color=BLUE)
+    _unit_square(axes, "probability given to the most probable class", "share that was right")
     axes.set_title("Calibration: on the line, probabilities can be believed")
 
 
 def _curves(axes: Axes, points: pd.DataFrame, across: str, up: str, across_label: str, up_label: str) -> None:
     for place, (label, curve) in enumerate(points.groupby("class", sort=False)):
-        axes.plot(
-            curve[across], curve[up], color=colour(place), linestyle=dashes(place), label=in_legend(named(label, 24))
-        )
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.04)
-    axes.set_xlabel(across_label)
-    axes.set_ylabel(up_label)
+        shown = in_legend(named(label, 24))
+        axes.plot(curve[across], curve[up], color=colour(place), linestyle=dashes(place), label=shown)
+    _unit_square(axes, across_label, up_label)
+
+
+def _unit_square(axes: Axes, across_label: str, up_label: str) -> None:
+    """Two shares, with a little room around them."""
+    axes.set(xlim=(-0.02, 1.04), ylim=(-0.02, 1.04), xlabel=across_label, ylabel=up_label)

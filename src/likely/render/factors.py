@@ -11,8 +11,21 @@ import numpy as np
 from likely.arrays import Array
 from likely.markup import Markup, joined
 from likely.render.page import fragment, more
-from likely.render.picture import Picture
-from likely.render.style import AGAINST, FAINT, FOR, INK, chances, colour, drawing, named, new_figure
+from likely.render.picture import (
+    AGAINST,
+    FAINT,
+    FOR,
+    INK,
+    Picture,
+    beside,
+    chances,
+    colour,
+    drawing,
+    head_line,
+    lines_down,
+    named,
+    new_figure,
+)
 from likely.render.table import Cell, Column, Grid, number, shortened, signed
 
 if TYPE_CHECKING:
@@ -47,10 +60,10 @@ class Line:
     @property
     def strength(self) -> float:
         """How far apart it drives the classes, in nats."""
-        alive = self.logs[np.isfinite(self.logs)]
-        if len(alive) < len(self.logs):
-            return np.inf if len(alive) else 0.0
-        return float(np.ptp(self.logs)) if len(alive) else 0.0
+        alive = np.isfinite(self.logs)
+        if not alive.any():
+            return 0.0
+        return float(np.ptp(self.logs)) if alive.all() else np.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,10 +100,8 @@ class RowFactors:
         shares = [Cell(float(share), f"{share:.4f}", bar=float(share), strong=True) for share in self.posterior]
         beside = [""] if logs else []
         rows.append([Cell("posterior", strong=True), *(cell for share in shares for cell in (share, *beside))])
-        notes = []
-        if self.classes_left_out:
-            left = f"{self.classes_left_out} less probable classes"
-            notes.append(f"… and {left}, with {self.mass_left_out:.4f} of the posterior")
+        left = f"… and {self.classes_left_out} less probable classes, with {self.mass_left_out:.4f} of the posterior"
+        notes = [left] if self.classes_left_out else []
         return Grid([Column("factor", "left"), *heads], rows, title, notes, marks={len(self.lines): "total"})
 
     def _row(self, label: str, log_factors: Array, logs: bool) -> list[object]:
@@ -196,15 +207,14 @@ def strongest_lines(label: Callable[[int], str], values: Array, most: int) -> li
 
 
 def _fewer_columns(found: RowFactors, most: int) -> RowFactors:
-    prior, factors = found.lines[0], found.lines[1:]
+    prior, *factors = found.lines
     kept = strongest([line.strength for line in factors], most)
-    if len(kept) == len(factors):
+    others = [line.logs for place, line in enumerate(factors) if place not in set(kept)]
+    if not others:
         return found
-    others = [line for place, line in enumerate(factors) if place not in set(kept)]
     label = f"{len(others)} weaker columns together"
-    together = Line(label, label, "known", np.sum([line.logs for line in others], axis=0))
-    lines = [prior, *(factors[place] for place in kept), together]
-    return replace(found, lines=lines, columns_left_out=len(others))
+    together = Line(label, label, "known", np.sum(others, axis=0))
+    return replace(found, lines=[prior, *(factors[place] for place in kept), together], columns_left_out=len(others))
 
 
 def _fewer_classes(found: RowFactors, most: int) -> RowFactors:
@@ -246,17 +256,15 @@ def bars(found: RowFactors, row: int = 0) -> Picture:
             numbers = [*(factor(line.logs[place]) for line in found.lines), f"{found.posterior[place]:.4f}"]
             _panel(axes, shares[:, place], numbers, colour(place))
             axes.set_title(named(found.classes[place], 22), fontweight="bold", fontsize=9)
-        panels[0].set_yticks(range(len(labels)), labels)
-        panels[0].get_yticklabels()[-1].set_fontweight("bold")
-        panels[0].set_ylim(len(labels) - 0.4, -0.6)
-        figure.suptitle("Prior × contributions = posterior", x=0.01, ha="left", fontweight="bold")
+        _factors_down(panels[0], labels)
+        head_line(figure, "Prior × contributions = posterior")
         figure.supxlabel(_bars_note(found), x=0.01, ha="left", fontsize=7.5, color="#555555")
     best = int(found.posterior.argmax())
     description = f"Most probable: {found.classes[best]} with {found.posterior[best]:.4f}; {found.n_columns} columns."
     return Picture(figure, f"Why row {row} got its posterior", description)
 
 
-def _panel(axes: Axes, shares: np.ndarray, numbers: list[str], shade: str) -> None:
+def _panel(axes: Axes, shares: Array, numbers: list[str], shade: str) -> None:
     places = np.arange(len(shares))
     last = len(shares) - 1
     axes.barh(places, 1.0, height=0.62, color="#F2F2F2")
@@ -266,22 +274,23 @@ def _panel(axes: Axes, shares: np.ndarray, numbers: list[str], shade: str) -> No
         weight = "bold" if place == last else "normal"
         axes.text(1.06, place, text, va="center", ha="left", fontsize=8, fontweight=weight)
     axes.axhline(last - 0.5, color=INK, linewidth=0.8)
-    axes.set_xlim(0.0, 1.85)
-    axes.set_xticks([])
+    axes.set(xlim=(0.0, 1.85), xticks=[])
     axes.tick_params(axis="y", length=0)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["left", "bottom"]].set_visible(False)
+
+
+def _factors_down(axes: Axes, labels: Sequence[str]) -> None:
+    """A line for each factor; the last is what they make, and is set apart."""
+    lines_down(axes, labels)
+    axes.get_yticklabels()[-1].set_fontweight("bold")
 
 
 def _bars_note(found: RowFactors) -> str:
-    notes = [
-        "Number: the factor; in naive Bayes P(value | class), or a density. Bar: its share among the classes shown."
-    ]
-    if found.classes_left_out:
-        mass = f"{found.mass_left_out:.4f}" if found.mass_left_out >= 5e-5 else "less than 0.0001"
-        left = f"{found.classes_left_out} less probable classes, with {mass} of the posterior"
-        notes.append(f"Not shown: {left}.")
-    return "\n".join(notes)
+    note = "Number: the factor; in naive Bayes P(value | class), or a density. Bar: its share among the classes shown."
+    if not found.classes_left_out:
+        return note
+    mass = f"{found.mass_left_out:.4f}" if found.mass_left_out >= 5e-5 else "less than 0.0001"
+    return f"{note}\nNot shown: {found.classes_left_out} less probable classes, with {mass} of the posterior."
 
 
 def odds(found: RowLogOdds, row: int = 0) -> Picture:
@@ -298,38 +307,33 @@ def odds(found: RowLogOdds, row: int = 0) -> Picture:
             axes.barh(place, end - start, left=start, height=0.6, color=shade)
             if start == end:
                 axes.plot([end, end], [place - 0.3, place + 0.3], color=FAINT, linewidth=1.0)
-            side, step = ("left", 4) if end >= start else ("right", -4)
             text = signed(value, 2).replace("-", "−")
-            label = axes.annotate(text, (end, place), (step, 0), textcoords="offset points", ha=side, va="center")
+            label = beside(axes, text, end, place, 4 if end >= start else -4, fontsize=9)
             label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.0})
             if place < len(lines) - 1:
                 axes.plot([end, end], [place + 0.3, place + 0.7], color=FAINT, linewidth=1.0)
         axes.axvline(0.0, color=INK, linewidth=0.8)
         axes.axhline(len(lines) - 1.5, color=INK, linewidth=0.8)
-        axes.set_yticks(range(len(lines)), [named(label, LONGEST_LABEL) for label, _ in lines])
-        axes.get_yticklabels()[-1].set_fontweight("bold")
-        axes.tick_params(axis="y", length=0)
+        _factors_down(axes, [named(label, LONGEST_LABEL) for label, _ in lines])
         axes.spines["left"].set_visible(False)
-        axes.set_ylim(len(lines) - 0.4, -0.6)
         margin = 0.17 * (high - low)
         axes.set_xlim(low - margin, high + margin)
         target, against = named(found.target, 24), named(found.against, 24)
         axes.set_xlabel(f"log-odds in nats   (← for {against}, for {target} →)")
         _chance_axis(axes, named(found.chance, 60))
-        figure.suptitle(f"{target} against {against}", x=0.01, ha="left", fontweight="bold")
+        head_line(figure, f"{target} against {against}")
     description = f"Log-odds {found.total:.4g}, probability {found.probability:.4f}."
     return Picture(figure, f"{found.title}, row {row}", description)
 
 
-def _steps(values: list[float]) -> tuple[np.ndarray, np.ndarray]:
+def _steps(values: list[float]) -> tuple[Array, Array]:
     """Where each bar starts and ends: one after the other, and the last from zero to the total."""
-    ends = np.cumsum(np.nan_to_num(values[:-1], posinf=1e9, neginf=-1e9))
-    total = float(np.nan_to_num(values[-1], posinf=1e9, neginf=-1e9))
-    starts = np.concatenate([[0.0], ends[:-1], [0.0]])
-    return starts, np.concatenate([ends, [total]])
+    *steps, total = np.nan_to_num(values, posinf=1e9, neginf=-1e9)
+    ends = np.cumsum(steps)
+    return np.array([0.0, *ends[:-1], 0.0]), np.array([*ends, total])
 
 
-def _limits(starts: np.ndarray, ends: np.ndarray) -> tuple[float, float]:
+def _limits(starts: Array, ends: Array) -> tuple[float, float]:
     """Range of all that is finite, with a little room where something is not."""
     both = np.concatenate([starts, ends, [-1.0, 1.0]])
     near = both[np.abs(both) < 1e8]
@@ -340,7 +344,7 @@ def _limits(starts: np.ndarray, ends: np.ndarray) -> tuple[float, float]:
 
 def _chance_axis(axes: Axes, chance: str) -> None:
     low, high = axes.get_xlim()
-    ticks = chances(low, high, 0.11)
+    places, labels = zip(*chances(low, high, 0.11), strict=True)
     top = axes.secondary_xaxis("top")
-    top.set_xticks([place for place, _ in ticks], [label for _, label in ticks])
+    top.set_xticks(places, labels)
     top.set_xlabel(chance)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
-from likely.render.picture import Picture
-from likely.render.style import (
+from likely.arrays import Array, Index
+from likely.render.picture import (
     FAINT,
     INK,
     Dashes,
+    Picture,
+    beside,
     chances,
     colour,
     dashes,
@@ -51,6 +51,16 @@ REFINED = 3
 STEEP = 0.06
 """Share of the sheet's width below which a curve is named at its right side."""
 
+SIDES = {
+    "above": ((0, 4), "center", "bottom"),
+    "below": ((0, -4), "center", "top"),
+    "right": ((6, 0), "left", "center"),
+}
+"""Where a value is named beside its point on a curve."""
+
+ODDS = (1000, 300, 100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+"""Odds of a rival that are named on the scale from totals to probability."""
+
 BESIDE = {False: np.inf, True: 0.24}
 """Heights by which two labels must differ to stand beside each other: those of a steep curve may be stacked."""
 
@@ -72,7 +82,7 @@ class Scale:
         """Whether the values are counts: there is nothing between two of them."""
         return self.is_numeric and bool((np.asarray(self.values) % 1.0 == 0.0).all())
 
-    def spread(self, rivals: NDArray[np.intp] | None = None) -> float:
+    def spread(self, rivals: Index | None = None) -> float:
         """How much the column can change the log-odds against some rivals; infinitely if it can rule one out."""
         points = self.points if rivals is None else self.points[:, rivals]
         if np.isinf(points).any():
@@ -84,8 +94,8 @@ class Scale:
 class Sheet:
     """All that a nomogram shows: the class, its rivals, the points to start with and the scale of each column."""
 
-    target: Any
-    rivals: Sequence[Any]
+    target: Hashable
+    rivals: Sequence[Hashable]
     start: Array
     scales: Sequence[Scale]
 
@@ -131,7 +141,7 @@ def nomogram(sheet: Sheet, row: RowPoints | None = None) -> Picture:
     return Picture(figure, title, description)
 
 
-def _note(sheet: Sheet, scales: Sequence[Scale], rivals: NDArray[np.intp], row: RowPoints | None) -> list[str]:
+def _note(sheet: Sheet, scales: Sequence[Scale], rivals: Index, row: RowPoints | None) -> list[str]:
     start = ", ".join(_round(value) for value in sheet.start[rivals])
     parts = [f"Start with {start} (the prior) and add the points of every column; a gap has none."]
     if any(_is_curve(scale) for scale in scales):
@@ -153,8 +163,7 @@ def _round(value: float) -> str:
 
 
 def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], row: RowPoints | None) -> None:
-    finite = [scale.points[:, rival] for scale, rival in lines]
-    values = np.concatenate([*finite, [-1.0, 1.0]])
+    values = np.concatenate([*(scale.points[:, rival] for scale, rival in lines), [-1.0, 1.0]])
     values = values[np.isfinite(values)]
     low, high = max(float(values.min()), -FARTHEST), min(float(values.max()), FARTHEST)
     margin = 0.06 * (high - low)
@@ -169,7 +178,7 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
     axes.set_xticks(ticks, [written(tick) for tick in ticks])
     axes.grid(axis="x", color="#E8E8E8", linewidth=0.6)
     axes.set_axisbelow(True)
-    _label(axes, -0.6, "points", "normal")
+    _label(axes, -0.6, "points")
     several = len(sheet.rivals) > 1
     for place, (scale, rival) in enumerate(lines):
         shade, dash = (colour(int(rival)), dashes(int(rival))) if several else (INK, "-")
@@ -179,20 +188,10 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
         name = named(scale.column, 26)
         if several:
             against = f"against {named(sheet.rivals[int(rival)], 24)}"
-            _label(axes, place - 0.17 if first else place, name if first else "", "bold")
-            axes.annotate(
-                against,
-                (0, place + (0.22 if first else 0.0)),
-                (-8, 0),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                fontsize=7.5,
-                color=shade,
-            )
+            _label(axes, place - 0.17 if first else place, name if first else "", fontweight="bold")
+            _label(axes, place + (0.22 if first else 0.0), against, fontsize=7.5, color=shade)
         else:
-            _label(axes, place, name, "bold")
+            _label(axes, place, name, fontweight="bold")
         draw = _curve if _is_curve(scale) else _ticks
         draw(axes, place, scale, scale.points[:, rival], shade, dash)
         if row is not None and scale.column in row.values:
@@ -200,17 +199,9 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
             _mark(axes, place, scale, scale.points[:, rival], row.values[scale.column], worth)
 
 
-def _label(axes: Axes, place: float, text: str, weight: str) -> None:
-    axes.annotate(
-        text,
-        (0, place),
-        (-8, 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        fontweight=weight,
-    )
+def _label(axes: Axes, place: float, text: str, **look: object) -> None:
+    """Words to the left of a scale."""
+    beside(axes, text, 0, place, -8, xycoords=("axes fraction", "data"), **{"fontsize": 9, **look})
 
 
 def _is_curve(scale: Scale) -> bool:
@@ -224,7 +215,7 @@ def _visible(scale: Scale, points: Array, low: float, high: float) -> tuple[Arra
     worth = np.interp(values, ends, points)
     inside = np.flatnonzero((worth >= low) & (worth <= high))
     if not len(inside):
-        return np.zeros(0), np.zeros(0), np.zeros(0)
+        return (np.zeros(0),) * 3
     first, last = values[inside[0]], values[inside[-1]]
     heights = 0.6 * (values - first) / ((last - first) or 1.0) - 0.3
     kept = slice(inside[0], inside[-1] + 1)
@@ -275,9 +266,7 @@ def _side(worth: Array, heights: Array, spot: float, height: float) -> str:
 
 
 def _name(axes: Axes, label: str, spot: float, place: float, side: str) -> None:
-    step, ha, va = {"above": ((0, 4), "center", "bottom"), "below": ((0, -4), "center", "top")}.get(
-        side, ((6, 0), "left", "center")
-    )
+    step, ha, va = SIDES[side]
     axes.annotate(label, (spot, place), step, textcoords="offset points", ha=ha, va=va, fontsize=7.5)
 
 
@@ -314,31 +303,22 @@ def _ticks(axes: Axes, place: int, scale: Scale, points: Array, shade: str, dash
 
 def _to_probability(axes: Axes, sheet: Sheet, target: str) -> None:
     """One rival: total to probability. Several: each total to the odds of its rival, their sum to probability."""
-    axes.set_xlim(-7.5, 7.5)
+    totals = [(float(total), written(total)) for total in range(-7, 8)]
+    odds = [(float(-np.log(value)), f"{value:g}") for value in ODDS]
+    chance = f"P({target})", chances(-7.5, 7.5, 0.055)
+    one = len(sheet.rivals) == 1
+    pairs = [(0.2, ("total", totals), chance)]
+    if not one:
+        pairs = [
+            (0.0, ("total against a rival", totals), ("odds of that rival", odds)),
+            (1.4, ("sum of all odds", odds), chance),
+        ]
     axes.axis("off")
-    totals = np.arange(-7.0, 8.0)
-    if len(sheet.rivals) == 1:
-        axes.set_ylim(1.0, -0.6)
-        _ruler(axes, 0.2, totals, [written(tick) for tick in totals], "total", above=True)
-        ticks = chances(-7.5, 7.5, 0.055)
-        _ruler(axes, 0.2, [place for place, _ in ticks], [label for _, label in ticks], f"P({target})", above=False)
-        return
-    axes.set_ylim(2.1, -0.6)
-    _ruler(axes, 0.0, totals, [written(tick) for tick in totals], "total against a rival", above=True)
-    odds = [1000, 300, 100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001]
-    _ruler(axes, 0.0, -np.log(odds), [f"{value:g}" for value in odds], "odds of that rival", above=False)
-    _ruler(axes, 1.4, -np.log(odds), [f"{value:g}" for value in odds], "sum of all odds", above=True)
-    ticks = chances(-7.5, 7.5, 0.055)
-    _ruler(axes, 1.4, [place for place, _ in ticks], [label for _, label in ticks], f"P({target})", above=False)
-
-
-def _ruler(
-    axes: Axes, place: float, ticks: Sequence[float] | Array, labels: Sequence[str], name: str, *, above: bool
-) -> None:
-    step = -0.13 if above else 0.13
-    axes.plot([-7.4, 7.4], [place, place], color=INK, linewidth=0.8)
-    for tick, label in zip(ticks, labels, strict=True):
-        axes.plot([tick, tick], [place, place + step], color=INK, linewidth=0.8)
-        axes.text(tick, place + 2.2 * step, label, ha="center", va="center", fontsize=7.5)
-    weight = "normal" if name.startswith(("total", "odds", "sum")) else "bold"
-    _label(axes, place + 2.0 * step, name, weight)
+    axes.set(xlim=(-7.5, 7.5), ylim=(1.0 if one else 2.1, -0.6))
+    for place, above, below in pairs:
+        axes.plot([-7.4, 7.4], [place, place], color=INK, linewidth=0.8)
+        for step, (name, ticks) in ((-0.13, above), (0.13, below)):
+            for tick, label in ticks:
+                axes.plot([tick, tick], [place, place + step], color=INK, linewidth=0.8)
+                axes.text(tick, place + 2.2 * step, label, ha="center", va="center", fontsize=7.5)
+            _label(axes, place + 2.0 * step, name, fontweight="bold" if name == chance[0] else "normal")

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, ColumnLike, Int64, TableLike
 from likely.errors import DataError, SettingsError, missing_columns
 from likely.families.protocol import HasBells
-from likely.render.picture import Picture
-from likely.render.style import COLOURS, INK, colour, drawing, in_legend, legend_columns, marker, named, new_figure
+from likely.render.picture import (
+    COLOURS,
+    INK,
+    Picture,
+    colour,
+    drawing,
+    in_legend,
+    legend_columns,
+    marker,
+    named,
+    new_figure,
+)
+from likely.scorer import Model
 from likely.table import as_table, encode_labels, index_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 GRID = 240
 MOST_ROWS = 2000
@@ -27,7 +38,19 @@ MOST_ROWS = 2000
 MOST_IN_LEGEND = 21
 
 
-def regions(classifiers: Mapping[str, Any] | Sequence[Any] | Any, X: Any, y: Any, columns: tuple[str, str]) -> Picture:
+class Fitted(Protocol):
+    """A fitted classifier of whatever kind that gives probabilities."""
+
+    @property
+    def classes_(self) -> AnyArray: ...
+
+    def predict_proba(self, X: TableLike) -> AnyArray: ...
+
+
+Panels: TypeAlias = Mapping[str, Fitted] | Sequence[Fitted] | Fitted
+
+
+def regions(classifiers: Panels, X: TableLike, y: ColumnLike, columns: tuple[str, str]) -> Picture:
     """Decision regions of fitted classifiers over two columns, side by side, with the rows that you give.
 
     All other columns are left empty, which for classifiers of this package means: integrated out. Squares are
@@ -66,9 +89,9 @@ def regions(classifiers: Mapping[str, Any] | Sequence[Any] | Any, X: Any, y: Any
     return Picture(figure, f"{columns[0]} and {columns[1]}", description)
 
 
-def _all_classes(classifiers: Iterable[Any], seen: NDArray[Any]) -> list[Any]:
+def _all_classes(classifiers: Iterable[Fitted], seen: AnyArray) -> list[Hashable]:
     """Every class that is known or drawn, each once: a class has one colour in all panels."""
-    found: list[Any] = []
+    found: list[Hashable] = []
     for labels in (*(np.asarray(classifier.classes_).tolist() for classifier in classifiers), seen.tolist()):
         found += [label for label, place in zip(labels, index_levels(labels, found), strict=True) if place < 0]
     return found
@@ -85,16 +108,14 @@ def _write_around(figure: Figure, classes: Sequence[str]) -> None:
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color="#555555")
 
 
-def _named(classifiers: Any) -> dict[str, Any]:
+def _named(classifiers: Panels) -> dict[str, Fitted]:
     if isinstance(classifiers, Mapping):
         return dict(classifiers)
-    if not isinstance(classifiers, (list, tuple)):
-        return {type(classifiers).__name__: classifiers}
-    named_panels: dict[str, Any] = {}
-    for classifier in classifiers:
+    panels: dict[str, Fitted] = {}
+    for classifier in classifiers if isinstance(classifiers, Sequence) else [classifiers]:
         name = type(classifier).__name__
-        named_panels[name if name not in named_panels else f"{name} {len(named_panels) + 1}"] = classifier
-    return named_panels
+        panels[name if name not in panels else f"{name} {len(panels) + 1}"] = classifier
+    return panels
 
 
 def _limits(values: Array) -> tuple[float, float]:
@@ -105,29 +126,27 @@ def _limits(values: Array) -> tuple[float, float]:
 
 def _decisions(
     axes: Axes,
-    classifier: Any,
+    classifier: Fitted,
     columns: tuple[str, str],
     limits: Sequence[tuple[float, float]],
-    places: NDArray[np.int64],
+    places: Int64,
     *,
     by_name: bool,
 ) -> None:
     """Tint each place by the class that wins there, the stronger the surer; lines where two are equal."""
+    from matplotlib.colors import to_rgb
+
     across, up = (np.linspace(*limit, GRID) for limit in limits)
     where = [part.ravel() for part in np.meshgrid(across, up)]
     shares = np.asarray(classifier.predict_proba(_grid(classifier, columns, where, by_name)))
     winner, sure = shares.argmax(axis=1), shares.max(axis=1)
-    tint = np.array([_rgb(colour(int(k))) for k in places])[winner]
+    tint = np.array([to_rgb(colour(int(k))) for k in places])[winner]
     depth = (0.08 + 0.22 * sure)[:, None]
     picture = (1.0 - depth) + depth * tint
     axes.imshow(
-        picture.reshape(GRID, GRID, 3),
-        extent=(*limits[0], *limits[1]),
-        origin="lower",
-        aspect="auto",
-        interpolation="nearest",
-        zorder=0,
-    )
+        picture.reshape(GRID, GRID, 3), extent=(*limits[0], *limits[1]), origin="lower", aspect="auto",
+        interpolation="nearest", zorder=0,
+    )  # fmt: skip
     for k in range(shares.shape[1]):
         others = np.delete(shares, k, axis=1).max(axis=1, initial=0.0)
         lead = (shares[:, k] - others).reshape(GRID, GRID)
@@ -135,34 +154,29 @@ def _decisions(
             axes.contour(across, up, lead, levels=[0.0], colors=INK, linewidths=0.9, zorder=1)
 
 
-def _grid(classifier: Any, columns: tuple[str, str], where: Sequence[Array], by_name: bool) -> Any:
+def _grid(classifier: Fitted, columns: tuple[str, str], where: Sequence[Array], by_name: bool) -> TableLike:
     """The plane as a table that the classifier takes; columns beyond the two are gaps."""
-    schema = getattr(classifier, "schema_", None)
-    names = list(schema.features) if schema is not None else list(getattr(classifier, "feature_names_in_", columns))
-    if by_name and (schema is not None or hasattr(classifier, "feature_names_in_")):
+    schema = vars(classifier).get("schema_")
+    names = schema.features if schema is not None else getattr(classifier, "feature_names_in_", None)
+    empty = np.full(len(where[0]), np.nan)
+    if by_name and names is not None:
         import pandas as pd
 
-        empty = np.full(len(where[0]), np.nan)
         cells = dict(zip(columns, where, strict=True))
-        return pd.DataFrame({name: cells.get(name, empty) for name in names})
+        frame: TableLike = pd.DataFrame({name: cells.get(name, empty) for name in names})
+        return frame
     width = int(getattr(classifier, "n_features_in_", 2))
-    if width == 2:
-        return np.column_stack(where)
-    places = [int(name[1:]) for name in columns]
-    grid = np.full((len(where[0]), width), np.nan)
-    grid[:, places] = np.column_stack(where)
-    return grid
+    places = [int(name[1:]) for name in columns] if width > 2 else [0, 1]
+    return np.column_stack([where[places.index(k)] if k in places else empty for k in range(width)])
 
 
-def _points(axes: Axes, across: Array, up: Array, codes: NDArray[np.int64]) -> None:
+def _points(axes: Axes, across: Array, up: Array, codes: Int64) -> None:
     for k in np.unique(codes):
         mine, shade, shape = codes == k, colour(int(k)), marker(int(k))
         axes.scatter(across[mine], up[mine], 14.0, shade, marker=shape, alpha=0.75, linewidths=0.0, zorder=2)
 
 
-def _spread(
-    axes: Axes, classifier: Any, columns: tuple[str, str], places: NDArray[np.int64], names: Sequence[str]
-) -> None:
+def _spread(axes: Axes, classifier: Fitted, columns: tuple[str, str], places: Int64, names: Sequence[str]) -> None:
     """Mean squares and sigma ellipses of what the classifier believes, where it believes in bells.
 
     Where there are more classes than colours, the names stand beside the means.
@@ -185,20 +199,16 @@ def _spread(
             label.set_clip_on(True)
 
 
-def bells(classifier: Any, columns: tuple[str, str]) -> list[tuple[Array, Array]]:
+def bells(classifier: Fitted, columns: tuple[str, str]) -> list[tuple[Array, Array]]:
     """Mean and covariance of the two columns in each class, as the classifier's families have them."""
-    for belief in getattr(getattr(classifier, "model_", None), "beliefs", ()):
+    model = vars(classifier).get("model_")
+    for belief in model.beliefs if isinstance(model, Model) else ():
         if isinstance(belief, HasBells) and set(columns) <= set(belief.columns):
             return belief.bells(columns)
     return []
 
 
-def _handle(k: int) -> Any:
+def _handle(k: int) -> Line2D:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], color=colour(k), marker=marker(k), linestyle="none", markersize=5)
-
-
-def _rgb(code: str) -> tuple[float, float, float]:
-    red, green, blue = (int(code[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
-    return red, green, blue

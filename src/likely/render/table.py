@@ -87,17 +87,10 @@ class Grid:
     def text(self) -> str:
         """Aligned columns for a terminal or a file."""
         lines = self.lines()
-        sides = [column.align for column in self.columns if not column.drawn]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(sides))]
-        body = [
-            (" " * GAP)
-            .join(
-                cell.ljust(width) if side == "left" else cell.rjust(width)
-                for cell, side, width in zip(line, sides, widths, strict=True)
-            )
-            .rstrip()
-            for line in lines
-        ]
+        sides = ["<" if column.align == "left" else ">" for column in self.columns if not column.drawn]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        form = (" " * GAP).join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
+        body = [form.format(*line).rstrip() for line in lines]
         more_rows = [f"… and {self.left_out:,} more {self.what}"] if self.left_out > 0 else []
         return "\n".join([*([self.title] if self.title else []), *body, *more_rows, *self.notes])
 
@@ -105,11 +98,7 @@ class Grid:
         """A table with its notes; the style is that of the page around it."""
         heads = [tag("th", column.head, class_=_side(k, column)) for k, column in enumerate(self.columns)]
         body = [
-            tag(
-                "tr",
-                *(_drawn(k, cell, column) for k, (cell, column) in enumerate(zip(row, self.columns, strict=True))),
-                class_=self.marks.get(place),
-            )
+            tag("tr", *map(_drawn, range(len(row)), row, self.columns), class_=self.marks.get(place))
             for place, row in enumerate(self.rows)
         ]
         caption = tag("caption", self.title) if self.title else None
@@ -135,7 +124,7 @@ class Grid:
             table.add_row(*(Text(cell) for cell in line))
         return table
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """The values themselves, by head, for programs."""
         shown = [(k, column.head) for k, column in enumerate(self.columns) if not column.drawn]
         return [{head: json_value(_value(row[k])) for k, head in shown} for row in self.rows]
@@ -169,11 +158,9 @@ def _drawn(place: int, cell: object, column: Column) -> Markup:
     if column.drawn:
         share = cell.bar or 0.0
         halves = [_bar(share) if ours else None for ours in (share < 0.0, share > 0.0)]
-        return tag(
-            name, tag("span", halves[0], class_="left-half"), tag("span", halves[1], class_="right-half"), class_=side
-        )
-    text: object = _written(cell, column)
-    text = tag("strong", text) if cell.strong else text
+        spans = [tag("span", half, class_=f"{end}-half") for half, end in zip(halves, ("left", "right"), strict=True)]
+        return tag(name, *spans, class_=side)
+    text = tag("strong", _written(cell, column)) if cell.strong else _written(cell, column)
     shade = None if cell.shade is None else f"background:{SHADE.format(DARKEST * cell.shade)}"
     beside = () if cell.bar is None else (_bar(cell.bar), " ")
     return tag(name, *beside, text, class_=side, style=shade)
@@ -225,7 +212,7 @@ def number(cell: object) -> str:
     return f"{cell:.6g}" if abs(cell) < 1e6 else f"{cell:.12g}"
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: object) -> Any:
     """A value as JSON has it: scalars of NumPy unpacked, what is missing or infinite null, all else as text."""
     plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
     if plain is None or isinstance(plain, bool | int | str):
@@ -239,6 +226,6 @@ def json_value(value: Any) -> Any:
     return None if type(plain).__name__ in ("NAType", "NaTType") else str(plain)
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def records(frame: pd.DataFrame) -> list[dict[str, object]]:
     """Lines of a frame for JSON."""
     return [{str(name): json_value(cell) for name, cell in line.items()} for line in frame.to_dict("records")]

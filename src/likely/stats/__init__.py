@@ -7,7 +7,7 @@ from likely.stats.feature_counts import FeatureCounts, Presence
 from likely.stats.histogram import Histogram
 from likely.stats.moments import Moments
 from likely.stats.pair_counts import Cuts, PairCounts
-from likely.stats.protocol import HasInformation, HasShares, HasTables, HasValues, Statistic
+from likely.stats.protocol import HasInformation, HasTables, HasValues, Statistic
 from likely.stats.scatter import Scatter, moments_of
 from likely.stats.summary import Part, Summary
 from likely.stats.token_counts import TokenCounts
@@ -19,7 +19,6 @@ __all__ = [
     "Cuts",
     "FeatureCounts",
     "HasInformation",
-    "HasShares",
     "HasTables",
     "HasValues",
     "Histogram",

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index, Int32, Int64
+from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.stats.histogram import Histogram, floats_at, places_of, share_out
 
 
@@ -123,7 +122,7 @@ def cuts_between(lows: Array, highs: Array, bins: Index) -> Array:
     return np.asarray(np.where(cuts < high, cuts, low))  # neighbouring floats have nothing between them
 
 
-def _runs(heavy: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _runs(heavy: Flags) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(heavy.astype(np.int8))) + 1
     return list(pairwise([0, *edges.tolist(), len(heavy)]))
 

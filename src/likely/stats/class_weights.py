@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index
+from likely.arrays import AnyArray, Array, Index, Int32, Int64
 from likely.errors import NotMergeable, listed
 from likely.numerics import together
 from likely.stats.kernels import count_classes
@@ -20,16 +18,16 @@ from likely.table import merge_classes
 class ClassWeights:
     """Labels in their order, the weight of each and its number of rows."""
 
-    labels: NDArray[Any]
+    labels: AnyArray
     weights: Array
-    rows: NDArray[np.int64]
+    rows: Int64
 
     @classmethod
     def empty(cls) -> ClassWeights:
         return cls(np.empty(0, dtype=object), np.zeros(0), np.zeros(0, dtype=np.int64))
 
     @classmethod
-    def observe(cls, labels: NDArray[Any], y: NDArray[np.int32], weight: Array | None = None) -> ClassWeights:
+    def observe(cls, labels: AnyArray, y: Int32, weight: Array | None = None) -> ClassWeights:
         """Count the codes `y` into `labels`."""
         weights, rows = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
         count_classes(y, np.ones(len(y)) if weight is None else weight, weights, rows)
@@ -58,7 +56,7 @@ class ClassWeights:
         kept = np.flatnonzero(left.rows)
         return ClassWeights(left.labels[kept], left.weights[kept], left.rows[kept])
 
-    def union(self, other: ClassWeights) -> tuple[NDArray[Any], Index, Index]:
+    def union(self, other: ClassWeights) -> tuple[AnyArray, Index, Index]:
         """Labels of both, and for each of them its row here and its row there (−1: it has none)."""
         labels, mine, theirs = merge_classes(self.labels, other.labels)
         return labels, _inverse(mine, len(labels)), _inverse(theirs, len(labels))

@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array, Index
+from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import BadCell, NotMergeable, TooLarge
 from likely.measures import information_gains
 from likely.numerics import LARGEST
 from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import sum_dense, sum_sparse, sum_sparse_by_class
-from likely.stats.protocol import NEVER_SEEN, NOISE, Matrix, leave, pad, require, require_counts, take_rows
+from likely.stats.protocol import (
+    NEVER_SEEN,
+    NOISE,
+    Matrix,
+    as_counted,
+    leave,
+    matched,
+    require,
+    require_counts,
+    take_rows,
+)
 
 DENSE_CELLS = 1 << 22
 """A table of up to this many cells (32 MiB) is kept dense even if most of it is zero."""
@@ -47,16 +57,13 @@ class FeatureCounts:
     def observe(
         cls,
         rows: Matrix,
-        y: NDArray[np.int32],
+        y: Int32,
         weight: Array | None = None,
         n_classes: int | None = None,
         n_jobs: int | None = 1,
     ) -> FeatureCounts:
         """Sum the rows of each class of `y`; a gap counts as nothing, a negative cell is refused."""
-        if n_classes is None:
-            n_classes = int(y.max(initial=-1)) + 1
-        if weight is None:
-            weight = np.ones(len(y))
+        weight, n_classes = as_counted(y, weight, n_classes)
         if n_classes * rows.shape[1] > DENSE_CELLS and sparse.issparse(rows):
             return cls._of(sum_by_class(rows, y, weight, n_classes, n_jobs))
         return cls(sum_by_block(rows, y, weight, n_classes, n_jobs))
@@ -83,10 +90,6 @@ class FeatureCounts:
         totals = self.class_sums()
         parts = [information_gains(against_rest(counts, totals)) for counts in self.dense_blocks()]
         return np.concatenate(parts) if parts else np.zeros(0)
-
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        """One for all columns: a row of a class is a share of all that was counted in it."""
-        return [self.dense()]
 
     def dense_blocks(self) -> Iterator[Array]:
         """The table some columns at a time: all at once may be too many for a table without holes."""
@@ -163,7 +166,7 @@ class FeatureCounts:
             a, b = sparse.csr_array(self.table), sparse.csr_array(other.table)
             shape = (int(n_classes), int(n_columns))
             return _resized(a, shape), _resized(b, shape)
-        return pad(self.dense(), n_classes, n_columns), pad(other.dense(), n_classes, n_columns)
+        return matched(self.dense(), other.dense())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,7 +187,7 @@ class Presence:
     def observe(
         cls,
         rows: Matrix,
-        y: NDArray[np.int32],
+        y: Int32,
         weight: Array | None = None,
         n_classes: int | None = None,
         n_jobs: int | None = 1,
@@ -194,8 +197,7 @@ class Presence:
         held = rows.data if sparse.issparse(rows) else rows
         present, gaps = (held > threshold).astype(np.float64), np.isnan(held).astype(np.float64)
         if sparse.issparse(rows):
-            present = sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
-            gaps = sparse.csr_array((gaps, rows.indices, rows.indptr), shape=rows.shape)
+            present, gaps = with_cells(rows, present), with_cells(rows, gaps)
         options = (y, weight, n_classes, n_jobs)
         return cls(FeatureCounts.observe(present, *options), FeatureCounts.observe(gaps, *options))
 
@@ -211,11 +213,6 @@ class Presence:
         known = np.maximum(weights[:, None] - self.gaps.dense(), 0.0)
         bits = information_gains(against_rest(self.present.dense(), known))
         return np.asarray(bits * known.sum(axis=0) / max(weights.sum(), np.finfo(float).tiny))
-
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        """Present and absent, for each column."""
-        tables = against_rest(self.present.dense(), weights[:, None] - self.gaps.dense())
-        return [np.ascontiguousarray(table) for table in tables]
 
     def validate(self) -> None:
         require(self.present.shape == self.gaps.shape, "Gaps do not fit what is present.")
@@ -254,7 +251,7 @@ CLASS_RANGES = 8
 """Ranges of classes that threads take one by one when the table is sparse."""
 
 
-def sum_by_block(rows: Matrix, y: NDArray[np.int32], weight: Array, n_classes: int, n_jobs: int | None) -> Array:
+def sum_by_block(rows: Matrix, y: Int32, weight: Array, n_classes: int, n_jobs: int | None) -> Array:
     """A dense table per block of rows, and their sum. A block has a few times the cells of its table."""
     n_rows, n_columns = rows.shape
     cells_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else n_columns
@@ -280,7 +277,7 @@ def sum_by_block(rows: Matrix, y: NDArray[np.int32], weight: Array, n_classes: i
 
 
 def sum_by_class(
-    rows: sparse.csr_array, y: NDArray[np.int32], weight: Array, n_classes: int, n_jobs: int | None
+    rows: sparse.csr_array, y: Int32, weight: Array, n_classes: int, n_jobs: int | None
 ) -> sparse.csr_array:
     """A sparse table, class by class; threads take ranges of classes, so that each needs one line of room."""
     starts, columns, cells = csr_arrays(rows)
@@ -290,7 +287,7 @@ def sum_by_class(
     room = np.append(0, np.cumsum(np.diff(starts)[order]))[class_starts]
     out_columns, out_cells = np.empty(len(columns), dtype=np.int32), np.empty(len(columns))
 
-    def range_sums(first: int, last: int) -> NDArray[np.int64]:
+    def range_sums(first: int, last: int) -> Int64:
         """Sum some classes into their own part of the room; where each of them ends in it."""
         mine, own = order[class_starts[first] : class_starts[last]], slice(room[first], room[last])
         own_starts = class_starts[first : last + 1] - class_starts[first]
@@ -330,27 +327,27 @@ def refuse_large(table: Matrix) -> None:
 
 def _bad_cell(rows: Matrix, first_row: int) -> BadCell | TooLarge:
     """Where the first cell stands that is no count; where there is none, the column with the largest."""
-    held = rows.data if sparse.issparse(rows) else np.asarray(rows)
-    if not ((held < 0) | np.isinf(held)).any():
-        place = int(np.nanargmax(held))
-        return TooLarge(int(rows.indices[place]) if sparse.issparse(rows) else place % rows.shape[1])
-    if sparse.issparse(rows):
-        place = int(np.flatnonzero((rows.data < 0) | np.isinf(rows.data))[0])
-        row, column = int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])
-        cell = float(rows.data[place])
-    else:
-        row, column = (int(k) for k in np.argwhere((rows < 0) | np.isinf(rows))[0])
-        cell = float(rows[row, column])
+    held = sparse.csr_array(rows)
+    bad = np.flatnonzero((held.data < 0) | np.isinf(held.data))
+    if not len(bad):
+        return TooLarge(int(held.indices[np.nanargmax(held.data)]))
+    row = int(np.searchsorted(held.indptr, bad[0], side="right")) - 1
+    column, cell = int(held.indices[bad[0]]), float(held.data[bad[0]])
     return BadCell(first_row + row, column, cell, "counts are finite and never negative")
 
 
-def csr_arrays(rows: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], Array]:
+def csr_arrays(rows: sparse.csr_array) -> tuple[Int64, Int32, Array]:
     """The three arrays of a sparse matrix in the types that the kernels are compiled for."""
     return (
         np.asarray(rows.indptr, dtype=np.int64),
         np.asarray(rows.indices, dtype=np.int32),
         np.asarray(rows.data, dtype=np.float64),
     )
+
+
+def with_cells(rows: sparse.csr_array, cells: Array) -> sparse.csr_array:
+    """Other cells in the same places."""
+    return sparse.csr_array((cells, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def rows_of(rows: sparse.csr_array, block: slice) -> sparse.csr_array:

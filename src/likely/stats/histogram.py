@@ -7,13 +7,12 @@ from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index, Int64
+from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.errors import NotMergeable
 from likely.numerics import together
 from likely.stats.kernels import count_codes
-from likely.stats.protocol import NEVER_SEEN, Told, leave, pad, require, require_counts, take_rows
+from likely.stats.protocol import NEVER_SEEN, Difference, as_counted, leave, matched, require, require_counts, take_rows
 
 MOST_CELLS = 2048
 """Distinct numbers that are told apart; beyond, the grid becomes coarser by one bit, again and again."""
@@ -47,23 +46,17 @@ class Histogram:
         return cls(0, np.zeros(0, dtype=np.int64), np.zeros((n_classes, 0)))
 
     @classmethod
-    def observe(
-        cls, column: Array, y: NDArray[np.int32], weight: Array | None = None, n_classes: int | None = None
-    ) -> Histogram:
+    def observe(cls, column: Array, y: Int32, weight: Array | None = None, n_classes: int | None = None) -> Histogram:
         """Count the numbers of a column (NaN for a gap) for the classes `y`."""
-        if n_classes is None:
-            n_classes = int(y.max(initial=-1)) + 1
-        if weight is None:
-            weight = np.ones(len(column))
+        weight, n_classes = as_counted(y, weight, n_classes)
         bits = np.ascontiguousarray(column, dtype=np.float64).view(np.int64)
         shift, cells = occupied_cells(bits, weight, MOST_CELLS)
         if shift < 0:
             raise ValueError("an infinite number has no cell")
         cells.sort()
-        codes, counts = np.empty(len(bits), dtype=np.int32), np.zeros((n_classes, len(cells)))
-        code_cells(bits, shift, cells, codes)
-        count_codes(codes, y, weight, counts)
-        return cls(shift, cells, counts)
+        grid = cls(shift, cells, np.zeros((n_classes, len(cells))))
+        count_codes(grid.codes(column), y, weight, grid.counts)
+        return grid
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,12 +70,7 @@ class Histogram:
         """Classes × intervals."""
         return equal_intervals(self.counts)
 
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        bins = np.zeros(len(self.cells), dtype=np.int64)
-        count = max(share_out(np.asarray(self.counts.sum(axis=0)), n_bins, bins), 1)
-        return [np.stack([self.counts[:, bins == k].sum(axis=1) for k in range(count)], axis=1)]
-
-    def difference(self, mine: int, other: Histogram, theirs: int) -> Told | None:
+    def difference(self, mine: int, other: Histogram, theirs: int) -> Difference | None:
         """The number up to which the share within the class has changed most."""
         ends = np.union1d(self.highs(), other.highs())
         if not len(ends):
@@ -126,7 +114,7 @@ class Histogram:
         """A number that stands for those of each cell."""
         return 0.5 * self.lows() + 0.5 * self.highs()
 
-    def codes(self, column: Array) -> NDArray[np.int32]:
+    def codes(self, column: Array) -> Int32:
         """The place of each number's cell, −1 where there is none."""
         bits = np.ascontiguousarray(column, dtype=np.float64).view(np.int64)
         codes = np.empty(len(bits), dtype=np.int32)
@@ -141,20 +129,21 @@ class Histogram:
             if len(cells) <= MOST_CELLS:
                 break
             shift += 1
-        mine, theirs = np.zeros((2, max(len(a.counts), len(b.counts)), len(cells)))
-        mine[: len(a.counts), np.searchsorted(cells, a.cells)] = a.counts
-        theirs[: len(b.counts), np.searchsorted(cells, b.cells)] = b.counts
-        return Histogram(shift, cells, together(mine, theirs))
+        return Histogram(shift, cells, together(*matched(a._on(cells), b._on(cells))))
 
     def __sub__(self, other: Histogram) -> Histogram:
         """Exact in the counts; the grid stays as coarse as it was, for what was rounded cannot be sharpened."""
         if other.shift > self.shift or not np.isin((b := other._coarser(self.shift)).cells, self.cells).all():
             raise NotMergeable(NEVER_SEEN)
-        out = np.zeros((max(len(self.counts), len(b.counts)), len(self.cells)))
-        out[: len(b.counts), np.searchsorted(self.cells, b.cells)] = b.counts
-        counts = leave(pad(self.counts, *out.shape), out)
+        counts = leave(*matched(self.counts, b._on(self.cells)))
         kept = counts.any(axis=0)
         return Histogram(self.shift, self.cells[kept], counts[:, kept])
+
+    def _on(self, cells: Int64) -> Array:
+        """The counts among more cells of the same grid."""
+        counts = np.zeros((len(self.counts), len(cells)))
+        counts[:, np.searchsorted(cells, self.cells)] = self.counts
+        return counts
 
     def _coarser(self, shift: int) -> Histogram:
         """The same counts on a grid of larger cells."""
@@ -220,7 +209,7 @@ def in_order(bits: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _place_of(cell: int, slots: Int64, taken: NDArray[np.bool_]) -> int:
+def _place_of(cell: int, slots: Int64, taken: Flags) -> int:
     mask = len(slots) - 1
     place = np.int64((np.uint64(cell) * SPREAD) >> np.uint64(64 - SLOT_BITS))
     while taken[place] and slots[place] != cell:
@@ -265,7 +254,7 @@ def occupied_cells(bits: Int64, weight: Array, most: int) -> tuple[int, Int64]:
 
 
 @numba.njit(nogil=True, cache=True)
-def code_cells(bits: Int64, shift: int, cells: Int64, codes: NDArray[np.int32]) -> None:
+def code_cells(bits: Int64, shift: int, cells: Int64, codes: Int32) -> None:
     """The place of each number's cell among `cells`, which ascend; −1 for a gap and for a cell that is not there."""
     slots, taken = np.zeros(1 << SLOT_BITS, dtype=np.int64), np.zeros(1 << SLOT_BITS, dtype=np.bool_)
     code_at = np.empty(1 << SLOT_BITS, dtype=np.int32)

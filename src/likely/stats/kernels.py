@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32
+from likely.arrays import Array, Int32, Int64
 
 
 @numba.njit(nogil=True, cache=True)
-def count_classes(y: Int32, weight: Array, weights: Array, rows: NDArray[np.int64]) -> None:
+def count_classes(y: Int32, weight: Array, weights: Array, rows: Int64) -> None:
     """Weight and number of rows of each class."""
     for i in range(y.shape[0]):
         weights[y[i]] += weight[i]
@@ -26,14 +25,7 @@ def count_codes(codes: Int32, y: Int32, weight: Array, counts: Array) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
-def count_code_matrix(
-    codes: NDArray[np.int64],
-    y: Int32,
-    weight: Array,
-    first: NDArray[np.int64],
-    width: NDArray[np.int64],
-    counts: Array,
-) -> bool:
+def count_code_matrix(codes: Int64, y: Int32, weight: Array, first: Int64, width: Int64, counts: Array) -> bool:
     """The same for many columns at once: column `j` owns `width[j]` cells of `counts` from `first[j]` on.
 
     False, and counts that mean nothing, once a code has no cell.
@@ -53,7 +45,7 @@ def count_code_matrix(
 
 
 @numba.njit(nogil=True, cache=True)
-def code_bounds(codes: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
+def code_bounds(codes: Int64, low: Int64, high: Int64) -> None:
     """Smallest and largest code of each column."""
     for i in range(codes.shape[0]):
         row = codes[i]
@@ -76,7 +68,7 @@ def sum_dense(rows: Array, y: Int32, weight: Array, counts: Array) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def sum_sparse(starts: NDArray[np.int64], columns: Int32, cells: Array, y: Int32, weight: Array, counts: Array) -> bool:
+def sum_sparse(starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, counts: Array) -> bool:
     """The same for sparse rows, into a dense table."""
     fine = True
     origin = starts[0]
@@ -97,17 +89,9 @@ SCAN_SHARE = 64
 
 @numba.njit(nogil=True, cache=True)
 def sum_sparse_by_class(
-    starts: NDArray[np.int64],
-    columns: Int32,
-    cells: Array,
-    weight: Array,
-    order: NDArray[np.int64],
-    class_starts: NDArray[np.int64],
-    n_columns: int,
-    out_starts: NDArray[np.int64],
-    out_columns: Int32,
-    out_cells: Array,
-) -> bool:
+    starts: Int64, columns: Int32, cells: Array, weight: Array, order: Int64, class_starts: Int64, n_columns: int,
+    out_starts: Int64, out_columns: Int32, out_cells: Array,
+) -> bool:  # fmt: skip
     """The same for sparse rows, into a sparse table (its three arrays are the last arguments).
 
     `order` lists the rows class by class; class `c` owns those from `class_starts[c]` on. One dense

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32
 from likely.errors import NotMergeable, TooLarge
 from likely.numerics import too_large
-from likely.stats.protocol import NEVER_SEEN, NOISE, Told, pad, require, require_counts, take_rows
+from likely.stats.protocol import NEVER_SEEN, NOISE, Difference, as_counted, pad, require, require_counts, take_rows
 
 TINY_SQUARE = 1e-280
 TINY_MEAN = 1e-120
@@ -48,15 +48,10 @@ class Moments:
         return cls(*np.zeros((3, n_classes, n_columns)))
 
     @classmethod
-    def observe(
-        cls, rows: Array, y: NDArray[np.int32], weight: Array | None = None, n_classes: int | None = None
-    ) -> Moments:
+    def observe(cls, rows: Array, y: Int32, weight: Array | None = None, n_classes: int | None = None) -> Moments:
         """Count the known cells of `rows` (finite, or NaN for a gap) for the classes `y`."""
-        if n_classes is None:
-            n_classes = int(y.max(initial=-1)) + 1
-        if weight is None:
-            weight = np.ones(len(rows))
-        elif 0.0 < (heaviest := weight.max(initial=0.0)) < LIGHT:
+        weight, n_classes = as_counted(y, weight, n_classes)
+        if 0.0 < (heaviest := weight.max(initial=0.0)) < LIGHT:
             half = int(np.frexp(heaviest)[1]) // 2
             seen = cls.observe(rows, y, np.ldexp(weight, -2 * half), n_classes)
             return cls(np.ldexp(seen.n, 2 * half), seen.mean, np.ldexp(seen.root, half))
@@ -67,7 +62,7 @@ class Moments:
         return cls._observe_scaled(rows, y, weight, n_classes)
 
     @classmethod
-    def _observe_scaled(cls, rows: Array, y: NDArray[np.int32], weight: Array, n_classes: int) -> Moments:
+    def _observe_scaled(cls, rows: Array, y: Int32, weight: Array, n_classes: int) -> Moments:
         """Count columns of extreme size after dividing each by a power of two, which loses nothing."""
         largest = np.nanmax(np.abs(rows), axis=0, initial=0.0)
         _, exponent = np.frexp(largest)
@@ -92,7 +87,7 @@ class Moments:
         fair = not too_large(self.n, self.mean, self.root).any() and (self.root >= 0.0).all()
         require(fair, "A mean or a spread is no number.")
 
-    def difference(self, mine: int, other: Moments, theirs: int) -> Told | None:
+    def difference(self, mine: int, other: Moments, theirs: int) -> Difference | None:
         """Of the first column."""
         a, b = self._first_column(mine), other._first_column(theirs)
         if np.isclose(a, b, rtol=1e-9, atol=1e-12).all():
@@ -138,10 +133,17 @@ class Moments:
         return Moments(np.where(left, n, 0.0), np.where(left, mean, 0.0), np.where(left, root, 0.0))
 
     def take_classes(self, source: Index) -> Moments:
-        return Moments(take_rows(self.n, source), take_rows(self.mean, source), take_rows(self.root, source))
+        return self._each(lambda table: take_rows(table, source))
 
     def select(self, columns: Index) -> Moments:
-        return Moments(self.n[:, columns], self.mean[:, columns], self.root[:, columns])
+        return self._each(lambda table: table[:, columns])
+
+    def padded(self, *shape: int) -> Moments:
+        """The same with further classes and columns that nothing is known of."""
+        return self._each(lambda table: pad(table, *shape))
+
+    def _each(self, change: Callable[[Array], Array]) -> Moments:
+        return Moments(change(self.n), change(self.mean), change(self.root))
 
     def pooled(self) -> Moments:
         """The moments of each column whatever the class: one row."""
@@ -165,10 +167,7 @@ class Moments:
 
     def _matched(self, other: Moments) -> tuple[Moments, Moments]:
         shape = tuple(np.maximum(self.n.shape, other.n.shape))
-        return self._padded(*shape), other._padded(*shape)
-
-    def _padded(self, *shape: int) -> Moments:
-        return Moments(pad(self.n, *shape), pad(self.mean, *shape), pad(self.root, *shape))
+        return self.padded(*shape), other.padded(*shape)
 
 
 def _left_the_floats(rows: Array, mean: Array, squares: Array) -> bool:

@@ -14,7 +14,8 @@ from likely.errors import NotMergeable
 from likely.measures import information_gain
 from likely.numerics import together
 from likely.parallel import run
-from likely.stats.protocol import NEVER_SEEN, leave, pad, require, require_counts, share_of, take_rows
+from likely.stats.binning import interval_of
+from likely.stats.protocol import NEVER_SEEN, as_counted, leave, matched, require, require_counts, share_of, take_rows
 from likely.table import level_key
 from likely.table.levels import in_order
 
@@ -32,8 +33,7 @@ class Cuts:
 
     def places(self, cells: Array) -> Int32:
         """The bin of each number, −1 for a gap."""
-        found = np.searchsorted(self.at, cells, side="right").astype(np.int32)
-        return np.where(np.isnan(cells), np.int32(-1), found)
+        return interval_of(cells, self.at)
 
 
 Axis = tuple[Hashable, ...] | Cuts
@@ -94,9 +94,7 @@ class PairCounts:
         n_jobs: int | None = 1,
     ) -> PairCounts:
         """Count codes into the axes (rows × columns, a gap is −1) for the classes `y`."""
-        if n_classes is None:
-            n_classes = int(y.max(initial=-1)) + 1
-        heavy = np.ones(len(codes)) if weight is None else weight
+        heavy, n_classes = as_counted(y, weight, n_classes)
         layout = Layout.of([size_of(axis) for axis in axes])
         counts, rows = np.zeros((n_classes, layout.width)), np.ascontiguousarray(codes)
 
@@ -150,18 +148,15 @@ class PairCounts:
     def __add__(self, other: PairCounts) -> PairCounts:
         self._refuse_other_cuts(other)
         axes = tuple(_union(a, b) for a, b in zip(self.axes, other.axes, strict=True))
-        a, b = self._arranged(axes).counts, other._arranged(axes).counts
-        n_classes = max(len(a), len(b))
-        counts = together(pad(a, n_classes, a.shape[1]), pad(b, n_classes, b.shape[1]))
+        counts = together(*matched(self._arranged(axes).counts, other._arranged(axes).counts))
         return PairCounts(axes, counts)._tidy()
 
     def __sub__(self, other: PairCounts) -> PairCounts:
         self._refuse_other_cuts(other)
         if any(_missing(b, a) for a, b in zip(self.axes, other.axes, strict=True)):
             raise NotMergeable(NEVER_SEEN)
-        out = other._arranged(self.axes).counts
-        n_classes, width = max(len(self.counts), len(out)), self.counts.shape[1]
-        return PairCounts(self.axes, leave(pad(self.counts, n_classes, width), pad(out, n_classes, width)))._tidy()
+        counts = leave(*matched(self.counts, other._arranged(self.axes).counts))
+        return PairCounts(self.axes, counts)._tidy()
 
     def take_classes(self, source: Index) -> PairCounts:
         return PairCounts(self.axes, take_rows(self.counts, source))

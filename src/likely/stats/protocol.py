@@ -6,9 +6,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index
+from likely.arrays import AnyArray, Array, Index, Int32
 from likely.errors import DataError, NotMergeable
 from likely.numerics import HEAVIEST
 
@@ -72,15 +71,6 @@ class HasTables(Protocol):
 
 
 @runtime_checkable
-class HasShares(Protocol):
-    """A statistic from which shares of values are estimated."""
-
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        """Classes × values, one table per column or one for all of them; numbers are cut into so many bins."""
-        ...
-
-
-@runtime_checkable
 class HasValues(Protocol):
     """A statistic of one column that knows its values by name."""
 
@@ -102,15 +92,16 @@ class HasInformation(Protocol):
 class Differs(Protocol):
     """A statistic that can say in a few words how a class differs from one of another such statistic."""
 
-    def difference(self, mine: int, other: Any, theirs: int) -> Told | None:
+    def difference(self, mine: int, other: Any, theirs: int) -> Difference | None:
         """What differs, where in the column, and how it is on either side; None if nothing does."""
         ...
 
 
-Told = tuple[str, str, str, str]
+Difference = tuple[str, str, str, str]
+Values = Sequence[Hashable]
 
 
-def difference_of_shares(values_a: Sequence[Hashable], a: Array, values_b: Sequence[Hashable], b: Array) -> Told | None:
+def difference_of_shares(values_a: Values, a: Array, values_b: Values, b: Array) -> Difference | None:
     """The value whose share within the class has changed most."""
     mine = dict(zip(values_a, (a / max(float(a.sum()), 1e-300)).tolist(), strict=True))
     theirs = dict(zip(values_b, (b / max(float(b.sum()), 1e-300)).tolist(), strict=True))
@@ -133,7 +124,7 @@ def require(fair: bool | np.bool_, wrong: str) -> None:
         raise DataError(wrong)
 
 
-def require_counts(counts: NDArray[Any], *shape: int, most: float = HEAVIEST_COUNT) -> None:
+def require_counts(counts: AnyArray, *shape: int, most: float = HEAVIEST_COUNT) -> None:
     """Raise unless these are numbers from zero up, none larger than can be counted, in a table of that shape."""
     require(counts.shape == shape, f"A table of counts has the shape {counts.shape} where {shape} was expected.")
     require(((counts >= 0.0) & (counts <= most)).all(), "A table of counts holds something that is no count.")
@@ -145,7 +136,7 @@ def share_of(known: float, weights: Array) -> float:
     return min(float(known) / total, 1.0) if total > 0.0 else 0.0
 
 
-def take_rows(table: NDArray[Any], source: Index) -> Array:
+def take_rows(table: AnyArray, source: Index) -> Array:
     """Rows of a table by number; −1 gives a row of zeros."""
     taken = np.zeros((len(source), *table.shape[1:]))
     known = source >= 0
@@ -153,10 +144,22 @@ def take_rows(table: NDArray[Any], source: Index) -> Array:
     return taken
 
 
+def as_counted(y: Int32, weight: Array | None, n_classes: int | None) -> tuple[Array, int]:
+    """Weights of rows and the number of classes; where none are given, a row counts as one, and so many occur."""
+    size = int(y.max(initial=-1)) + 1 if n_classes is None else n_classes
+    return np.ones(len(y)) if weight is None else weight, size
+
+
 def pad(table: Array, *shape: int) -> Array:
     """The table with zeros at the end of each axis that is too short."""
     missing = [(0, max(size - old, 0)) for size, old in zip(shape, table.shape, strict=True)]
     return np.pad(table, missing) if any(after for _, after in missing) else table
+
+
+def matched(a: Array, b: Array) -> tuple[Array, Array]:
+    """Both tables in the larger of their shapes."""
+    shape = np.maximum(a.shape, b.shape)
+    return pad(a, *shape), pad(b, *shape)
 
 
 def leave(before: Array, out: Array) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable, TooLarge
@@ -69,9 +69,7 @@ class Scatter:
         return cls(Moments.empty(n_classes, n_columns), np.zeros((n_classes, n_columns, n_columns)))
 
     @classmethod
-    def observe(
-        cls, rows: Array, y: NDArray[np.int32], weight: Array | None = None, n_classes: int | None = None
-    ) -> Scatter:
+    def observe(cls, rows: Array, y: Int32, weight: Array | None = None, n_classes: int | None = None) -> Scatter:
         """Count the known cells and pairs of `rows` (finite, or NaN for a gap) for the classes `y`."""
         if weight is None:
             weight = np.ones(len(rows))
@@ -152,16 +150,16 @@ class Scatter:
         return _joined(moments, cross, a, b, n, np.where(left, a.pair_mean + step * back, 0.0))
 
     def take_classes(self, source: Index) -> Scatter:
-        pairs = self.pairs
-        if pairs is not None:
-            pairs = Pairs(take_rows(pairs.n, source), take_rows(pairs.mean, source))
-        return Scatter(self.moments.take_classes(source), take_rows(self.cross, source), pairs)
+        return self._each(self.moments.take_classes(source), lambda table: take_rows(table, source))
 
     def select(self, columns: Index) -> Scatter:
-        pairs, both = self.pairs, np.ix_(np.arange(len(self.cross)), columns, columns)
-        if pairs is not None:
-            pairs = Pairs(pairs.n[both], pairs.mean[both])
-        return Scatter(self.moments.select(columns), self.cross[both], pairs)
+        both = np.ix_(np.arange(len(self.cross)), columns, columns)
+        return self._each(self.moments.select(columns), lambda table: table[both])
+
+    def _each(self, moments: Moments, change: Callable[[Array], Array]) -> Scatter:
+        """The same change to all tables of pairs."""
+        pairs = None if self.pairs is None else Pairs(change(self.pairs.n), change(self.pairs.mean))
+        return Scatter(moments, change(self.cross), pairs)
 
     def covariance(self, *, unbiased: bool) -> Array:
         """Covariance of each pair of columns in each class; zero where there is nothing to estimate it from."""
@@ -175,11 +173,8 @@ class Scatter:
         if self.pairs is not None:
             return self
         shape = self.cross.shape
-        return Scatter(
-            self.moments,
-            self.cross,
-            Pairs(np.broadcast_to(self.pair_n, shape).copy(), np.broadcast_to(self.pair_mean, shape).copy()),
-        )
+        n, mean = (np.broadcast_to(table, shape).copy() for table in (self.pair_n, self.pair_mean))
+        return Scatter(self.moments, self.cross, Pairs(n, mean))
 
     def _matched(self, other: Scatter) -> tuple[Scatter, Scatter]:
         """Both with the same classes and columns; pairs are written out in both or in none."""
@@ -191,13 +186,10 @@ class Scatter:
         return a._padded(n_classes, n_columns), b._padded(n_classes, n_columns)
 
     def _padded(self, n_classes: int, n_columns: int) -> Scatter:
-        whole, pairs = (n_classes, n_columns, n_columns), self.pairs
+        whole = n_classes, n_columns, n_columns
         if self.cross.shape == whole:
             return self
-        moments = Moments(*(pad(t, *whole[:2]) for t in (self.moments.n, self.moments.mean, self.moments.root)))
-        if pairs is not None:
-            pairs = Pairs(pad(pairs.n, *whole), pad(pairs.mean, *whole))
-        return Scatter(moments, pad(self.cross, *whole), pairs)
+        return self._each(self.moments.padded(n_classes, n_columns), lambda table: pad(table, *whole))
 
 
 def moments_of(seen: Statistic) -> Moments | None:
@@ -207,41 +199,45 @@ def moments_of(seen: Statistic) -> Moments | None:
     return seen if isinstance(seen, Moments) else None
 
 
-def _cross_products(rows: Array, y: NDArray[np.int32], weight: Array, moments: Moments) -> Array | None:
+def _cross_products(rows: Array, y: Int32, weight: Array, moments: Moments) -> Array | None:
     """Σ weight · (xᵢ − meanᵢ)(xⱼ − meanⱼ) in units of the roots; None if there is a gap."""
     n_classes, n_columns = moments.n.shape
-    cross = np.zeros((n_classes, n_columns, n_columns))
-    order, starts = sort_by_class(y, n_classes)
-    scale = _not_zero(moments.root)
-    size = max(CHUNK_CELLS // max(n_columns, 1), 16)
-    centred = np.empty((min(size, len(rows)), n_columns))
-    for c in np.flatnonzero(np.diff(starts)):
-        for start in range(starts[c], starts[c + 1], size):
-            some = order[start : min(start + size, starts[c + 1])]
-            chunk = centred[: len(some)]
-            if not centre(rows, some, moments.mean[c], scale[c], weight, chunk):
-                return None
-            cross[c] += chunk.T @ chunk
+    cross, scale = np.zeros((n_classes, n_columns, n_columns)), _not_zero(moments.root)
+    centred = np.empty((min(_chunk_size(n_columns), len(rows)), n_columns))
+    for c, some in _chunks(y, n_classes, n_columns):
+        chunk = centred[: len(some)]
+        if not centre(rows, some, moments.mean[c], scale[c], weight, chunk):
+            return None
+        cross[c] += chunk.T @ chunk
     return cross
 
 
-def _observe_pairs(rows: Array, y: NDArray[np.int32], weight: Array, moments: Moments) -> Scatter:
+def _chunk_size(n_columns: int) -> int:
+    return max(CHUNK_CELLS // max(n_columns, 1), 16)
+
+
+def _chunks(y: Int32, n_classes: int, n_columns: int) -> Iterator[tuple[int, Int64]]:
+    """A class and some of its rows, until there are none."""
+    order, starts = sort_by_class(y, n_classes)
+    size = _chunk_size(n_columns)
+    for c in range(n_classes):
+        for start in range(starts[c], starts[c + 1], size):
+            yield c, order[start : min(start + size, starts[c + 1])]
+
+
+def _observe_pairs(rows: Array, y: Int32, weight: Array, moments: Moments) -> Scatter:
     """The same for rows with gaps: weights, sums and products of each pair of columns over the rows that know both."""
     n_classes, n_columns = moments.n.shape
     n, sums, cross = np.zeros((3, n_classes, n_columns, n_columns))
-    order, starts = sort_by_class(y, n_classes)
     scale = _not_zero(moments.root)
-    size = max(CHUNK_CELLS // max(n_columns, 1), 16)
-    centred, known = np.empty((2, min(size, len(rows)), n_columns))
-    for c in np.flatnonzero(np.diff(starts)):
-        for start in range(starts[c], starts[c + 1], size):
-            some = order[start : min(start + size, starts[c + 1])]
-            of_rows, here = centred[: len(some)], known[: len(some)]
-            centre_known(rows, some, moments.mean[c], scale[c], of_rows, here)
-            weighted = weight[some, None] * of_rows
-            n[c] += (weight[some, None] * here).T @ here
-            sums[c] += weighted.T @ here
-            cross[c] += weighted.T @ of_rows
+    centred, known = np.empty((2, min(_chunk_size(n_columns), len(rows)), n_columns))
+    for c, some in _chunks(y, n_classes, n_columns):
+        of_rows, here = centred[: len(some)], known[: len(some)]
+        centre_known(rows, some, moments.mean[c], scale[c], of_rows, here)
+        weighted = weight[some, None] * of_rows
+        n[c] += (weight[some, None] * here).T @ here
+        sums[c] += weighted.T @ here
+        cross[c] += weighted.T @ of_rows
     step = np.divide(sums, n, out=np.zeros_like(n), where=n > 0)
     mean = np.where(n > 0, moments.mean[:, :, None] + step * scale[:, :, None], 0.0)
     cross -= step * _turned(step) * n

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index
+from likely.arrays import Array, ColumnLike, Flags, Index, Int32
 from likely.errors import NotMergeable
 from likely.measures import information_gains
 from likely.numerics import together
 from likely.stats.feature_counts import FeatureCounts, against_rest
 from likely.stats.protocol import (
     NEVER_SEEN,
-    Told,
+    Difference,
+    as_counted,
     difference_of_shares,
     leave,
-    pad,
+    matched,
     require,
     require_counts,
     share_of,
@@ -36,7 +36,7 @@ from likely.text.vocabulary import Words
 class TokenCounts:
     """Per class and word the weight of the tokens and of the documents that hold it; per class that of all texts.
 
-    The recipe says how a text becomes tokens; counts under another recipe mean something else. Words are in
+    The tokenizer says how a text becomes tokens; counts under another tokenizer mean something else. Words are in
     alphabetical order, and a word without weight is not kept.
 
     >>> seen = TokenCounts.observe(["to be or not to be", "be"], np.array([0, 1], dtype=np.int32))
@@ -47,50 +47,46 @@ class TokenCounts:
     stored_as: ClassVar[str] = "token counts"
     by_column: ClassVar[bool] = True
 
-    recipe: Tokenizer
+    tokenizer: Tokenizer
     words: Words
     counts: FeatureCounts
     documents: FeatureCounts
     texts: Array
 
     @classmethod
-    def empty(cls, recipe: Tokenizer | None = None, n_classes: int = 0) -> TokenCounts:
+    def empty(cls, tokenizer: Tokenizer | None = None, n_classes: int = 0) -> TokenCounts:
         none = FeatureCounts.empty(n_classes)
-        return cls(recipe or Tokenizer(), Words.of([]), none, none, np.zeros(n_classes))
+        return cls(tokenizer or Tokenizer(), Words.of([]), none, none, np.zeros(n_classes))
 
     @classmethod
     def observe(
         cls,
-        texts: Any,
-        y: NDArray[np.int32],
+        texts: ColumnLike,
+        y: Int32,
         weight: Array | None = None,
         n_classes: int | None = None,
-        recipe: Tokenizer | None = None,
-        known: NDArray[np.bool_] | None = None,
+        tokenizer: Tokenizer | None = None,
+        known: Flags | None = None,
         n_jobs: int | None = None,
     ) -> TokenCounts:
         """Count texts for the classes `y`; `known` tells which of them are there at all."""
-        if n_classes is None:
-            n_classes = int(y.max(initial=-1)) + 1
-        if weight is None:
-            weight = np.ones(len(y))
-        if recipe is None:
-            recipe = Tokenizer()
-        stream = read_stream(as_blocks(texts, "strict"), recipe, n_jobs).in_order()
+        weight, n_classes = as_counted(y, weight, n_classes)
+        tokenizer = tokenizer or Tokenizer()
+        stream = read_stream(as_blocks(texts, "strict"), tokenizer, n_jobs).in_order()
         seen = class_counts_of(stream, y, n_classes, weight, n_jobs)
         held = weight if known is None else np.where(known, weight, 0.0)
         of_class = np.bincount(y, weights=held, minlength=n_classes).astype(np.float64)
-        return cls._kept(recipe, seen.words, FeatureCounts(seen.counts), FeatureCounts(seen.documents), of_class)
+        return cls._kept(tokenizer, seen.words, FeatureCounts(seen.counts), FeatureCounts(seen.documents), of_class)
 
     @classmethod
     def _kept(
-        cls, recipe: Tokenizer, words: Words, counts: FeatureCounts, documents: FeatureCounts, texts: Array
+        cls, tokenizer: Tokenizer, words: Words, counts: FeatureCounts, documents: FeatureCounts, texts: Array
     ) -> TokenCounts:
         """Without the words that have no weight left."""
         there = np.flatnonzero(documents.column_sums() > 0.0)
         if len(there) == len(words):
-            return cls(recipe, words, counts, documents, texts)
-        return cls(recipe, words.take(there), counts.select(there), documents.select(there), texts)
+            return cls(tokenizer, words, counts, documents, texts)
+        return cls(tokenizer, words.take(there), counts.select(there), documents.select(there), texts)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,9 +95,6 @@ class TokenCounts:
     @property
     def known_weights(self) -> Array:
         return self.texts[:, None]
-
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        return [self.counts.dense()]
 
     def value_blocks(self) -> Iterator[tuple[Sequence[Hashable], Array, Array]]:
         """Words, and the weight of the texts that hold each."""
@@ -121,7 +114,7 @@ class TokenCounts:
         bits = [information_gains(against_rest(held, self.texts)) for held in self.documents.dense_blocks()]
         return np.concatenate(bits) if bits else np.zeros(0)
 
-    def difference(self, mine: int, other: TokenCounts, theirs: int) -> Told | None:
+    def difference(self, mine: int, other: TokenCounts, theirs: int) -> Difference | None:
         a, b = (seen.counts.take_classes(np.array([row])).dense()[0] for seen, row in ((self, mine), (other, theirs)))
         return difference_of_shares(self.words.to_list(), a, other.words.to_list(), b)
 
@@ -133,12 +126,11 @@ class TokenCounts:
         self.documents.validate()
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
-        self._refuse_other_recipe(other)
-        size = max(len(self.texts), len(other.texts))
-        texts = together(pad(self.texts, size), pad(other.texts, size))
+        self._refuse_other_tokenizer(other)
+        texts = together(*matched(self.texts, other.texts))
         if self.words == other.words:
             return TokenCounts(
-                self.recipe, self.words, self.counts + other.counts, self.documents + other.documents, texts
+                self.tokenizer, self.words, self.counts + other.counts, self.documents + other.documents, texts
             )
         both, found = self.words.union(other.words)
         order = both.order()
@@ -147,27 +139,26 @@ class TokenCounts:
         mine, theirs = place[: len(self.words)], place[found]
         counts = self.counts.place_columns(mine, len(both)) + other.counts.place_columns(theirs, len(both))
         documents = self.documents.place_columns(mine, len(both)) + other.documents.place_columns(theirs, len(both))
-        return TokenCounts(self.recipe, both.take(order), counts, documents, texts)
+        return TokenCounts(self.tokenizer, both.take(order), counts, documents, texts)
 
     def __sub__(self, other: TokenCounts) -> TokenCounts:
-        self._refuse_other_recipe(other)
+        self._refuse_other_tokenizer(other)
         places = self.words.find(other.words).astype(np.intp)
         if (places < 0).any():
             raise NotMergeable(NEVER_SEEN)
-        n_words, size = len(self.words), max(len(self.texts), len(other.texts))
+        n_words, texts = len(self.words), leave(*matched(self.texts, other.texts))
         counts = self.counts - other.counts.place_columns(places, n_words)
         documents = self.documents - other.documents.place_columns(places, n_words)
-        texts = leave(pad(self.texts, size), pad(other.texts, size))
-        return self._kept(self.recipe, self.words, counts, documents, texts)
+        return self._kept(self.tokenizer, self.words, counts, documents, texts)
 
     def take_classes(self, source: Index) -> TokenCounts:
         counts, documents = self.counts.take_classes(source), self.documents.take_classes(source)
-        return TokenCounts(self.recipe, self.words, counts, documents, take_rows(self.texts, source))
+        return TokenCounts(self.tokenizer, self.words, counts, documents, take_rows(self.texts, source))
 
     def select(self, columns: Index) -> TokenCounts:
         """Itself: it describes one column."""
         return self
 
-    def _refuse_other_recipe(self, other: TokenCounts) -> None:
-        if self.recipe != other.recipe and len(self.words) and len(other.words):
+    def _refuse_other_tokenizer(self, other: TokenCounts) -> None:
+        if self.tokenizer != other.tokenizer and len(self.words) and len(other.words):
             raise NotMergeable("The texts were cut into words in two different ways, so their counts do not add up.")

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index
+from likely.arrays import Array, Index, Int32
 from likely.errors import NotMergeable
 from likely.measures import information_gain
 from likely.numerics import together
 from likely.stats.kernels import count_codes
 from likely.stats.protocol import (
     NEVER_SEEN,
-    Told,
+    Difference,
+    as_counted,
     difference_of_shares,
     leave,
-    pad,
+    matched,
     require,
     require_counts,
     share_of,
@@ -52,16 +52,15 @@ class ValueCounts:
     def observe(
         cls,
         levels: Sequence[Hashable],
-        codes: NDArray[np.int32],
-        y: NDArray[np.int32],
+        codes: Int32,
+        y: Int32,
         weight: Array | None = None,
         n_classes: int | None = None,
     ) -> ValueCounts:
         """Count codes into `levels` (a gap is −1) for the classes `y`."""
-        if n_classes is None:
-            n_classes = int(y.max(initial=-1)) + 1
+        weight, n_classes = as_counted(y, weight, n_classes)
         counts = np.zeros((n_classes, len(levels)))
-        count_codes(codes, y, np.ones(len(codes)) if weight is None else weight, counts)
+        count_codes(codes, y, weight, counts)
         return cls._of(tuple(levels), counts)
 
     @classmethod
@@ -69,7 +68,8 @@ class ValueCounts:
         """Values in their one order, those without weight left out."""
         seen = [values[v] for v in np.flatnonzero(counts.any(axis=0))]
         ordered = in_order(seen)
-        return cls(ordered, counts[:, _positions(values, ordered)])
+        # take, not [:, …]: that gives columns, whose sums round otherwise than those of the rows that a file gives back.
+        return cls(ordered, counts.take(_positions(values, ordered), axis=1))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -82,9 +82,6 @@ class ValueCounts:
     def class_value_table(self, column: int) -> Array:
         return self.counts
 
-    def share_tables(self, weights: Array, n_bins: int) -> list[Array]:
-        return [self.counts]
-
     def value_blocks(self) -> Iterator[tuple[Sequence[Hashable], Array, Array]]:
         if self.values:
             yield self.values, self.counts, self.known_weights[:, 0]
@@ -92,7 +89,7 @@ class ValueCounts:
     def information(self, weights: Array) -> Array:
         return np.array([information_gain(self.counts) * share_of(self.counts.sum(), weights)])
 
-    def difference(self, mine: int, other: ValueCounts, theirs: int) -> Told | None:
+    def difference(self, mine: int, other: ValueCounts, theirs: int) -> Difference | None:
         return difference_of_shares(self.values, self.counts[mine], other.values, other.counts[theirs])
 
     def validate(self) -> None:
@@ -100,24 +97,22 @@ class ValueCounts:
         require_counts(self.counts, len(self.counts), len(self.values))
 
     def __add__(self, other: ValueCounts) -> ValueCounts:
-        n_classes = max(len(self.counts), len(other.counts))
         if self.values == other.values:
-            width = len(self.values)
-            mine, theirs = pad(self.counts, n_classes, width), pad(other.counts, n_classes, width)
-            return ValueCounts(self.values, together(mine, theirs))
+            return ValueCounts(self.values, together(*matched(self.counts, other.counts)))
         known = self._keys()
         values = self.values + tuple(value for value in other.values if level_key(value) not in known)
-        more = np.zeros((n_classes, len(values)))
-        more[: len(other.counts), _positions(values, other.values)] = other.counts
-        return self._of(values, together(pad(self.counts, n_classes, len(values)), more))
+        return self._of(values, together(*matched(self.counts, other._under(values))))
 
     def __sub__(self, other: ValueCounts) -> ValueCounts:
         if not other._keys() <= self._keys():
             raise NotMergeable(NEVER_SEEN)
-        n_classes = max(len(self.counts), len(other.counts))
-        out = np.zeros((n_classes, len(self.values)))
-        out[: len(other.counts), _positions(self.values, other.values)] = other.counts
-        return self._of(self.values, leave(pad(self.counts, *out.shape), out))
+        return self._of(self.values, leave(*matched(self.counts, other._under(self.values))))
+
+    def _under(self, values: tuple[Hashable, ...]) -> Array:
+        """The counts under more values."""
+        counts = np.zeros((len(self.counts), len(values)))
+        counts[:, _positions(values, self.values)] = self.counts
+        return counts
 
     def _keys(self) -> set[Hashable]:
         return {level_key(value) for value in self.values}

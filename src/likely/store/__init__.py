@@ -15,24 +15,9 @@ from likely.store.files import (
     parsed,
     read,
     refusal,
-    write,
-    write_learned,
 )
 
 __all__ = [
-    "MADE_UP",
-    "Counted",
-    "Found",
-    "FoundLearned",
-    "Provenance",
-    "Reader",
-    "Saved",
-    "Writer",
-    "packed",
-    "packed_learned",
-    "parsed",
-    "read",
-    "refusal",
-    "write",
-    "write_learned",
-]
+    "MADE_UP", "Counted", "Found", "FoundLearned", "Provenance", "Reader", "Saved", "Writer", "packed",
+    "packed_learned", "parsed", "read", "refusal",
+]  # fmt: skip

@@ -25,12 +25,12 @@ from typing import (
 )
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.errors import LikelyError, ModelFileError
 from likely.stats.protocol import HEAVIEST_COUNT
+from likely.store.container import Document
 from likely.store.plain import TAGGED, from_plain, to_plain
 from likely.table import Numbered
 
@@ -46,9 +46,9 @@ MOST = 1 << 63
 class Writer:
     """Collects arrays under names that the document refers to."""
 
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: dict[str, AnyArray] = field(default_factory=dict)
 
-    def put(self, array: NDArray[Any]) -> str:
+    def put(self, array: AnyArray) -> str:
         name = f"a{len(self.arrays)}"
         self.arrays[name] = array
         return name
@@ -58,9 +58,9 @@ class Writer:
 class Reader:
     """Hands out arrays of the shape and type that are expected, or refuses."""
 
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, AnyArray]
 
-    def get(self, name: Any, shape: tuple[int | None, ...] | None, dtype: type = np.float64) -> NDArray[Any]:
+    def get(self, name: object, shape: tuple[int | None, ...] | None, dtype: type = np.float64) -> AnyArray:
         array = self.arrays.get(name) if isinstance(name, str) else None
         if array is None or array.dtype != dtype or (shape is not None and array.ndim != len(shape)):
             raise ModelFileError(f"it lacks the array {str(name)[:20]!r}, or has it in another form")
@@ -68,7 +68,7 @@ class Reader:
             raise ModelFileError(f"its array {name!r} has the shape {array.shape} where {shape} was expected")
         return array
 
-    def counts(self, name: Any, shape: tuple[int | None, ...], most: float = HEAVIEST_COUNT) -> Array:
+    def counts(self, name: object, shape: tuple[int | None, ...], most: float = HEAVIEST_COUNT) -> Array:
         """Numbers from zero up, none larger than can be counted."""
         array = self.get(name, shape)
         if not ((array >= 0.0) & (array <= most)).all():
@@ -88,8 +88,8 @@ class Validated(Protocol):
 class ByHand(NamedTuple):
     """How something is written and read that has no type hints to go by."""
 
-    write: Callable[[Any, Writer], Any]
-    read: Callable[[Any, Reader, Context], Any]
+    write: Callable[[Any, Writer], object]
+    read: Callable[[Any, Reader, Context], object]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +106,11 @@ class Form:
     left_out: frozenset[str] = frozenset()
     by_hand: Mapping[str, ByHand] = field(default_factory=dict)
     lengths: Mapping[str, str] = field(default_factory=dict)
-    build: Callable[..., Any] | None = None
+    build: Callable[..., object] | None = None
     check: Callable[[Any, Context], None] | None = None
 
 
-FORMS: dict[Any, Form | ByHand] = {}
+FORMS: dict[object, Form | ByHand] = {}
 """Everything that may be built from a file."""
 
 
@@ -119,12 +119,12 @@ def register(kind: type, form: Form | ByHand | None = None) -> None:
     FORMS[kind] = form or Form()
 
 
-def write(value: Any, writer: Writer) -> Any:
+def write(value: object, writer: Writer) -> Any:
     """A registered value as JSON that names its arrays."""
     return _write(type(value), value, writer)
 
 
-def read(kind: type[T], data: Any, reader: Reader, **context: Any) -> T:
+def read(kind: type[T], data: object, reader: Reader, **context: object) -> T:
     """The value that `write` wrote, or a `ModelFileError`."""
     try:
         found: T = _read(kind, data, reader, context)
@@ -137,8 +137,8 @@ def read(kind: type[T], data: Any, reader: Reader, **context: Any) -> T:
     return found
 
 
-def _write(hint: Any, value: Any, writer: Writer) -> Any:
-    if hint in FORMS:
+def _write(hint: object, value: Any, writer: Writer) -> object:
+    if isinstance(hint, type) and hint in FORMS:
         return _write_registered(hint, value, writer)
     if _dtype(hint) is not None:
         return writer.put(np.asarray(value).astype(_dtype(hint), order="C", casting="safe", copy=False))
@@ -155,7 +155,7 @@ def _write(hint: Any, value: Any, writer: Writer) -> Any:
     raise TypeError(f"{hint} has no place in a model file yet")
 
 
-def _write_registered(kind: type, value: Any, writer: Writer) -> Any:
+def _write_registered(kind: type, value: object, writer: Writer) -> object:
     form = FORMS[kind]
     if isinstance(form, ByHand):
         return form.write(value, writer)
@@ -167,8 +167,8 @@ def _write_registered(kind: type, value: Any, writer: Writer) -> Any:
     return dict([form.tag] if form.tag else []) | _moved(data, form.names)
 
 
-def _read(hint: Any, data: Any, reader: Reader, context: Context) -> Any:
-    if hint in FORMS:
+def _read(hint: object, data: Any, reader: Reader, context: Context) -> Any:
+    if isinstance(hint, type) and hint in FORMS:
         return _read_registered(hint, data, reader, context)
     dtype = _dtype(hint)
     if dtype is not None:
@@ -186,7 +186,7 @@ def _read(hint: Any, data: Any, reader: Reader, context: Context) -> Any:
     return _read_plain(hint, data)
 
 
-def _read_registered(kind: type, data: Any, reader: Reader, context: Context) -> Any:
+def _read_registered(kind: type, data: Document, reader: Reader, context: Context) -> object:
     form = FORMS[kind]
     _refuse_unless(isinstance(data, dict), data)
     if isinstance(form, ByHand):
@@ -200,9 +200,9 @@ def _read_registered(kind: type, data: Any, reader: Reader, context: Context) ->
     return value
 
 
-def _read_fields(kind: type, form: Form, data: Any, reader: Reader, context: Context) -> dict[str, Any]:
+def _read_fields(kind: type, form: Form, data: Document, reader: Reader, context: Context) -> Document:
     there = _moved(data, {place: name for name, place in form.names.items()})
-    found: dict[str, Any] = {}
+    found: Document = {}
     optional = {entry.name for entry in fields(kind) if entry.default is not MISSING}
     for name, hint in _hints(kind):
         if name in form.left_out:
@@ -218,7 +218,7 @@ def _read_fields(kind: type, form: Form, data: Any, reader: Reader, context: Con
     return found
 
 
-def _read_member(members: tuple[Any, ...], data: Any, reader: Reader, context: Context) -> Any:
+def _read_member(members: tuple[object, ...], data: object, reader: Reader, context: Context) -> object:
     if data is None:
         _refuse_unless(type(None) in members, data)
         return None
@@ -229,7 +229,7 @@ def _read_member(members: tuple[Any, ...], data: Any, reader: Reader, context: C
     raise ModelFileError(f"it holds {str(data)[:20]!r}, which this version does not know")
 
 
-def _is_meant(kind: type, form: Form, data: Any) -> bool:
+def _is_meant(kind: Any, form: Form, data: object) -> bool:
     """Whether data are those of one member of a union: by its tag, or else by its fields."""
     if not isinstance(data, dict):
         return False
@@ -239,15 +239,15 @@ def _is_meant(kind: type, form: Form, data: Any) -> bool:
     return all(entry.name in there for entry in fields(kind) if entry.default is MISSING)
 
 
-def _member_of(members: tuple[Any, ...], value: Any) -> Any:
+def _member_of(members: tuple[object, ...], value: object) -> object:
     """The member of a union that a value is."""
     if type(value) in members:
         return type(value)
-    kinds = {np.ndarray: np.ndarray, tuple: tuple}
-    return next(member for member in members if get_origin(member) is kinds.get(type(value)))
+    kind = type(value) if type(value) in (np.ndarray, tuple) else None
+    return next(member for member in members if get_origin(member) is kind)
 
 
-def _read_plain(hint: Any, data: Any) -> Any:
+def _read_plain(hint: Any, data: object) -> object:
     if not _is_plain(hint):
         raise ModelFileError(f"it may not hold a {hint}")
     value = from_plain(data)
@@ -262,34 +262,34 @@ def _read_plain(hint: Any, data: Any) -> Any:
     return value
 
 
-def _is_plain(hint: Any) -> bool:
+def _is_plain(hint: object) -> bool:
     return hint is Hashable or hint is float or hint in SCALARS or hint in TAGGED or get_origin(hint) is Literal
 
 
-def _are_names(hint: Any) -> bool:
+def _are_names(hint: object) -> bool:
     return hint in (tuple[str, ...], Sequence[str])
 
 
-def _refuse_unless(fair: bool, data: Any) -> None:
+def _refuse_unless(fair: bool, data: object) -> None:
     if not fair:
         raise ModelFileError(f"its document holds {str(data)[:20]!r} where something else was expected")
 
 
 @cache
-def _hints(kind: type) -> tuple[tuple[str, Any], ...]:
+def _hints(kind: type) -> tuple[tuple[str, object], ...]:
     """Fields in their order, each with its type."""
     hints = get_type_hints(kind)
     return tuple((entry.name, hints[entry.name]) for entry in fields(kind) if entry.init)
 
 
-def _dtype(hint: Any) -> Any:
+def _dtype(hint: object) -> type[np.generic] | None:
     """The type of the cells of an array, None if it is no array."""
     return get_args(get_args(hint)[1])[0] if get_origin(hint) is np.ndarray else None
 
 
-def _moved(data: Mapping[str, Any], moves: Mapping[str, str]) -> dict[str, Any]:
+def _moved(data: Mapping[str, object], moves: Mapping[str, str]) -> Document:
     """The document with some entries at other places; dots lead into objects."""
-    moved = {key: dict(item) if isinstance(item, dict) else item for key, item in data.items()}
+    moved: Document = {key: dict(item) if isinstance(item, dict) else item for key, item in data.items()}
     taken = []
     for source, target in moves.items():
         first, _, rest = source.partition(".")
@@ -312,7 +312,7 @@ def _moved(data: Mapping[str, Any], moves: Mapping[str, str]) -> dict[str, Any]:
 FINITE = float(np.finfo(np.float64).max)
 
 
-def expect(what: str, array: NDArray[Any], *shape: int | None, least: float = -FINITE, most: float = FINITE) -> None:
+def expect(what: str, array: AnyArray, *shape: int | None, least: float = -FINITE, most: float = FINITE) -> None:
     """Refuse an array of another shape, or one that holds no number or one beyond its limits."""
     fits = array.ndim == len(shape) and all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))
     if not fits or not ((array >= least) & (array <= most)).all():
@@ -322,15 +322,15 @@ def expect(what: str, array: NDArray[Any], *shape: int | None, least: float = -F
 # Tables that are dense or sparse, and names of columns.
 
 
-def write_matrix(matrix: Any, writer: Writer, dense: str) -> dict[str, Any]:
+def write_matrix(matrix: Array | sparse.csr_array, writer: Writer, dense: str) -> Document:
     """A table under the name of its array, or the three arrays of a sparse one."""
-    if not sparse.issparse(matrix):
+    if isinstance(matrix, np.ndarray):
         return {dense: writer.put(matrix)}
     starts, places = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     return {"cells": writer.put(matrix.data), "places": writer.put(places), "starts": writer.put(starts)}
 
 
-def read_matrix(data: Any, reader: Reader, dense: str, width: int) -> Any:
+def read_matrix(data: Document, reader: Reader, dense: str, width: int) -> Array | sparse.csr_array:
     """The table that `write_matrix` wrote; a sparse one does not say how wide it is."""
     if dense in data:
         return reader.get(data[dense], (None, width))
@@ -346,7 +346,7 @@ def read_matrix(data: Any, reader: Reader, dense: str, width: int) -> Any:
     return matrix
 
 
-def write_names(names: tuple[str, ...]) -> Any:
+def write_names(names: tuple[str, ...]) -> int | list[str]:
     """Names of columns; those of an array in short, because a sparse matrix may have a million."""
     return len(names) if names == tuple(Numbered(len(names))) else list(names)
 
@@ -354,7 +354,7 @@ def write_names(names: tuple[str, ...]) -> Any:
 FREE_COLUMNS = 1 << 17
 
 
-def read_width(data: Any, reader: Reader) -> int:
+def read_width(data: object, reader: Reader) -> int:
     """A number of columns. A million of them must be backed by arrays: a few bytes cannot ask for much memory."""
     most = max(FREE_COLUMNS, sum(array.size for array in reader.arrays.values()))
     if not isinstance(data, int) or isinstance(data, bool) or not 0 <= data <= most:
@@ -362,7 +362,7 @@ def read_width(data: Any, reader: Reader) -> int:
     return data
 
 
-def read_names(data: Any, reader: Reader) -> tuple[str, ...]:
+def read_names(data: object, reader: Reader) -> tuple[str, ...]:
     """The names that `write_names` wrote."""
     if not isinstance(data, list):
         return tuple(Numbered(read_width(data, reader)))

@@ -22,12 +22,11 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray
 from likely.errors import ModelFileError
 from likely.io.outputs import MODEL_MARK
 from likely.io.scan import TOO_DEEP, is_deep
-from likely.store.scalars import LONGEST_NUMBER
 
 MAGIC = MODEL_MARK
 FORMAT = 1
@@ -38,19 +37,18 @@ START = HEAD.size + DIGEST
 MOST_DOCUMENT = 1 << 28
 """Bytes of JSON that are read at most: far above any real model, far below what would hurt."""
 
-DTYPES = {
-    "F64": np.float64,
-    "F32": np.float32,
-    "I64": np.int64,
-    "I32": np.int32,
-    "U16": np.uint16,
-    "U8": np.uint8,
-}
+LONGEST_NUMBER = 400
+"""Digits of a number in a file: a few letters more, and it could be one that no computer can hold."""
 
-Arrays = Mapping[str, NDArray[Any]]
+DTYPES = {"F64": np.float64, "F32": np.float32, "I64": np.int64, "I32": np.int32, "U16": np.uint16, "U8": np.uint8}
+
+Document = dict[str, Any]
+"""A JSON object as it lies in a file: whoever reads from it checks what is there."""
+
+Arrays = Mapping[str, AnyArray]
 
 
-def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
+def pack(document: Mapping[str, object], arrays: Arrays) -> bytes:
     """A document and its arrays as the bytes of a file."""
     from safetensors.numpy import save
 
@@ -61,7 +59,7 @@ def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
     return b"".join([head, digest, text, body])
 
 
-def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def unpack(content: bytes | memoryview) -> tuple[Document, dict[str, AnyArray]]:
     """The document and the arrays of a file, or a `ModelFileError` that says what is wrong with it."""
     view = memoryview(content)
     if len(view) < START:
@@ -83,15 +81,12 @@ def unpack(content: bytes | memoryview) -> tuple[dict[str, Any], dict[str, NDArr
     return _document(bytes(view[START:middle])), _arrays(bytes(view[middle:]))
 
 
-def _document(text: bytes) -> dict[str, Any]:
+def _document(text: bytes) -> Document:
     if is_deep(text):
         raise ModelFileError(f"in its document {TOO_DEEP}")
     try:
         document = json.loads(
-            text.decode("utf-8"),
-            object_pairs_hook=_no_double_keys,
-            parse_constant=_no_constant,
-            parse_int=_bounded_int,
+            text.decode("utf-8"), object_pairs_hook=_no_double_keys, parse_constant=_no_constant, parse_int=_bounded_int
         )
     except ModelFileError:
         raise
@@ -102,7 +97,7 @@ def _document(text: bytes) -> dict[str, Any]:
     return document
 
 
-def _arrays(body: bytes) -> dict[str, NDArray[Any]]:
+def _arrays(body: bytes) -> dict[str, AnyArray]:
     from safetensors import SafetensorError, deserialize
 
     try:
@@ -120,7 +115,7 @@ def _arrays(body: bytes) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _no_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _no_double_keys(pairs: list[tuple[str, object]]) -> Document:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ModelFileError("its document names a key twice")

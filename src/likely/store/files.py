@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
+from likely.arrays import AnyArray
 from likely.errors import LikelyError, ModelFileError
-from likely.io.outputs import write_whole
+from likely.io.outputs import BINARY
 from likely.scorer import Model
 from likely.stats import Summary
+from likely.store.class_labels import read_labels, write_labels
 from likely.store.codec import Reader, Writer, read_names, read_width, write_names
-from likely.store.container import pack, unpack
-from likely.store.labels import read_labels, write_labels
+from likely.store.container import Document, pack, unpack
 from likely.store.plain import from_plain, to_plain
 from likely.store.summaries import check_parameters, read_summary, write_parameters, write_summary
 from likely.table.schema import Schema
 from likely.version import __version__
 
+NO_WAITING = 0 if sys.platform == "win32" else os.O_NONBLOCK
 MADE_UP = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError, RecursionError)
 """What comes of a document that has another form than that of a model."""
 
@@ -58,13 +59,8 @@ class Counted(Saved):
     weights: Mapping[str, Any] | None = None
 
 
-def write(saved: Counted, model: Model, path: str | os.PathLike[str]) -> None:
-    """Write the file whole or not at all; the settled numbers of `model` go along."""
-    write_whole(Path(path), packed(saved, model))
-
-
 def packed(saved: Counted, model: Model) -> bytes:
-    """The bytes of the file."""
+    """The bytes of a file; the settled numbers of `model` go along."""
     writer = Writer()
     document = {
         **_write_saved(saved),
@@ -77,21 +73,14 @@ def packed(saved: Counted, model: Model) -> bytes:
     return pack(document, writer.arrays)
 
 
-def write_learned(
-    saved: Saved, labels: NDArray[Any], learned: Callable[[Writer], Any], path: str | os.PathLike[str]
-) -> None:
+def packed_learned(saved: Saved, labels: AnyArray, learned: Callable[[Writer], object]) -> bytes:
     """The same for a classifier whose memory is no summary: `learned` gives JSON that names the arrays it puts away."""
-    write_whole(Path(path), packed_learned(saved, labels, learned))
-
-
-def packed_learned(saved: Saved, labels: NDArray[Any], learned: Callable[[Writer], Any]) -> bytes:
-    """The bytes of that file."""
     writer = Writer()
     document = {**_write_saved(saved), "labels": write_labels(labels), "learned": learned(writer)}
     return pack(document, writer.arrays)
 
 
-def _write_saved(saved: Saved) -> dict[str, Any]:
+def _write_saved(saved: Saved) -> Document:
     return {
         "kind": saved.kind,
         "likely": saved.provenance.version,
@@ -122,7 +111,7 @@ class FoundLearned:
     """A classifier whose memory is no summary: its labels, and what it has learned, which it has to check itself."""
 
     saved: Saved
-    labels: NDArray[Any]
+    labels: AnyArray
     learned: Any
     reader: Reader
 
@@ -162,7 +151,7 @@ def parsed(content: bytes, announce: Callable[[str], object] | None = None) -> F
     return Found(saved, document.get("parameters"), reader)
 
 
-def _read_saved(document: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
+def _read_saved(document: Document, reader: Reader) -> Document:
     rows = document["rows"]
     if type(rows) is not int or rows < 0:
         raise ModelFileError("its row count is no number")
@@ -185,7 +174,7 @@ def refusal(path: str | os.PathLike[str], error: LikelyError) -> ModelFileError:
 
 def _content(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a regular file; devices and pipes could go on for ever, so none is waited for."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, os.O_RDONLY | BINARY | NO_WAITING)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise ModelFileError("it is no regular file")
@@ -193,31 +182,29 @@ def _content(path: str | os.PathLike[str]) -> bytes:
         return file.read()
 
 
-def _read_schema(data: Any, reader: Reader) -> Schema:
+def _read_schema(data: Document, reader: Reader) -> Schema:
     if "many" in data:
         read_width(data["many"], reader)
     return Schema.from_dict(data)
 
 
-def _write_setting(value: Any) -> Any:
+def _write_setting(value: object) -> object:
     return {"schema": value.to_dict()} if isinstance(value, Schema) else to_plain(value)
 
 
-def _read_setting(value: Any, reader: Reader) -> Any:
+def _read_setting(value: object, reader: Reader) -> object:
     if isinstance(value, dict) and set(value) == {"schema"}:
         return _read_schema(value["schema"], reader)
     return from_plain(value)
 
 
-def _write_families(families: Mapping[str, str]) -> Any:
-    names = write_names(tuple(families))
-    different = set(families.values())
-    return {"columns": names, "of": different.pop() if len(different) == 1 else list(families.values())}
+def _write_families(families: Mapping[str, str]) -> Document:
+    of = list(families.values())
+    return {"columns": write_names(tuple(families)), "of": of[0] if len(set(of)) == 1 else of}
 
 
-def _read_families(data: Any, reader: Reader) -> dict[str, str]:
-    names = read_names(data["columns"], reader)
-    of = data["of"]
+def _read_families(data: Document, reader: Reader) -> dict[str, str]:
+    names, of = read_names(data["columns"], reader), data["of"]
     families = [of] * len(names) if isinstance(of, str) else of
     if len(families) != len(names) or not all(isinstance(family, str) for family in families):
         raise ModelFileError("its families do not fit its columns")

@@ -1,9 +1,14 @@
-"""Labels, categories and settings as JSON, each with its type, and back."""
+"""Labels, categories and settings as JSON, each with its type, and back: none that takes long to read or to compare."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,17 +16,116 @@ import numpy as np
 from likely.decide import Loss
 from likely.errors import ModelFileError, SettingsError
 from likely.families.smoothing import Laplace, MEstimate
-from likely.store.scalars import READERS, SCALARS, is_plain_number, write_scalar
+from likely.store.container import LONGEST_NUMBER
 from likely.text.tokenizer import Tokenizer
 
 TAG = "$"
 """Marks a value that JSON has no word for: {"$": "tuple", "of": […]}."""
 
+COLLECTIONS: dict[type, str] = {tuple: "tuple", list: "list", frozenset: "frozenset"}
+
 DEEPEST = 50
 """Tuples in tuples in tuples: deeper than any label, so that hostile files end here and not in the stack."""
 
 
-def to_plain(value: Any, depth: int = 0) -> Any:
+# Values that JSON has no word for, as text or small lists, and back.
+
+FRACTION = re.compile(r"-?\d+(/\d+)?")
+SPAN = re.compile(r"(\d{1,9})?(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as|generic)")
+"""What a date or a span of time of NumPy is counted in: nanoseconds, or steps of 25 microseconds."""
+
+
+def _read_decimal(text: str) -> Decimal:
+    """A decimal that can be compared and made a whole number in no time, and that is no gap."""
+    number = Decimal(text) if len(text) <= LONGEST_NUMBER else Decimal("nan")
+    if number.is_nan() or (number.is_finite() and number and abs(number.adjusted()) > LONGEST_NUMBER):
+        raise ValueError("a decimal that is nothing, or too long")
+    return number
+
+
+def _read_fraction(text: str) -> Fraction:
+    """Digits over digits: of an exponent Python would make as many digits as it says."""
+    if len(text) > 2 * LONGEST_NUMBER or not FRACTION.fullmatch(text):
+        raise ValueError("no fraction")
+    return Fraction(text)
+
+
+def _read_timedelta(of: list[int]) -> timedelta:
+    days, seconds, microseconds = of
+    if not all(type(part) is int for part in of):
+        raise TypeError("no time")
+    return timedelta(days, seconds, microseconds)
+
+
+def _write_ticks(value: np.datetime64 | np.timedelta64) -> list[object]:
+    return [unit_of(value.dtype), int(value.astype(np.int64))]
+
+
+def unit_of(dtype: np.dtype[Any]) -> str:
+    """The unit in which dates or spans of time are counted."""
+    unit, step = np.datetime_data(dtype)
+    return unit if step == 1 else f"{step}{unit}"
+
+
+def ticking(letter: str, unit: object) -> np.dtype[np.generic]:
+    """The type of dates ("M") or spans of time ("m") that are counted in a unit which a file names."""
+    if not isinstance(unit, str) or not SPAN.fullmatch(unit):
+        raise ModelFileError("its document counts time in a unit that there is not")
+    return np.dtype(f"{letter}8" if unit == "generic" else f"{letter}8[{unit}]")
+
+
+def _ticks_reader(letter: str) -> Callable[[list[Any]], np.generic]:
+    def read(of: list[Any]) -> np.generic:
+        unit, ticks = of
+        if type(ticks) is not int:
+            raise TypeError("no time")
+        value: np.datetime64 = np.array([ticks], dtype=np.int64).view(ticking(letter, unit))[0]
+        if np.isnat(value):
+            raise ValueError("no time")
+        return value
+
+    return read
+
+
+SCALARS: dict[type, tuple[str, Callable[[Any], object], Callable[[Any], object]]] = {
+    float: ("float", float.hex, float.fromhex),
+    bytes: ("bytes", bytes.hex, bytes.fromhex),
+    datetime: ("datetime", datetime.isoformat, datetime.fromisoformat),
+    date: ("date", date.isoformat, date.fromisoformat),
+    time: ("time", time.isoformat, time.fromisoformat),
+    timedelta: ("timedelta", lambda span: [span.days, span.seconds, span.microseconds], _read_timedelta),
+    Decimal: ("decimal", str, _read_decimal),
+    Fraction: ("fraction", str, _read_fraction),
+    np.datetime64: ("datetime64", _write_ticks, _ticks_reader("M")),
+    np.timedelta64: ("timedelta64", _write_ticks, _ticks_reader("m")),
+}
+READERS = {name: read for name, _, read in SCALARS.values()}
+
+
+def is_plain_number(value: object) -> bool:
+    """Whether JSON has a word for the number; a whole one of too many digits is refused."""
+    if type(value) is int and abs(value) >= 10**LONGEST_NUMBER:
+        raise SettingsError(f"A whole number of more than {LONGEST_NUMBER} digits cannot be saved in a model file.")
+    return type(value) is int or (type(value) is float and math.isfinite(value))
+
+
+def write_scalar(value: object) -> tuple[str, object]:
+    """The name of its type, and what is written of the value; refuses what could not be read back."""
+    name, write, read = SCALARS[type(value)]
+    written = write(value)
+    try:
+        read(written)
+    except (TypeError, ValueError, ArithmeticError):
+        raise SettingsError(
+            f"A label or setting is a {name} that a model file cannot hold: too long, or none."
+        ) from None
+    return name, written
+
+
+# Those, collections of them, and settings.
+
+
+def to_plain(value: Any, depth: int = 0) -> object:
     """A value as JSON; refuses types that could not be read back as they were."""
     if depth > DEEPEST:
         raise SettingsError("A label or setting is nested too deeply to be saved.")
@@ -42,7 +146,7 @@ def to_plain(value: Any, depth: int = 0) -> Any:
     raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be saved in a model file.")
 
 
-def from_plain(value: Any, depth: int = 0) -> Any:
+def from_plain(value: object, depth: int = 0) -> Any:
     """The value that `to_plain` wrote."""
     if depth > DEEPEST:
         raise ModelFileError("its document is nested too deeply")
@@ -57,7 +161,7 @@ def from_plain(value: Any, depth: int = 0) -> Any:
         raise ModelFileError(f"its document holds a bad {name[:20]!r}") from error
 
 
-def _read(name: str, of: Any, depth: int) -> Any:
+def _read(name: str, of: Any, depth: int) -> object:
     if name in READERS:
         return READERS[name](of)
     for tag in TAGGED.values():
@@ -69,10 +173,7 @@ def _read(name: str, of: Any, depth: int) -> Any:
     return collection(from_plain(item, depth + 1) for item in of)
 
 
-COLLECTIONS: dict[type, str] = {tuple: "tuple", list: "list", frozenset: "frozenset"}
-
-
-def _tagged(name: str, of: Any) -> dict[str, Any]:
+def _tagged(name: str, of: object) -> dict[str, object]:
     return {TAG: name, "of": of}
 
 
@@ -80,22 +181,18 @@ class Tag(NamedTuple):
     """How a type that JSON has no word for is called, written and read; both get the depth at which its parts lie."""
 
     name: str
-    write: Callable[[Any, int], Any]
-    read: Callable[[Any, int], Any]
+    write: Callable[[Any, int], object]
+    read: Callable[[Any, int], object]
 
 
-def _write_loss(loss: Loss, depth: int) -> Any:
+def _write_loss(loss: Loss, depth: int) -> list[object]:
     parts = list(loss.decisions), list(loss.truths), np.asarray(loss.costs).tolist(), loss.refuse
     return [to_plain(part, depth) for part in parts]
 
 
-def _read_loss(of: Any, depth: int) -> Loss:
+def _read_loss(of: list[object], depth: int) -> Loss:
     decisions, truths, costs, refuse = (from_plain(part, depth) for part in of)
     return Loss(np.array(costs, dtype=np.float64), decisions=decisions, truths=truths, refuse=refuse)
-
-
-def _read_recipe(of: Any, depth: int) -> Tokenizer:
-    return Tokenizer(**{key: from_plain(item, depth) for key, item in of.items()})
 
 
 TAGGED: dict[type, Tag] = {
@@ -109,7 +206,7 @@ TAGGED: dict[type, Tag] = {
     Tokenizer: Tag(
         "recipe",
         lambda each, depth: {entry.name: to_plain(getattr(each, entry.name), depth) for entry in fields(each)},
-        _read_recipe,
+        lambda of, depth: Tokenizer(**{key: from_plain(item, depth) for key, item in of.items()}),
     ),
 }
 """Settings that are more than values. A model adds its own (`models.svm.kernels` adds kernels)."""

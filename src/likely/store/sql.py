@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from functools import reduce
+from functools import partialmethod, reduce
 from typing import Any
 
-from numpy.typing import NDArray
-
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.errors import MissingExtra, SettingsError
 
 Node = Any
@@ -34,7 +32,7 @@ class Nodes:
             from sqlglot import exp
         except ImportError:
             raise MissingExtra("SQL is written with sqlglot: pip install 'likely[sql]'.") from None
-        self.exp: Any = exp
+        self.exp: Node = exp
         self._size = 0
 
     def missing(self, name: str) -> Node:
@@ -56,7 +54,7 @@ class Nodes:
                 return self.exp.cast(self.column(name), sql, dialect=DIALECT)
         raise SettingsError(f"The values of column {name!r} are of several types, or of one that SQL has no word for.")
 
-    def value(self, value: Any) -> Node:
+    def value(self, value: object) -> Node:
         """A label or category."""
         if isinstance(value, bool):
             return self.exp.Boolean(this=value)
@@ -100,40 +98,37 @@ class Nodes:
         """A function of something."""
         return self.exp.Anonymous(this=name, expressions=list(arguments))
 
-    def case(self, whens: Sequence[tuple[Any, Any]], otherwise: Any) -> Node:
+    def case(self, whens: Sequence[tuple[Node, Node]], otherwise: Node) -> Node:
         """The first result whose condition holds."""
         ifs = [self.exp.If(this=condition, true=result) for condition, result in whens]
         return self.exp.Case(ifs=ifs, default=otherwise)
 
-    def unless(self, condition: Any, result: Any) -> Node:
+    def unless(self, condition: Node, result: Node) -> Node:
         """A result, or 0 where a condition holds."""
         return self.case([(condition, self.number(0.0))], result)
 
-    def sum(self, terms: Sequence[Any]) -> Node:
+    def sum(self, terms: Sequence[Node]) -> Node:
         """All terms together."""
         return reduce(lambda a, b: self.exp.Add(this=a, expression=b), terms)
 
-    def minus(self, a: Any, b: Any) -> Node:
+    def minus(self, a: Node, b: Node) -> Node:
         """a − b."""
         return self.exp.Paren(this=self.exp.Sub(this=a, expression=b))
 
-    def times(self, a: Any, b: Any) -> Node:
-        """a · b."""
-        return self.exp.Mul(this=a, expression=b)
-
-    def over(self, a: Any, b: Any) -> Node:
+    def over(self, a: Node, b: Node) -> Node:
         """a / b."""
         return self.exp.Paren(this=self.exp.Div(this=a, expression=b, typed=True))
 
     def number_at(self, numbers: Sequence[float], place: Node) -> Node:
         """One of some numbers, by its place from 0 up."""
-        one = self.exp.Add(this=place, expression=self.whole(1))
-        return self.call("list_extract", self.call("list_value", *map(self.number, numbers)), one)
+        return self._item(list(map(self.number, numbers)), place)
 
     def whole_at(self, numbers: Sequence[int], place: Node) -> Node:
         """One of some whole numbers, by its place from 0 up."""
-        one = self.exp.Add(this=place, expression=self.whole(1))
-        return self.call("list_extract", self.call("list_value", *map(self.whole, numbers)), one)
+        return self._item(list(map(self.whole, numbers)), place)
+
+    def _item(self, items: list[Node], place: Node) -> Node:
+        return self.call("list_extract", self.call("list_value", *items), self.sum([place, self.whole(1)]))
 
     def grouped(self, a: Node) -> Node:
         """(a)."""
@@ -143,23 +138,16 @@ class Nodes:
         """A whole number."""
         return self.exp.Literal.number(str(int(number)))
 
-    def at_most(self, a: Node, b: Node) -> Node:
-        """Whether a ≤ b."""
-        return self.exp.LTE(this=a, expression=b)
+    def _binary(self, name: str, a: Node, b: Node) -> Node:
+        return vars(self.exp)[name](this=a, expression=b)
 
-    def equal(self, a: Node, b: Node) -> Node:
-        """Whether a = b."""
-        return self.exp.EQ(this=a, expression=b)
+    times = partialmethod(_binary, "Mul")
+    equal = partialmethod(_binary, "EQ")
+    at_most = partialmethod(_binary, "LTE")
+    below = partialmethod(_binary, "LT")
+    either = partialmethod(_binary, "Or")
 
-    def below(self, a: Node, b: Node) -> Node:
-        """Whether a < b."""
-        return self.exp.LT(this=a, expression=b)
-
-    def either(self, a: Node, b: Node) -> Node:
-        """Whether a or b holds."""
-        return self.exp.Or(this=a, expression=b)
-
-    def among(self, a: Node, values: Sequence[Any]) -> Node:
+    def among(self, a: Node, values: Sequence[object]) -> Node:
         """Whether a is one of some values."""
         return self.exp.In(this=a, expressions=[self.value(value) for value in values])
 
@@ -175,7 +163,7 @@ class Nodes:
 
 def posterior_query(
     nodes: Nodes,
-    classes: NDArray[Any],
+    classes: AnyArray,
     prior: Array,
     joints: Sequence[Node],
     table: str,
@@ -222,7 +210,7 @@ def _greatest(nodes: Nodes, names: Sequence[str]) -> Node:
     return nodes.call("greatest", *map(nodes.column, names)) if len(names) > 1 else nodes.column(names[0])
 
 
-def _prediction(nodes: Nodes, shares: Sequence[str], labels: Sequence[Any]) -> Node:
+def _prediction(nodes: Nodes, shares: Sequence[str], labels: Sequence[object]) -> Node:
     """The first class with the largest share."""
     largest = _greatest(nodes, shares)
     whens = [

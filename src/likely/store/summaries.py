@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from likely.arrays import AnyArray
 from likely.errors import DataError, ModelFileError
 from likely.scorer import Model
 from likely.stats import (
@@ -27,27 +27,15 @@ from likely.stats import (
 )
 from likely.stats.pair_counts import Axis
 from likely.stats.scatter import Pairs
-from likely.store.codec import (
-    FORMS,
-    ByHand,
-    Context,
-    Form,
-    Reader,
-    Writer,
-    read,
-    read_matrix,
-    read_names,
-    register,
-    write,
-    write_matrix,
-    write_names,
-)
-from likely.store.labels import read_labels, write_labels
+from likely.store import codec
+from likely.store.class_labels import read_labels, write_labels
+from likely.store.codec import FORMS, ByHand, Context, Form, Reader, Writer, register
+from likely.store.container import Document
 from likely.store.plain import from_plain, to_plain
 from likely.text.vocabulary import Words
 
 
-def write_summary(summary: Summary, writer: Writer) -> dict[str, Any]:
+def write_summary(summary: Summary, writer: Writer) -> Document:
     """Class weights and all parts."""
     classes = summary.classes
     return {
@@ -55,19 +43,19 @@ def write_summary(summary: Summary, writer: Writer) -> dict[str, Any]:
         "weights": writer.put(classes.weights),
         "rows": writer.put(classes.rows),
         "parts": [
-            {"kind": part.kind, "columns": write_names(part.columns), **write_statistic(seen, writer)}
+            {"kind": part.kind, "columns": codec.write_names(part.columns), **write_statistic(seen, writer)}
             for part, seen in summary.parts.items()
         ],
     }
 
 
-def read_summary(data: Any, reader: Reader) -> Summary:
+def read_summary(data: Document, reader: Reader) -> Summary:
     """The summary that `write_summary` wrote, every size checked."""
     labels = read_labels(data["labels"])
     rows, weights = reader.get(data["rows"], (None,), np.int64), reader.get(data["weights"], (None,))
     parts = {}
     for entry in data["parts"]:
-        columns = read_names(entry["columns"], reader)
+        columns = codec.read_names(entry["columns"], reader)
         part = Part(str(entry["kind"]), columns)
         parts[part] = read_statistic(part, entry, reader)
     if len(parts) != len(data["parts"]):
@@ -83,22 +71,22 @@ def read_summary(data: Any, reader: Reader) -> Summary:
 # Statistics: those of `stats.STATISTICS`, field by field but for what old files have at other places.
 
 
-def write_statistic(seen: Statistic, writer: Writer) -> dict[str, Any]:
+def write_statistic(seen: Statistic, writer: Writer) -> Document:
     """The statistic as a JSON object that names its arrays."""
     FORMS.setdefault(type(seen), Form())
-    return {"statistic": seen.stored_as, **write(seen, writer)}
+    return {"statistic": seen.stored_as, **codec.write(seen, writer)}
 
 
-def read_statistic(part: Part, data: Any, reader: Reader) -> Statistic:
+def read_statistic(part: Part, data: Document, reader: Reader) -> Statistic:
     """The statistic of a part, sound in itself."""
     statistic = STATISTICS.get(part.kind)
     if statistic is None or data["statistic"] != statistic.stored_as:
         raise ModelFileError("it holds a statistic that this version does not know")
     FORMS.setdefault(statistic, Form())
-    return read(statistic, data, reader, columns=len(part.columns))
+    return codec.read(statistic, data, reader, columns=len(part.columns))
 
 
-def _read_words(data: Any, reader: Reader, context: Context) -> Words:
+def _read_words(data: Document, reader: Reader, context: Context) -> Words:
     """Words, each once, and each a text."""
     letters, ends = reader.get(data["arena"], (None,), np.uint8), reader.get(data["starts"], (None,), np.int64)
     if not len(ends) or ends[0] != 0 or ends[-1] != len(letters) or (np.diff(ends) < 0).any():
@@ -113,16 +101,16 @@ def _read_words(data: Any, reader: Reader, context: Context) -> Words:
     return words
 
 
-def _write_axes(axes: tuple[Axis, ...], writer: Writer) -> Any:
+def _write_axes(axes: tuple[Axis, ...], writer: Writer) -> list[object]:
     return [
-        write(axis, writer) if isinstance(axis, Cuts) else {"values": [to_plain(value) for value in axis]}
+        codec.write(axis, writer) if isinstance(axis, Cuts) else {"values": [to_plain(value) for value in axis]}
         for axis in axes
     ]
 
 
-def _read_axes(data: Any, reader: Reader, context: Context) -> tuple[Axis, ...]:
+def _read_axes(data: list[Document], reader: Reader, context: Context) -> tuple[Axis, ...]:
     return tuple(
-        read(Cuts, entry, reader) if "cuts" in entry else tuple(from_plain(value) for value in entry["values"])
+        codec.read(Cuts, entry, reader) if "cuts" in entry else tuple(from_plain(value) for value in entry["values"])
         for entry in data
     )
 
@@ -136,12 +124,12 @@ register(Scatter, Form(names={"pairs.n": "pair_n", "pairs.mean": "pair_mean"}))
 register(Cuts, Form(names={"at": "cuts"}))
 register(PairCounts, Form(by_hand={"axes": ByHand(_write_axes, _read_axes)}))
 register(Words, ByHand(lambda w, writer: {"arena": writer.put(w.arena), "starts": writer.put(w.starts)}, _read_words))
-register(TokenCounts, Form(names=WORDS, lengths={"columns": "words"}))
+register(TokenCounts, Form(names=WORDS | {"tokenizer": "recipe"}, lengths={"columns": "words"}))
 register(
     FeatureCounts,
     ByHand(
-        lambda seen, writer: write_matrix(seen.table, writer, "table"),
-        lambda data, reader, context: FeatureCounts(read_matrix(data, reader, "table", context["columns"])),
+        lambda seen, writer: codec.write_matrix(seen.table, writer, "table"),
+        lambda data, reader, context: FeatureCounts(codec.read_matrix(data, reader, "table", context["columns"])),
     ),
 )
 
@@ -152,7 +140,7 @@ ROUNDING = 1e-9
 """How far settling again may be from what was settled: another processor rounds its logarithms otherwise."""
 
 
-def write_parameters(model: Model, writer: Writer) -> dict[str, Any]:
+def write_parameters(model: Model, writer: Writer) -> Document:
     """The prior and every array of every belief, by name."""
     return {
         "prior": writer.put(model.prior),
@@ -163,7 +151,7 @@ def write_parameters(model: Model, writer: Writer) -> dict[str, Any]:
     }
 
 
-def check_parameters(data: Any, model: Model, reader: Reader) -> None:
+def check_parameters(data: Document, model: Model, reader: Reader) -> None:
     """What was settled when the file was written must be what its summary settles to now."""
     _agree(reader, data["prior"], model.prior, "prior")
     if len(data["beliefs"]) != len(model.beliefs):
@@ -176,13 +164,13 @@ def check_parameters(data: Any, model: Model, reader: Reader) -> None:
             _agree(reader, entry["arrays"][name], array, name)
 
 
-def _agree(reader: Reader, name: Any, settled: NDArray[Any], meaning: str) -> None:
+def _agree(reader: Reader, name: object, settled: AnyArray, meaning: str) -> None:
     stored = reader.get(name, settled.shape, settled.dtype.type)
     if not np.allclose(stored, settled, rtol=ROUNDING, atol=ROUNDING, equal_nan=True):
         raise ModelFileError(f"its {meaning} does not follow from its counts")
 
 
-def arrays_in(belief: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+def arrays_in(belief: Any, prefix: str = "") -> Iterator[tuple[str, AnyArray]]:
     """The arrays in a belief or statistic and in what it is made of."""
     for entry in fields(belief):
         value, name = getattr(belief, entry.name), f"{prefix}{entry.name}"

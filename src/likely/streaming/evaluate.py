@@ -7,30 +7,31 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from likely.engines.pieces import columns_read, label_type
-from likely.errors import DataError, Setting, SettingsError, listed, missing_columns
+from likely.arrays import AnyArray
+from likely.decide import Loss, as_loss
+from likely.errors import DataError, Setting, SettingsError, listed, refuse_missing
 from likely.evaluation.cross_validation import write_posterior
 from likely.evaluation.evaluate import evaluate
 from likely.evaluation.folds import sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
-from likely.io.table import FileTable, open_table
+from likely.io.file_table import FileTable, as_file_table
+from likely.io.sources import FileSource
 from likely.models.learner import Learner
 from likely.progress import Shown
 from likely.scorer import remaining_priors
 from likely.stats import Summary
 from likely.streaming.passes import MOST_ROWS, Counted, Folds, Passes
 from likely.streaming.train import Training
-from likely.streaming.update import target_of
+from likely.streaming.update import target_of, wanted_by
 from likely.table import Table, encode_column, merge_classes
 from likely.table.labels import row_weights
 
 
 def evaluate_file(
     classifier: Any,
-    source: Any,
+    source: FileTable | FileSource,
     target: str | None = None,
     *,
     cv: int | float | Literal["loo"] | None = 10,
@@ -49,7 +50,7 @@ def evaluate_file(
     memory: all rows are learned, and of more than `most` rows so many, drawn by chance, are judged. All other ways read
     the whole table. `groups` names a column.
     """
-    table = source if isinstance(source, FileTable) else open_table(source)
+    table, loss = as_file_table(source), None if loss is None else as_loss(loss)
     if cv is None:
         return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, random_state, most, progress)
     if target is None:
@@ -63,7 +64,7 @@ def evaluate_file(
     folds = Folds(training.judged.counter, int(cv), random_state)
     seen = passes.first(folds.count)
     models = [_model(training, summary, seen.classes) for summary in sums_without_each(seen.folds(int(cv)), add)]
-    buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), _loss(loss))
+    buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), loss)
 
     def judge(rows: Table, number: int) -> int:
         first, chosen = seen.starts[number], seen.chosen(number, rows.n_rows)
@@ -81,15 +82,11 @@ def evaluate_file(
 
 
 def _as_it_is(
-    clf: Any, table: FileTable, target: str, loss: Any, beta: float, seed: int, most: int, progress: Shown
+    clf: Any, table: FileTable, target: str, loss: Loss | None, beta: float, seed: int, most: int, progress: Shown
 ) -> Report:
     """Judge the rows of a test set by a classifier that has learned others."""
     weight = clf.schema_.weight if clf.schema_.weight in table.names else None  # testers may not know it
-    wanted = {**columns_read(clf), **({weight: "number"} if weight is not None else {}), target: ""}
-    missing = [name for name in wanted if name not in table.names]
-    if missing:
-        raise missing_columns(missing, table.names)
-    wanted[target] = label_type(table.types[target], clf.classes_)
+    wanted = wanted_by(clf, table, target, weight)
     n_jobs = clf.get_params(deep=False).get("n_jobs")
     passes = Passes(table, wanted, n_jobs, progress, seed, most)
 
@@ -105,7 +102,7 @@ def _as_it_is(
             f"learned {listed(clf.classes_.tolist())}."
         )
     truth = places.astype(np.int32)[seen.truth]
-    buffer = PredictionBuffer(classes, truth, seen.weight, np.arange(len(truth)), _loss(loss))
+    buffer = PredictionBuffer(classes, truth, seen.weight, np.arange(len(truth)), loss)
 
     def judge(rows: Table, number: int) -> int:
         chosen = seen.chosen(number, rows.n_rows)
@@ -119,13 +116,13 @@ def _as_it_is(
 
 
 def _in_memory(
-    training: Training, cv: Any, loss: Any, beta: float, groups: str | None, repeats: int, seed: int
-) -> Report:
+    training: Training, cv: float | Literal["loo"], loss: Loss | None, beta: float, groups: str | None, repeats: int,
+    seed: int,
+) -> Report:  # fmt: skip
     """The ways that need all rows at once."""
     table, wanted = training.judged.table, training.judged.wanted
     if groups is not None:
-        if groups not in table.names:
-            raise missing_columns([groups], table.names)
+        refuse_missing([groups], table.names)
         wanted.setdefault(groups, "")
     rows = pa.concat_tables([piece.read() for piece in table.pieces(wanted)], promote_options="permissive")
     clf = training.classifier
@@ -138,17 +135,9 @@ def _in_memory(
     )  # fmt: skip
 
 
-def _model(training: Training, summary: Summary, classes: NDArray[Any]) -> Learner:
+def _model(training: Training, summary: Summary, classes: AnyArray) -> Learner:
     clf = training.classifier
     model = type(clf)(**{**clf.get_params(deep=False), "n_jobs": 1})
     model.priors = remaining_priors(clf.priors, classes, summary.classes.labels)
     training.settle(model, summary)
     return model
-
-
-def _loss(loss: Any) -> Any:
-    if loss is None:
-        return None
-    from likely.decide import as_loss
-
-    return as_loss(loss)

@@ -6,18 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32
+from likely.arrays import AnyArray, Array, Index, Int32, UInt8
 from likely.engines.pieces import Counter, Pass, Result, RunningSum
-from likely.engines.plan import Task
 from likely.errors import DataError, FileError, SettingsError
 from likely.evaluation.cross_validation import fold_summaries
 from likely.evaluation.folds import stratified
-from likely.io.table import FileTable
+from likely.io.file_table import FileTable
 from likely.progress import Shown
 from likely.stats import Summary
 from likely.table import Table, merge_classes
@@ -30,14 +27,10 @@ STEP = 104_729
 class Counted:
     """What the first pass keeps of a piece: the labels and weights of its rows, and the summaries of its folds."""
 
-    classes: NDArray[Any]
+    classes: AnyArray
     y: Int32
     weight: Array
     folds: list[Summary]
-
-    @classmethod
-    def of(cls, task: Task, folds: list[Summary]) -> Counted:
-        return cls(task.rows.classes, task.rows.y, task.rows.weight, folds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +53,22 @@ class Folds:
     def count(self, rows: Table, number: int) -> Counted:
         """Count each fold of a piece."""
         task = self.counter.task(rows)
-        return Counted.of(task, fold_summaries(task, self.deal(number, task.rows.y), self.n_folds))
+        seen, folds = task.rows, fold_summaries(task, self.deal(number, task.rows.y), self.n_folds)
+        return Counted(seen.classes, seen.y, seen.weight, folds)
 
 
 MOST_ROWS = 2_000_000
 """Rows that are judged at most: more would tell nothing new, and memory must not grow with the file."""
 
 
-def ranks(seed: int, number: int, n_rows: int) -> NDArray[np.uint8]:
+def ranks(seed: int, number: int, n_rows: int) -> UInt8:
     """A rank for each row of a piece: half of them have at least 1, a quarter at least 2, and so on."""
     drawn = np.random.default_rng([seed, number]).geometric(0.5, n_rows) - 1
     return np.minimum(drawn, 255).astype(np.uint8)
+
+
+Kept = tuple[AnyArray, Int32, Array, UInt8]
+"""Of a piece: its classes, and label, weight and rank of each row."""
 
 
 class Seen:
@@ -83,7 +81,7 @@ class Seen:
         self.level = 0
         self.n_rows = 0
         self._seed, self._most, self._kept = seed, most, 0
-        self._labels: list[tuple[NDArray[Any], Int32, Array, NDArray[np.uint8]] | None] = []
+        self._labels: list[Kept | None] = []
         self._sums: list[RunningSum] = []
 
     def take(self, piece: Counted | None) -> None:
@@ -113,7 +111,7 @@ class Seen:
             self._labels[place] = (classes, y[keep], weight[keep], rank[keep])
             self._kept += int(keep.sum())
 
-    def chosen(self, number: int, n_rows: int) -> NDArray[np.intp]:
+    def chosen(self, number: int, n_rows: int) -> Index:
         """Which rows of a piece are to be judged."""
         return np.flatnonzero(ranks(self._seed, number, n_rows) >= self.level)
 
@@ -133,11 +131,11 @@ class Seen:
         return [0, *accumulate(sizes)][:-1]
 
     @cached_property
-    def _pieces(self) -> list[tuple[NDArray[Any], Int32, Array, NDArray[np.uint8]]]:
+    def _pieces(self) -> list[Kept]:
         return [piece for piece in self._labels if piece is not None]
 
     @cached_property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> AnyArray:
         """All labels that occur."""
         first, *others = (piece[0] for piece in self._pieces)
         return reduce(lambda known, labels: merge_classes(known, labels)[0], others, first)

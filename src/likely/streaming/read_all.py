@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from likely.engines.pieces import JudgedFile, Pass, columns_read, judge_usual, located
-from likely.errors import DataError, FileError, LikelyError, missing_columns
+from likely.arrays import AnyArray, Array
+from likely.engines.pieces import GivenSchema, JudgedFile, Pass, columns_read, judge_usual, located
+from likely.errors import DataError, FileError, LikelyError, refuse_missing
+from likely.io.file_table import FileTable
 from likely.io.sources import Piece
-from likely.io.table import FileTable
 from likely.models.evidence.encoding import finite_numbers
 from likely.progress import Shown
 from likely.table import as_table, encode_column
@@ -31,9 +30,9 @@ class LabelledRows:
     """All rows of a table: the columns to learn from, labels, weights if a column holds them, and groups."""
 
     X: pa.Table
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    groups: Any
+    y: AnyArray
+    weight: Array | None
+    groups: pa.ChunkedArray | None
     schema: Schema
     looked: int
     need: int
@@ -56,19 +55,17 @@ class LabelledRows:
         """The columns as they were judged; where that was by some of the rows, with the counts of all."""
         if self.looked >= len(self.y):
             return self.schema
-        counted = {column.name: (column.levels, column.gaps) for column in found}
-        columns = []
-        for column in self.schema.columns:
-            levels, gaps = counted.get(column.name, (column.levels, column.gaps))
-            columns.append(replace(column, levels=levels, gaps=gaps))
-        return Schema(tuple(columns), self.schema.target, self.schema.weight)
+        counted = {column.name: column for column in found}
+        whole = [(column, counted.get(column.name, column)) for column in self.schema.columns]
+        columns = [replace(column, levels=seen.levels, gaps=seen.gaps) for column, seen in whole]
+        return replace(self.schema, columns=tuple(columns))
 
 
 def read_all(
     table: FileTable,
     target: str,
     *,
-    schema: Any = None,
+    schema: GivenSchema = None,
     weight: str | None = None,
     groups: str | None = None,
     most: int | None = None,
@@ -129,9 +126,7 @@ def _checked(judged: JudgedFile, piece: Piece) -> pa.Table:
 def sample_rows(classifier: Any, table: FileTable, first: int, count: int) -> pa.Table:
     """So many rows from one on (counted from 0), with the columns of the classifier; no more is read than needed."""
     wanted = columns_read(classifier)
-    missing = [name for name in wanted if name not in table.names]
-    if missing:
-        raise missing_columns(missing, table.names)
+    refuse_missing(wanted, table.names)
     found: list[pa.Table] = []
     passed = 0
     for piece in table.pieces(wanted):

@@ -8,18 +8,14 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from likely.engines.pieces import JudgedFile, Pass, RunningSum, counted_schema
-from likely.errors import (
-    FileError,
-    ModelFileError,
-    SettingsError,
-)
+from likely.errors import FileError, ModelFileError, SettingsError
+from likely.io.file_table import FileTable, as_file_table
 from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output, write_whole
 from likely.io.scan import TOO_DEEP, is_deep
-from likely.io.sources import Place
-from likely.io.table import FileTable, open_table
+from likely.io.sources import FileSource, Place
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.learner import Learner
 from likely.models.settings import Choices
@@ -40,7 +36,7 @@ Learns = TypeVar("Learns", bound="Learner | EvidenceClassifier")
 
 
 def train_file(
-    source: Any,
+    source: FileTable | FileSource,
     target: str,
     *,
     weight: str | None = None,
@@ -60,7 +56,7 @@ def train_file(
 
 def fit_file(
     classifier: Learns,
-    source: Any,
+    source: FileTable | FileSource,
     target: str,
     *,
     weight: str | None = None,
@@ -75,7 +71,7 @@ def fit_file(
             raise SettingsError("A checkpoint is for classifiers that only count; evidence reads the files twice.")
         train_evidence_file(source, target, classifier=classifier, weight=weight, progress=progress)
         return classifier
-    table = source if isinstance(source, FileTable) else open_table(source)
+    table = as_file_table(source)
     training = Training.begin(classifier, table, target, weight)
     saved = None if checkpoint is None else Checkpoint(checkpoint, table)
     summary, place = (None, None) if saved is None else saved.load(classifier, training.judged.schema.weight)
@@ -141,7 +137,7 @@ class Checkpoint:
         self.path, self.places = Path(path), Path(f"{os.fspath(path)}{PLACES_SUFFIX}")
         self._is_ours = False
         self._files = [[source.name, source.size, source.path.stat().st_mtime_ns] for source in table.sources]
-        self._last: dict[str, Any] = {}
+        self._last: dict[str, dict[str, int]] = {}
 
     def load(self, classifier: Learner, weight: str | None) -> tuple[Summary | None, Place | None]:
         """What was counted before and where to go on, or nothing."""

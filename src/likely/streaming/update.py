@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 
+from likely.arrays import Array
 from likely.engines import pieces
 from likely.engines.memory import Rows
 from likely.engines.pieces import (
@@ -20,9 +20,10 @@ from likely.engines.pieces import (
     label_type,
     told,
 )
-from likely.engines.plan import recipes_in
-from likely.errors import DataError, Setting, SettingsError, missing_columns
-from likely.io.table import FileTable, open_table
+from likely.engines.plan import preprocessing_in
+from likely.errors import DataError, Setting, SettingsError, refuse_missing
+from likely.io.file_table import FileTable, as_file_table
+from likely.io.sources import FileSource
 from likely.models.evidence.prepare import count_rows
 from likely.models.learner import Learner
 from likely.models.protocols import Refreshes
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from likely.models.evidence.classifier import EvidenceClassifier
 
 
-def learn_file(classifier: Learns, source: Any, target: str | None = None, *, progress: Shown = None) -> Learns:
+def learn_file(
+    classifier: Learns, source: FileTable | FileSource, target: str | None = None, *, progress: Shown = None
+) -> Learns:
     """Learn more rows, from a table in files; the target is the one that was learned, unless another is named.
 
     Evidence counts them, and its corrections are stale until `refresh_file`.
@@ -47,7 +50,9 @@ def learn_file(classifier: Learns, source: Any, target: str | None = None, *, pr
     return classifier if more is None else _settled(classifier, classifier.summary_ + more)
 
 
-def forget_file(classifier: Learns, source: Any, target: str | None = None, *, progress: Shown = None) -> Learns:
+def forget_file(
+    classifier: Learns, source: FileTable | FileSource, target: str | None = None, *, progress: Shown = None
+) -> Learns:
     """Unlearn the rows of a table in files: afterwards the classifier is as if it had never counted them."""
     less = _count(classifier, source, target, progress)
     return classifier if less is None else _settled(classifier, classifier.summary_ - less)
@@ -65,24 +70,21 @@ def target_of(classifier: Any, target: str | None) -> str:
     return str(known)
 
 
-def wanted_by(classifier: Any, table: FileTable, label: str) -> dict[str, str]:
-    """The columns that a fitted classifier learns from, its weights and labels, and as what each is read."""
-    weight = classifier.schema_.weight
+def wanted_by(classifier: Any, table: FileTable, label: str, weight: str | None) -> dict[str, str]:
+    """The columns that a fitted classifier learns from, weights and labels, and as what each is read."""
     wanted = {**columns_read(classifier), **({} if weight is None else {weight: "number"}), label: ""}
-    missing = [name for name in wanted if name not in table.names]
-    if missing:
-        raise missing_columns(missing, table.names)
+    refuse_missing(wanted, table.names)
     return {**wanted, label: label_type(table.types[label], classifier.classes_)}
 
 
 def _count(
-    classifier: Learner | EvidenceClassifier, source: Any, target: str | None, progress: Shown
+    classifier: Learner | EvidenceClassifier, source: FileTable | FileSource, target: str | None, progress: Shown
 ) -> Summary | None:
     """What there is to count in the files, by the columns, families and recipes of the classifier."""
-    table = source if isinstance(source, FileTable) else open_table(source)
+    table = as_file_table(source)
     label = target_of(classifier, target)
-    wanted = wanted_by(classifier, table, label)
-    recipes = recipes_in(classifier.summary_)
+    wanted = wanted_by(classifier, table, label, classifier.schema_.weight)
+    recipes = preprocessing_in(classifier.summary_)
     counter = Counter(classifier.schema_, classifier.families_, label, recipes)
 
     def by_cells(rows: Table) -> Summary:
@@ -120,7 +122,7 @@ Refreshed = TypeVar("Refreshed", bound="BayesClassifier | EvidenceClassifier")
 
 def refresh_file(
     classifier: Refreshed,
-    source: Any,
+    source: FileTable | FileSource,
     target: str | None = None,
     *,
     memory: int | None = None,
@@ -132,10 +134,10 @@ def refresh_file(
     """
     if not isinstance(classifier, Refreshes):
         raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")
-    table = source if isinstance(source, FileTable) else open_table(source)
+    table = as_file_table(source)
     label = target_of(classifier, target)
     drawn = Draw(pieces.BUDGET if memory is None else memory, len(classifier.schema_.features))
-    wanted = wanted_by(classifier, table, label)
+    wanted = wanted_by(classifier, table, label, classifier.schema_.weight)
     for _, read in Pass(table, wanted, classifier.n_jobs, progress).each(lambda turn: turn.piece.read()):
         if read is not None:
             drawn.add(read)
@@ -151,7 +153,7 @@ class Draw:
 
     def __init__(self, memory: int, n_columns: int) -> None:
         self.memory, self.n_columns, self.share = memory, n_columns, 1.0
-        self.parts: list[tuple[pa.Table, np.ndarray[Any, np.dtype[np.float64]]]] = []
+        self.parts: list[tuple[pa.Table, Array]] = []
         self.random = np.random.default_rng(0)
 
     def add(self, rows: pa.Table) -> None:
@@ -168,15 +170,13 @@ class Draw:
         parts = [rows for rows, _ in self.parts if rows.num_rows]
         return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries() if parts else None
 
-    def _below(self, rows: pa.Table, lots: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+    def _below(self, rows: pa.Table, lots: Array) -> tuple[pa.Table, Array]:
         stays = lots < self.share
         return (rows, lots) if stays.all() else (rows.filter(pa.array(stays)), lots[stays])
 
-    def _each(self) -> Iterator[pa.Table]:
-        return (rows for rows, _ in self.parts)
-
     def _kept(self) -> int:
-        return sum(rows.num_rows for rows in self._each())
+        return sum(rows.num_rows for rows, _ in self.parts)
 
     def _need(self) -> int:
-        return sum(rows.nbytes + read_all.PER_CELL * rows.num_rows * self.n_columns for rows in self._each())
+        table = sum(int(rows.nbytes) for rows, _ in self.parts)
+        return table + read_all.PER_CELL * self._kept() * self.n_columns

@@ -1,15 +1,16 @@
-"""One column as it came in, and what can be read from it."""
+"""One column as it came in, and what can be read from it: numbers, categories, and columns in Arrow's memory."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Index, Int32
 from likely.errors import AtRow, SchemaError, say_kind
 from likely.table.encode import encode_numbers, python_levels
 from likely.table.levels import level_key, plain, read_number, written
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Storage = Literal["float", "integer", "boolean", "string", "category", "date", "nested", "mixed", "empty"]
-Rows = NDArray[np.intp] | slice
+Rows = Index | slice
 
 SHOWN_TEXT = 40
 
@@ -27,29 +28,36 @@ class NotANumber(SchemaError, TypeError):
     """A cell holds something, such as a dict, that no rule could turn into a number."""
 
 
-class Cells(Protocol):
+class Cells(ABC):
     """What every kind of column offers; `name` is there for error messages."""
 
+    @abstractmethod
     def __len__(self) -> int: ...
 
     @property
+    @abstractmethod
     def storage(self) -> Storage: ...
 
-    def numbers(self, name: str) -> Array: ...
-
+    @abstractmethod
     def codes(self, name: str) -> Codes: ...
 
-    def strings(self, name: str) -> pa.ChunkedArray: ...
-
-    def gaps(self) -> int: ...
-
+    @abstractmethod
     def at(self, rows: Rows) -> Cells: ...
 
+    def numbers(self, name: str) -> Array:
+        return numbers_of(self.codes(name), name)
 
-class NumberCells:
+    def strings(self, name: str) -> pa.ChunkedArray:
+        return strings_of(self.codes(name))
+
+    def gaps(self) -> int:
+        return int(np.count_nonzero(self.codes("").codes == GAP))
+
+
+class NumberCells(Cells):
     """A column of NumPy numbers or truth values; NaN is a gap."""
 
-    def __init__(self, values: NDArray[Any]) -> None:
+    def __init__(self, values: AnyArray) -> None:
         self.values = values
 
     def __len__(self) -> int:
@@ -69,11 +77,7 @@ class NumberCells:
         return self.values.astype(np.float64, copy=False)
 
     def codes(self, name: str) -> Codes:
-        levels, codes = encode_numbers(self.values)
-        return Codes(python_levels(levels), codes)
-
-    def strings(self, name: str) -> pa.ChunkedArray:
-        return strings_of(self.codes(name))
+        return _coded(self.values)
 
     def gaps(self) -> int:
         return int(np.count_nonzero(np.isnan(self.values))) if self.values.dtype.kind == "f" else 0
@@ -82,7 +86,7 @@ class NumberCells:
         return NumberCells(self.values[rows])
 
 
-class CategoryCells:
+class CategoryCells(Cells):
     """A column whose values were already listed: pandas categories."""
 
     def __init__(self, coded: Codes) -> None:
@@ -95,17 +99,8 @@ class CategoryCells:
     def storage(self) -> Storage:
         return "category" if self.coded.levels or not len(self) else "empty"
 
-    def numbers(self, name: str) -> Array:
-        return numbers_of(self.coded, name)
-
     def codes(self, name: str) -> Codes:
         return self.coded
-
-    def strings(self, name: str) -> pa.ChunkedArray:
-        return strings_of(self.coded)
-
-    def gaps(self) -> int:
-        return int(np.count_nonzero(self.coded.codes == GAP))
 
     def at(self, rows: Rows) -> CategoryCells:
         return CategoryCells(self.coded.at(rows))
@@ -123,7 +118,7 @@ def numbers_of(coded: Codes, name: str) -> Array:
     return table[coded.codes]
 
 
-def number_of(value: Any) -> float:
+def number_of(value: object) -> float:
     """One value as a float; ValueError, TypeError or OverflowError if it is none."""
     if isinstance(value, str):
         number = read_number(value)
@@ -132,7 +127,7 @@ def number_of(value: Any) -> float:
         return number
     if isinstance(value, (bytes, bytearray)):
         raise ValueError(value)
-    return float(value)
+    return float(value)  # type: ignore[arg-type]  # what is no number is a TypeError
 
 
 def not_a_number(name: str, row: int, value: object) -> SchemaError:
@@ -175,17 +170,17 @@ class Codes:
     """The distinct values of a column, all of them in use, and the place of each row's value; −1 is a gap."""
 
     levels: tuple[Hashable, ...]
-    codes: NDArray[np.int32]
+    codes: Int32
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def at(self, rows: NDArray[np.intp] | slice) -> Codes:
+    def at(self, rows: Rows) -> Codes:
         """These rows only, with the levels that occur in them."""
         return used(self.levels, self.codes[rows])
 
 
-def used(levels: tuple[Hashable, ...], codes: NDArray[np.int32]) -> Codes:
+def used(levels: tuple[Hashable, ...], codes: Int32) -> Codes:
     """Codes without the levels that no row has."""
     seen = np.zeros(len(levels) + 1, dtype=np.bool_)
     seen[codes] = True  # a gap, −1, marks the last cell, which belongs to no level
@@ -196,7 +191,7 @@ def used(levels: tuple[Hashable, ...], codes: NDArray[np.int32]) -> Codes:
     return Codes(tuple(level for level, is_used in zip(levels, seen, strict=False) if is_used), table[codes])
 
 
-def settled(levels: Sequence[Any], codes: NDArray[np.int32]) -> Codes:
+def settled(levels: Sequence[object], codes: Int32) -> Codes:
     """Codes from any dictionary: gaps, repeated and unused entries in it are taken out."""
     index: dict[Hashable, int] = {}
     kept: list[Hashable] = []
@@ -213,3 +208,164 @@ def settled(levels: Sequence[Any], codes: NDArray[np.int32]) -> Codes:
     if len(kept) < len(levels):
         codes = table[codes]
     return used(tuple(kept), codes)
+
+
+# Columns in Arrow's memory: pandas strings and nullable numbers, Polars, pyarrow, DuckDB.
+
+
+class ArrowCells(Cells):
+    """An Arrow column; null and NaN are gaps."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        self.column = _simple(column)
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    @cached_property
+    def storage(self) -> Storage:
+        from pyarrow import types
+
+        kind = self.column.type
+        if types.is_null(kind) or (len(self) and self.column.null_count == len(self)):
+            return "empty"
+        if types.is_floating(kind) or types.is_decimal(kind):
+            return "empty" if len(self) and self.gaps() == len(self) else "float"
+        tests: tuple[tuple[Callable[[pa.DataType], bool], Storage], ...] = (
+            (types.is_boolean, "boolean"),
+            (types.is_integer, "integer"),
+            (types.is_dictionary, "category"),
+            (_is_text, "string"),
+            (types.is_temporal, "date"),
+        )
+        return next((storage for test, storage in tests if test(kind)), "nested")
+
+    def numbers(self, name: str) -> Array:
+        import pyarrow as pa
+        from pyarrow import types
+
+        kind = self.column.type
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_null(kind):
+            return _to_numpy(self.column.cast(pa.float64(), safe=False))
+        if types.is_decimal(kind):
+            return _to_numpy(self.column.cast(pa.float64()))
+        if _is_text(kind):
+            try:
+                return _to_numpy(self.column.cast(pa.large_string()).cast(pa.float64()))
+            except pa.ArrowInvalid:
+                pass  # spaces, or no numbers: read with care and name the row
+        elif not types.is_dictionary(kind):
+            why = f"Column {name!r} holds {kind} and cannot be read as numbers; leave it out ("
+            raise SchemaError(why, say_kind(name, "ignored"), ") or compute a number from it first.")
+        return super().numbers(name)
+
+    def codes(self, name: str) -> Codes:
+        import pyarrow as pa
+        from pyarrow import types
+
+        kind = self.column.type
+        if types.is_null(kind):
+            return Codes((), np.full(len(self), GAP, dtype=np.int32))
+        if types.is_decimal(kind) or types.is_floating(kind):
+            return _coded(self.numbers(name))
+        if types.is_integer(kind) or types.is_boolean(kind):
+            return self._coded_exactly()
+        if types.is_nested(kind):
+            raise SchemaError(
+                f"Column {name!r} holds {kind}, which cannot be a category; leave it out or turn it into strings."
+            )
+        if types.is_dictionary(kind):
+            # Chunks may together have more values than their own indices, of 8 bits perhaps, can tell apart.
+            wide = self.column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
+            return settled(*_dictionary(wide.unify_dictionaries()))
+        levels, codes = _dictionary(self.column.dictionary_encode())
+        return Codes(tuple(levels), codes) if _is_text(kind) else settled(levels, codes)
+
+    def _coded_exactly(self) -> Codes:
+        """Integers past 2⁵³ must not pass through floats on their way round the gaps."""
+        import pyarrow as pa
+
+        if self.column.null_count == 0:
+            return _coded(_to_numpy(self.column))
+        filled = _coded(_to_numpy(self.column.fill_null(pa.scalar(0).cast(self.column.type))))
+        known = _to_numpy(self.column.is_valid())
+        return used(filled.levels, np.where(known, filled.codes, np.int32(GAP)))
+
+    def strings(self, name: str) -> pa.ChunkedArray:
+        import pyarrow as pa
+        from pyarrow import types
+
+        kind = self.column.type
+        try:
+            if _is_text(kind):
+                return self.column.cast(pa.large_string())
+            if types.is_dictionary(kind) and _is_text(kind.value_type):
+                return self.column.cast(kind.value_type).cast(pa.large_string())
+        except pa.ArrowInvalid as error:
+            raise SchemaError(f"Column {name!r} holds bytes that are no UTF-8 text: {error}.") from None
+        return super().strings(name)
+
+    def gaps(self) -> int:
+        import pyarrow.compute as pc
+        from pyarrow import types
+
+        if types.is_dictionary(self.column.type):
+            return super().gaps()
+        is_float = types.is_floating(self.column.type)
+        return int(self.column.null_count + ((pc.sum(pc.is_nan(self.column)).as_py() or 0) if is_float else 0))
+
+    def at(self, rows: Rows) -> ArrowCells:
+        import pyarrow as pa
+
+        if isinstance(rows, slice):
+            start, stop, _ = rows.indices(len(self))
+            return ArrowCells(self.column.slice(start, max(stop - start, 0)))
+        return ArrowCells(self.column.take(pa.array(rows)))
+
+
+def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Without extension types and runs, which hold a plain type inside."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    while True:
+        if isinstance(column.type, pa.BaseExtensionType):
+            storage = [chunk.storage for chunk in column.chunks]
+            column = pa.chunked_array(storage, column.type.storage_type)
+        elif types.is_run_end_encoded(column.type):
+            column = pa.chunked_array([pc.run_end_decode(c) for c in column.chunks], column.type.value_type)
+        else:
+            return column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    tests = (
+        types.is_string, types.is_large_string, types.is_string_view,
+        types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary,
+    )  # fmt: skip
+    return any(test(kind) for test in tests)
+
+
+def _coded(values: AnyArray) -> Codes:
+    levels, codes = encode_numbers(values)
+    return Codes(python_levels(levels), codes)
+
+
+def _dictionary(encoded: pa.ChunkedArray) -> tuple[list[Hashable], Int32]:
+    """Levels and codes of a dictionary column whose chunks share one dictionary."""
+    import pyarrow as pa
+
+    if encoded.num_chunks == 0:
+        return [], np.empty(0, dtype=np.int32)
+    indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks]).cast(pa.int32())
+    return encoded.chunk(0).dictionary.to_pylist(), _to_numpy(indices.fill_null(GAP))
+
+
+def _to_numpy(column: pa.ChunkedArray) -> AnyArray:
+    """One array; no copy where there is one chunk without nulls."""
+    if column.num_chunks == 1:
+        return np.asarray(column.chunk(0).to_numpy(zero_copy_only=False))
+    return np.asarray(column.to_numpy())

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, ArrowArray, ArrowStream, Int32, SupportsArray
 from likely.errors import AtRow, DataError, SchemaError
-from likely.table.arrow_cells import ArrowCells
-from likely.table.cells import (
-    GAP,
-    CategoryCells,
-    Cells,
-    Codes,
-    NumberCells,
-    Rows,
-    Storage,
-    not_a_number,
-    number_of,
-    settled,
-    shortened,
-)
+from likely.table import cells
+from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, Codes, NumberCells, Rows, Storage
 from likely.table.levels import is_gap, level_key, plain, written
 
 if TYPE_CHECKING:
@@ -40,7 +28,7 @@ _CHANGED = frozenset({bool, np.bool_, np.float16, np.float32})
 _NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
-class ObjectCells:
+class ObjectCells(Cells):
     """A column of Python objects of any types."""
 
     def __init__(self, values: NDArray[np.object_]) -> None:
@@ -50,7 +38,7 @@ class ObjectCells:
         return len(self.values)
 
     @cached_property
-    def typed(self) -> Cells | None:
+    def typed(self) -> ArrowCells | None:
         """The same column in Arrow's memory, if one simple type holds it without changing any value."""
         import pyarrow as pa
 
@@ -61,11 +49,10 @@ class ObjectCells:
         kind = column.type
         # Arrow reads True among floats as 1.0 and narrows to the first float's width.
         if pa.types.is_floating(kind):
-            alike = _CHANGED.isdisjoint(map(type, self.values))
-            return ArrowCells(pa.chunked_array([column])) if alike else None
-        if pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            return ArrowCells(pa.chunked_array([column]))
-        return None
+            kept = _CHANGED.isdisjoint(map(type, self.values))
+        else:
+            kept = pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+        return ArrowCells(pa.chunked_array([column])) if kept else None
 
     @cached_property
     def storage(self) -> Storage:
@@ -75,7 +62,7 @@ class ObjectCells:
         if not types:
             return "empty"
         if any(issubclass(kind, (complex, np.complexfloating)) for kind in types):
-            raise DataError("Complex data not supported; give real and imaginary parts as two columns.")
+            raise complex_numbers()
         return _storage_of(types)
 
     def numbers(self, name: str) -> Array:
@@ -86,9 +73,9 @@ class ObjectCells:
             if is_gap(value):
                 continue
             try:
-                numbers[row] = number_of(value)
+                numbers[row] = cells.number_of(value)
             except (TypeError, ValueError, OverflowError):
-                raise not_a_number(name, row, value) from None
+                raise cells.not_a_number(name, row, value) from None
         return numbers
 
     def codes(self, name: str) -> Codes:
@@ -112,7 +99,7 @@ class ObjectCells:
         return ObjectCells(self.values[rows])
 
 
-def factorise(values: NDArray[np.object_], name: str) -> tuple[list[Hashable], NDArray[np.int32]]:
+def factorise(values: NDArray[np.object_], name: str) -> tuple[list[Hashable], Int32]:
     """Distinct values as they first came, and the place of each row's value; −1 is a gap."""
     index: dict[Hashable, int] = {}
     levels: list[Hashable] = []
@@ -123,24 +110,21 @@ def factorise(values: NDArray[np.object_], name: str) -> tuple[list[Hashable], N
         try:
             place = index.setdefault(level_key(value), len(levels))
         except TypeError:
-            raise SchemaError(
-                f"Column {name!r}",
-                AtRow(row, f", row {row}"),
-                f": {type(value).__name__} {shortened(value)} cannot be "
-                "a category, since it is unhashable; make it a string or a tuple, or leave it out.",
-            ) from None
+            what = f": {type(value).__name__} {cells.shortened(value)} cannot be a category, since it is unhashable"
+            where = f"Column {name!r}", AtRow(row, f", row {row}")
+            raise SchemaError(*where, what, "; make it a string or a tuple, or leave it out.") from None
         if place == len(levels):
             levels.append(value)
         codes[row] = place
     return levels, codes
 
 
-def as_objects(values: Any) -> NDArray[np.object_]:
+def as_objects(values: Iterable[object]) -> NDArray[np.object_]:
     """A 1-D array of the given objects, whatever they are; tuples and lists stay cells."""
     listed = list(values)
-    cells = np.empty(len(listed), dtype=object)
-    cells[:] = listed
-    return cells
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
 
 
 def _storage_of(types: set[type]) -> Storage:
@@ -167,18 +151,30 @@ def _clean(text: str) -> str:
 NUMERIC = "biuf"
 
 
+@runtime_checkable
+class HasArrowArray(Protocol):
+    """An array of pandas that knows how to become one of Arrow."""
+
+    def __arrow_array__(self, type: object = None) -> object: ...
+
+
 def module(name: str) -> Any:
     """A library if someone has already imported it: otherwise no object of its types can be here."""
     return sys.modules.get(name)
 
 
-def no_complex(dtype: np.dtype[Any]) -> None:
+def complex_numbers() -> DataError:
+    """The refusal of complex numbers."""
+    return DataError("Complex data not supported; give real and imaginary parts as two columns.")
+
+
+def no_complex(dtype: np.dtype[np.generic]) -> None:
     """Refuse complex numbers."""
     if dtype.kind == "c":
-        raise DataError("Complex data not supported; give real and imaginary parts as two columns.")
+        raise complex_numbers()
 
 
-def cells_of(values: Any, name: str) -> Cells:
+def cells_of(values: object, name: str) -> Cells:
     """Cells of a 1-D column: NumPy, pandas, Polars, Arrow, or any sequence."""
     if isinstance(values, np.ndarray):
         return _array_cells(values, name)
@@ -186,28 +182,29 @@ def cells_of(values: Any, name: str) -> Cells:
     if pandas is not None and isinstance(values, (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)):
         return _pandas_cells(pandas.Series(values, copy=False), pandas, name)
     if polars is not None and isinstance(values, polars.Series):
-        return _polars_cells(values, polars)
-    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
+        is_object = values.dtype == polars.Object
+        return ObjectCells(as_objects(values.to_list())) if is_object else ArrowCells(_chunked(values.to_arrow()))
+    if isinstance(values, (ArrowArray, ArrowStream)):
         return ArrowCells(_chunked(values))
-    if hasattr(values, "__array__"):
+    if isinstance(values, SupportsArray):
         return _array_cells(np.asarray(values), name)
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise SchemaError(f"Column {name!r} is a single {type(values).__name__}, not a sequence of cells.")
     return ObjectCells(as_objects(values))
 
 
-def masked(values: Any) -> NDArray[Any]:
+def masked(values: np.ma.MaskedArray[Any, Any]) -> AnyArray:
     """A masked array as a plain one: NaN, or None among objects, under the mask."""
     if not np.ma.is_masked(values):
         return np.asarray(values.data)
     if values.dtype.kind in NUMERIC:
-        return np.asarray(values.astype(np.float64).filled(np.nan))
-    cells = np.array(values.data, dtype=object)
-    cells[np.ma.getmaskarray(values)] = None
-    return cells
+        return np.ma.filled(values.astype(np.float64), np.nan)
+    objects = np.array(values.data, dtype=object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
 
 
-def _array_cells(values: NDArray[Any], name: str) -> Cells:
+def _array_cells(values: AnyArray, name: str) -> Cells:
     if isinstance(values, np.ma.MaskedArray):
         values = masked(values)
     if values.ndim != 1:
@@ -233,28 +230,22 @@ def _pandas_cells(series: Any, pandas: Any, name: str) -> Cells:
         return _array_cells(series.to_numpy(), name)
     if isinstance(dtype, pandas.CategoricalDtype):
         places = series.cat.codes.to_numpy().astype(np.int32)
-        return CategoryCells(settled(list(series.cat.categories), places))
+        return CategoryCells(cells.settled(list(series.cat.categories), places))
     if isinstance(dtype, pandas.SparseDtype):
         return _array_cells(np.asarray(series.sparse.to_dense()), name)
     spans = (pandas.PeriodDtype, pandas.IntervalDtype)
-    if not isinstance(dtype, spans) and hasattr(series.array, "__arrow_array__"):
+    if not isinstance(dtype, spans) and isinstance(series.array, HasArrowArray):
         return ArrowCells(_chunked(series.array))
     return ObjectCells(series.astype(object).to_numpy())
 
 
-def _polars_cells(series: Any, polars: Any) -> Cells:
-    if series.dtype == polars.Object:
-        return ObjectCells(as_objects(series.to_list()))
-    return ArrowCells(_chunked(series.to_arrow()))
-
-
-def _chunked(values: Any) -> Any:
+def _chunked(values: object) -> pa.ChunkedArray:
     """Anything that holds one Arrow column, as a ChunkedArray."""
     import pyarrow as pa
 
     if isinstance(values, pa.ChunkedArray):
         return values
-    if hasattr(values, "__arrow_c_stream__"):
+    if isinstance(values, ArrowStream):
         return pa.chunked_array(values)
     column = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Hashable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray, Flags, Int32
 from likely.table.levels import plain
 
 # Below this many rows sorting is quicker than loading the compiled loops.
@@ -18,12 +18,12 @@ CELLS_PER_ROW = 4
 _INT64_MAX = np.iinfo(np.int64).max
 
 
-def encode_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def encode_numbers(values: AnyArray) -> tuple[AnyArray, Int32]:
     """Sorted distinct values (of the array's own dtype) and the place of each row's value; −1 for NaN."""
     if values.dtype.kind == "b":
         return _encode_booleans(values)
     if len(values) <= FEW_ROWS:
-        return _by_sorting(values)
+        return _around_gaps(values, _by_sorting)
     if values.dtype.kind == "f":
         return _encode_floats(values)
     if values.dtype == np.uint64 and values.max() > _INT64_MAX:
@@ -31,41 +31,40 @@ def encode_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32
     return _encode_integers(values)
 
 
-def python_levels(values: NDArray[Any]) -> tuple[Any, ...]:
+def python_levels(values: AnyArray) -> tuple[Hashable, ...]:
     """Distinct numbers as Python values; whole floats become int."""
     if values.dtype.kind == "f":
         return tuple(map(plain, values.astype(np.float64).tolist()))
     return tuple(values.tolist())
 
 
-def _encode_booleans(values: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+def _encode_booleans(values: Flags) -> tuple[Flags, Int32]:
     ones = int(np.count_nonzero(values))
     if ones in (0, len(values)):
         return values[:1].copy(), np.zeros(len(values), dtype=np.int32)
     return np.array([False, True]), values.astype(np.int32)
 
 
-def _encode_integers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    from likely.table import kernels
-
+def _encode_integers(values: AnyArray) -> tuple[AnyArray, Int32]:
     wide = values.astype(np.int64, copy=False)
-    low, high = kernels.bounds(wide)
+    low, high = int(wide.min()), int(wide.max())
     if high - low >= _widest(len(values)):
         return encode_words(wide, values.dtype)
-    return _by_lookup(wide, low, int(high) - int(low) + 1, values.dtype)
+    return _by_lookup(wide, low, high - low + 1, values.dtype)
 
 
-def _encode_floats(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def _encode_floats(values: AnyArray) -> tuple[AnyArray, Int32]:
     from likely.table import kernels
 
     wide = values.astype(np.float64, copy=False)
     whole, low, high = kernels.whole_bounds(wide)
     if not whole or not low <= high or high - low >= _widest(len(values)):
-        return _encode_broken(wide, values.dtype)
+        # Adding zero makes one zero of −0.0 and 0.0.
+        return _around_gaps(wide, lambda known: encode_words(known + 0.0, values.dtype))
     return _by_lookup(wide, low, int(high - low) + 1, values.dtype)
 
 
-def encode_words(values: NDArray[Any], dtype: np.dtype[Any] | None = None) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def encode_words(values: AnyArray, dtype: np.dtype[np.generic] | None = None) -> tuple[AnyArray, Int32]:
     """The same by hashing, for values of whole 32-bit words that are equal only bit by bit."""
     from likely.table import kernels
 
@@ -80,13 +79,13 @@ def encode_words(values: NDArray[Any], dtype: np.dtype[Any] | None = None) -> tu
     return levels[order].astype(dtype or values.dtype), table[codes]
 
 
-def _encode_broken(wide: NDArray[np.float64], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    known = ~np.isnan(wide)
-    # Adding zero makes one zero of −0.0 and 0.0.
+def _around_gaps(values: AnyArray, encode: Callable[[AnyArray], tuple[AnyArray, Int32]]) -> tuple[AnyArray, Int32]:
+    """What `encode` makes of the cells that are known; −1 for the others."""
+    known = ~np.isnan(values) if values.dtype.kind == "f" else np.True_
     if known.all():
-        return encode_words(wide + 0.0, dtype)
-    levels, places = encode_words(wide[known] + 0.0, dtype)
-    codes = np.full(len(wide), -1, dtype=np.int32)
+        return encode(values)
+    levels, places = encode(values[known])
+    codes = np.full(len(values), -1, dtype=np.int32)
     codes[known] = places
     return levels, codes
 
@@ -95,9 +94,7 @@ def _widest(n_rows: int) -> int:
     return max(SMALL_RANGE, CELLS_PER_ROW * n_rows)
 
 
-def _by_lookup(
-    wide: NDArray[Any], low: float, cells: int, dtype: np.dtype[Any]
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def _by_lookup(wide: AnyArray, low: float, cells: int, dtype: np.dtype[np.generic]) -> tuple[AnyArray, Int32]:
     from likely.table import kernels
 
     seen = np.zeros(cells, dtype=np.uint8)
@@ -108,12 +105,6 @@ def _by_lookup(
     return (np.flatnonzero(seen) + wide.dtype.type(low)).astype(dtype), codes
 
 
-def _by_sorting(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    known = ~np.isnan(values) if values.dtype.kind == "f" else None
-    if known is None or known.all():
-        levels, places = np.unique(values, return_inverse=True)
-        return levels, places.astype(np.int32).reshape(-1)
-    levels, places = np.unique(values[known], return_inverse=True)
-    codes = np.full(len(values), -1, dtype=np.int32)
-    codes[known] = places
-    return levels, codes
+def _by_sorting(values: AnyArray) -> tuple[AnyArray, Int32]:
+    levels, places = np.unique(values, return_inverse=True)
+    return levels, places.astype(np.int32).reshape(-1)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from math import isqrt
 from numbers import Integral
-from typing import Any
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Float32
+from likely.arrays import AnyArray, Array, ArrowStream, Float32, SupportsArray
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
-from likely.table.table import Numbers, Table
+from likely.table.table import Numbers, RowsLike, Table
 
 Shape = tuple[int, int, int]
 """Height, width and channels."""
+
+Given = TypeVar("Given")
 
 LARGEST = 1e30
 """Pixels beyond this are no brightness, and their differences would overflow."""
@@ -23,16 +24,25 @@ FARTHEST = 1e6
 """So many times the range that was learned a pixel may lie outside of it."""
 
 
-def as_images(X: Any) -> NDArray[Any] | None:
+@runtime_checkable
+class ArrayLike(SupportsArray, Protocol):
+    """Something that NumPy can read and that says how many dimensions it has."""
+
+    @property
+    def ndim(self) -> int: ...
+
+
+def as_images(X: object) -> AnyArray | None:
     """Images × height × width, perhaps × channels, from an array or a list of images; None if X is a table.
 
     >>> as_images([[[0, 1], [1, 0]], [[1, 1], [0, 0]]]).shape, as_images([[0, 1], [1, 0]])
     ((2, 2, 2), None)
     """
-    if getattr(X, "ndim", 0) in (3, 4) and hasattr(X, "__array__"):
+    if isinstance(X, ArrayLike) and X.ndim in (3, 4):
         return np.asarray(X)
-    is_list = isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object)
-    if not is_list or not len(X) or not _is_image(X[0]):
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
+        X = list(X)
+    if not isinstance(X, list | tuple) or not X or not _is_image(X[0]):
         return None
     images = [_image(place, one) for place, one in enumerate(X)]
     for place, image in enumerate(images):
@@ -42,13 +52,13 @@ def as_images(X: Any) -> NDArray[Any] | None:
     return np.stack(images)
 
 
-def _is_image(first: Any) -> bool:
+def _is_image(first: object) -> bool:
     if isinstance(first, list | tuple):
         return bool(first) and isinstance(first[0], list | tuple | np.ndarray)
-    return getattr(first, "ndim", 0) in (2, 3) and hasattr(first, "__array__") and not hasattr(first, "columns")
+    return isinstance(first, ArrayLike) and first.ndim in (2, 3) and not isinstance(first, ArrowStream)
 
 
-def _image(place: int, one: Any) -> NDArray[Any]:
+def _image(place: int, one: object) -> AnyArray:
     try:
         image = np.asarray(one)
     except ValueError:
@@ -58,7 +68,7 @@ def _image(place: int, one: Any) -> NDArray[Any]:
     return image
 
 
-def flattened(X: Any, shape: Any) -> tuple[Any, Any]:
+def flattened(X: RowsLike, shape: Given) -> tuple[RowsLike, Given | tuple[int, ...]]:
     """Images as rows of pixels, and their shape; a table as it is, with the shape that was given."""
     images = as_images(X)
     if images is None:
@@ -66,7 +76,7 @@ def flattened(X: Any, shape: Any) -> tuple[Any, Any]:
     return images.reshape(len(images), int(np.prod(images.shape[1:]))), images.shape[1:]
 
 
-def shape_of(n_columns: int, given: Any) -> Shape:
+def shape_of(n_columns: int, given: object) -> Shape:
     """Height, width and channels of images whose pixels are columns, row by row; −1 stands for what is left.
 
     >>> shape_of(128, (16, 8)), shape_of(64, None), shape_of(10, (1, -1))
@@ -91,7 +101,7 @@ def shape_of(n_columns: int, given: Any) -> Shape:
     return sides[0], sides[1], sides[2] if len(sides) == 3 else 1
 
 
-def _is_side(given: Any) -> bool:
+def _is_side(given: object) -> bool:
     return isinstance(given, Integral) and (int(given) == -1 or int(given) > 0)
 
 

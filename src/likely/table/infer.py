@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray, Flags, Index
 from likely.errors import Aside, Message, SchemaError, say_kind
 from likely.table.cells import Codes, Storage
 from likely.table.levels import read_number
@@ -73,6 +73,13 @@ MOSTLY = 0.5  # and is distinct in more than this part of the rows
 IDENTIFIER_ROWS = 20  # so many short strings, all distinct, identify rows
 
 
+IGNORED = {
+    "empty": "every cell is missing",
+    "date": "dates and durations are not learned from; compute numbers or categories from them",
+    "nested": "its cells are lists, dicts or other containers",
+}
+
+
 def infer_column(table: Table, name: str) -> Column:
     """Look at one column of a frame: its storage, its exact gaps, and a sample or all of its values."""
     storage = table.storage(name)
@@ -85,15 +92,10 @@ def infer_column(table: Table, name: str) -> Column:
         levels = len(table.codes(name).levels)
         why = "truth values" if storage == "boolean" else "categories"
         return Column(name, "nominal", storage, levels, gaps, why + _constant(levels))
-    notes = {
-        "empty": "every cell is missing",
-        "date": "dates and durations are not learned from; compute numbers or categories from them",
-        "nested": "its cells are lists, dicts or other containers",
-    }
-    return Column(name, "ignored", storage, None, gaps, notes[storage])
+    return Column(name, "ignored", storage, None, gaps, IGNORED[storage])
 
 
-def infer_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
+def infer_matrix(table: Table, matrix: AnyArray) -> list[Column]:
     """Look at a sample of rows of a plain matrix, all columns at once."""
     rows = min(SAMPLE, max(SAMPLE_CELLS // table.n_columns, 1))
     seen = matrix[:: max(-(-len(matrix) // rows), 1)]
@@ -111,7 +113,7 @@ def infer_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
     inferred = []
     for j, name in enumerate(table.names):
         if len(seen) and gaps[j] == len(seen) and table.storage(name) == "empty":
-            inferred.append(Column(name, "ignored", "empty", None, len(matrix), "every cell is missing"))
+            inferred.append(Column(name, "ignored", "empty", None, len(matrix), IGNORED["empty"]))
             continue
         distinct = 1 if constant[j] else int(levels[j])
         why = _about_numbers(name, storage, distinct, len(seen)) + judged(len(seen), len(matrix))
@@ -120,10 +122,10 @@ def infer_matrix(table: Table, matrix: NDArray[Any]) -> list[Column]:
     return inferred
 
 
-def sparse_pattern(sparse: Any) -> Column:
+def sparse_pattern(dtype: np.dtype[np.generic]) -> Column:
     """What all columns of a sparse matrix are: numbers; nothing is read."""
     kinds: dict[str, Storage] = {"f": "float", "b": "boolean"}
-    return Column("", "numeric", kinds.get(sparse.dtype.kind, "integer"), why="sparse numbers")
+    return Column("", "numeric", kinds.get(dtype.kind, "integer"), why="sparse numbers")
 
 
 def _infer_numbers(table: Table, name: str, storage: Storage) -> Column:
@@ -177,13 +179,13 @@ def _is_text(coded: Codes) -> bool:
 
 
 def _spelt_numbers(name: str, coded: Codes) -> str:
-    some: Sequence[Any] = coded.levels[: FEW_LEVELS * FEW_LEVELS]
+    some = coded.levels[: FEW_LEVELS * FEW_LEVELS]
     if some and all(isinstance(level, str) and read_number(level) is not None for level in some):
         return Message("; they spell numbers: ", say_kind(name, "numeric"), " reads them so")
     return ""
 
 
-def _sample(n_rows: int) -> NDArray[np.intp]:
+def _sample(n_rows: int) -> Index:
     """Evenly spaced rows, at most `SAMPLE`."""
     return np.arange(0, n_rows, max(-(-n_rows // SAMPLE), 1))
 
@@ -212,7 +214,7 @@ def judged(looked: int, rows: int) -> Message:
     return Message(Aside(f"{JUDGED}{looked:,} of {rows:,} rows)") if looked < rows else "")
 
 
-def _distinct(seen: NDArray[Any]) -> NDArray[np.intp]:
+def _distinct(seen: AnyArray) -> Index:
     """Distinct known values of each column."""
     if not len(seen):
         return np.zeros(seen.shape[1], dtype=np.intp)
@@ -223,7 +225,7 @@ def _distinct(seen: NDArray[Any]) -> NDArray[np.intp]:
     return np.asarray(fresh, dtype=np.intp)
 
 
-def _constant_columns(seen: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _constant_columns(seen: AnyArray, known: Flags) -> Flags:
     """Columns with one known value."""
     if not len(seen):
         return np.zeros(seen.shape[1], dtype=np.bool_)
@@ -231,12 +233,10 @@ def _constant_columns(seen: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[n
     return _all_known(seen, known, lambda cells: np.broadcast_to(first, cells.shape))
 
 
-def _all_known(
-    seen: NDArray[Any], known: NDArray[np.bool_], wanted: Callable[[NDArray[Any]], NDArray[Any]]
-) -> NDArray[np.bool_]:
+def _all_known(seen: AnyArray, known: Flags, wanted: Callable[[AnyArray], AnyArray]) -> Flags:
     """Columns all of whose known cells are what `wanted` makes of them; a glance at a few rules out most columns."""
 
-    def holds(rows: slice) -> NDArray[np.bool_]:
+    def holds(rows: slice) -> Flags:
         cells = seen[rows]
         return np.asarray(((cells == wanted(cells)) | ~known[rows]).all(axis=0))
 

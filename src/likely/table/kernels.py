@@ -7,6 +7,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from likely.arrays import Array, Int32, Int64, UInt8
+
 # Read-only and of any layout: views of a matrix and of Arrow memory need no copy and no further compilation.
 _INTS = types.Array(types.int64, 1, "A", readonly=True)
 _FLOATS = types.Array(types.float64, 1, "A", readonly=True)
@@ -14,7 +16,7 @@ _SEEN = types.Array(types.uint8, 1, "C")
 _TABLE = types.Array(types.int32, 1, "C")
 _WORDS = types.Array(types.uint32, 2, "C", readonly=True)
 
-Numbers = NDArray[np.int64] | NDArray[np.float64]
+Numbers = Int64 | Array
 # Whole numbers are exact in a double below this.
 _EXACT = 2.0**53
 # FNV-1a, word by word.
@@ -23,27 +25,8 @@ _PRIME = np.uint64(0x100000001B3)
 _FIRST_CELLS = 1024
 
 
-@numba.njit(
-    [types.Tuple((types.int64, types.int64))(_INTS)],
-    nogil=True,
-    cache=True,
-)
-def bounds(values: NDArray[np.int64]) -> tuple[int, int]:
-    """Smallest and largest value of an array that is not empty."""
-    low = values[0]
-    high = values[0]
-    for value in values:
-        low = min(low, value)
-        high = max(high, value)
-    return low, high
-
-
-@numba.njit(
-    [types.Tuple((types.boolean, types.float64, types.float64))(_FLOATS)],
-    nogil=True,
-    cache=True,
-)
-def whole_bounds(values: NDArray[np.float64]) -> tuple[bool, float, float]:
+@numba.njit([types.Tuple((types.boolean, types.float64, types.float64))(_FLOATS)], nogil=True, cache=True)
+def whole_bounds(values: Array) -> tuple[bool, float, float]:
     """Whether every known value is a whole number, and the smallest and largest of them (inf, −inf: none)."""
     low = np.inf
     high = -np.inf
@@ -56,12 +39,8 @@ def whole_bounds(values: NDArray[np.float64]) -> tuple[bool, float, float]:
     return True, low, high
 
 
-@numba.njit(
-    [types.void(_INTS, types.int64, _SEEN), types.void(_FLOATS, types.float64, _SEEN)],
-    nogil=True,
-    cache=True,
-)
-def mark(values: Numbers, low: float, seen: NDArray[np.uint8]) -> None:
+@numba.njit([types.void(_INTS, types.int64, _SEEN), types.void(_FLOATS, types.float64, _SEEN)], nogil=True, cache=True)
+def mark(values: Numbers, low: float, seen: UInt8) -> None:
     """Set `seen` for each value, counted from `low`."""
     for value in values:
         if value == value:
@@ -73,7 +52,7 @@ def mark(values: Numbers, low: float, seen: NDArray[np.uint8]) -> None:
     nogil=True,
     cache=True,
 )
-def look_up(values: Numbers, low: float, table: NDArray[np.int32], codes: NDArray[np.int32]) -> None:
+def look_up(values: Numbers, low: float, table: Int32, codes: Int32) -> None:
     """The code of each value, counted from `low`; −1 for a gap."""
     for i in range(values.shape[0]):
         value = values[i]
@@ -97,7 +76,7 @@ def _alike(words: NDArray[np.uint32], a: int, b: int) -> bool:
 
 
 @numba.njit([types.Array(types.int64, 1, "C")(_WORDS, _TABLE)], nogil=True, cache=True)
-def distinct(words: NDArray[np.uint32], codes: NDArray[np.int32]) -> NDArray[np.int64]:
+def distinct(words: NDArray[np.uint32], codes: Int32) -> Int64:
     """The first row of each distinct row of words; `codes` gets the place of every row among them."""
     mask = _FIRST_CELLS - 1
     cells = np.full(_FIRST_CELLS, np.int32(-1))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
 from likely.errors import AtRow, DataError, SchemaError, missing_columns
 from likely.numerics import refuse_heavy
-from likely.table.arrow_cells import ArrowCells
-from likely.table.cells import GAP, CategoryCells, Cells, NumberCells
+from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, NumberCells
 from likely.table.column import NUMERIC, ObjectCells, as_objects, cells_of, factorise, module, no_complex
 from likely.table.encode import encode_numbers, encode_words
 from likely.table.levels import in_order, level_key
@@ -20,21 +20,20 @@ from likely.table.table import Table
 
 _EXACT = 2**53
 _NUMBERS = ("float", "integer", "boolean")
-_PLAIN: dict[type, str] = {int: "i", float: "f", bool: "b", str: "U"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
     """The classes in their order and, per row, the place of its class."""
 
-    classes: NDArray[Any]
-    codes: NDArray[np.int32]
+    classes: AnyArray
+    codes: Int32
 
     def __len__(self) -> int:
         return len(self.codes)
 
 
-def labels_of(y: Any, table: Table) -> Labels:
+def labels_of(y: ColumnLike, table: Table) -> Labels:
     """The labels of the rows of a table: given one by one, or as the name of one of its columns."""
     if isinstance(y, str) and table.named and y not in table:
         raise missing_columns([y], table.names)
@@ -47,7 +46,7 @@ def labels_of(y: Any, table: Table) -> Labels:
     return labels
 
 
-def encode_labels(y: Any) -> Labels:
+def encode_labels(y: ColumnLike | None) -> Labels:
     """Classes and codes of labels of any hashable type; a missing label is an error naming its row.
 
     >>> labels = encode_labels(["spam", "ham", "spam"])
@@ -60,12 +59,10 @@ def encode_labels(y: Any) -> Labels:
         types = set(map(type, y))
         if types == {str}:
             return _fixed_width(_encode_objects(ObjectCells(as_objects(y))))
-        y = _from_list(y, types)
-    elif not isinstance(y, np.ndarray):
-        y = _from_library(y)
-    if isinstance(y, np.ndarray):
-        return _encode_array(_one_dimensional(y))
-    return _encode_cells(y)
+        read: AnyArray | Cells = _from_list(y, types)
+    else:
+        read = y if isinstance(y, np.ndarray) else _from_library(y)
+    return _encode_array(_one_dimensional(read)) if isinstance(read, np.ndarray) else _encode_cells(read)
 
 
 def encode_column(cells: Cells) -> Labels:
@@ -79,27 +76,24 @@ def _fixed_width(labels: Labels) -> Labels:
     return Labels(strings, labels.codes) if strings.tolist() == labels.classes.tolist() else labels
 
 
-def _from_list(y: Sequence[Any], types: set[type]) -> NDArray[Any]:
+def _from_list(y: Sequence[Any], types: set[type]) -> AnyArray:
     """A list as the array that keeps its labels: of numbers or truth values if all are, else of objects."""
     if types and all(issubclass(kind, (list, np.ndarray)) for kind in types):
         return np.asarray(y)
     if len(types) == 1 and issubclass(next(iter(types)), (np.number, np.bool_, bool, float)):
         return np.array(y)
     if types == {int} or (types == {int, float} and all(abs(label) <= _EXACT for label in y)):
-        try:
+        with suppress(OverflowError):
             return np.array(y, dtype=np.int64 if types == {int} else np.float64)
-        except OverflowError:
-            return as_objects(y)
     return as_objects(y)
 
 
-def _from_library(y: Any) -> NDArray[Any] | Cells:
+def _from_library(y: ColumnLike) -> AnyArray | Cells:
     pandas, polars, sparse = module("pandas"), module("polars"), module("scipy.sparse")
     if sparse is not None and sparse.issparse(y):
         raise DataError("Labels cannot be a sparse matrix; give a 1-D array.")
-    if (pandas is not None and isinstance(y, pandas.DataFrame)) or (
-        polars is not None and isinstance(y, polars.DataFrame)
-    ):
+    frames = tuple(library.DataFrame for library in (pandas, polars) if library is not None)
+    if isinstance(y, frames):
         return np.asarray(y.to_numpy())
     if np.isscalar(y) or isinstance(getattr(y, "dtype", None), np.dtype):
         return np.asarray(y)
@@ -107,12 +101,10 @@ def _from_library(y: Any) -> NDArray[Any] | Cells:
         cells = cells_of(y, "y")
     except SchemaError as error:
         raise DataError(f"The labels cannot be read. {error}") from None
-    if isinstance(cells, (NumberCells, ObjectCells)):
-        return cells.values
-    return cells
+    return cells.values if isinstance(cells, (NumberCells, ObjectCells)) else cells
 
 
-def _one_dimensional(y: NDArray[Any]) -> NDArray[Any]:
+def _one_dimensional(y: AnyArray) -> AnyArray:
     no_complex(y.dtype)
     if isinstance(y, np.ma.MaskedArray):
         if np.ma.is_masked(y):
@@ -128,78 +120,58 @@ def _one_dimensional(y: NDArray[Any]) -> NDArray[Any]:
         raise DataError(f"{error} Give one label per row.") from None
 
 
-def _encode_array(y: NDArray[Any]) -> Labels:
-    if y.dtype.kind in NUMERIC:
-        classes, codes = encode_numbers(y)
-        return _checked(classes, codes)
-    if y.dtype.kind in "Mm":
-        known = ~np.isnat(y)
-        if not known.all():
-            raise _missing(int(np.argmin(known)))
-        classes, places = np.unique(y, return_inverse=True)
-        return Labels(classes, places.astype(np.int32))
-    if y.dtype.kind == "O":
-        return _encode_objects(ObjectCells(y))
-    if y.dtype.kind == "U" and y.dtype.itemsize:
+def _encode_array(y: AnyArray) -> Labels:
+    kind = y.dtype.kind
+    if kind in NUMERIC:
+        return _checked(*encode_numbers(y))
+    if kind == "U" and y.dtype.itemsize:
         return Labels(*encode_words(y))
-    if y.dtype.kind in "US":
+    if kind in "MmUS":
+        if kind in "Mm" and np.isnat(y).any():
+            raise _missing(int(np.argmax(np.isnat(y))))
         classes, places = np.unique(y, return_inverse=True)
         return Labels(classes, places.astype(np.int32))
-    return _encode_objects(ObjectCells(as_objects(y.tolist())))
+    return _encode_objects(ObjectCells(y if kind == "O" else as_objects(y.tolist())))
 
 
 def _encode_objects(cells: ObjectCells) -> Labels:
     typed = cells.typed
     if typed is None:
         try:
-            levels, codes = factorise(cells.values, "y")
+            return _sorted(*factorise(cells.values, "y"))
         except SchemaError as error:
             raise DataError(f"Unknown label type: a label must be hashable. {error}") from None
-        return _sorted(levels, codes, None)
-    if isinstance(typed, ArrowCells) and typed.storage in _NUMBERS and not typed.gaps():
-        labels = _encode_array(_numpy(typed))
-        return Labels(labels.classes.astype(object), labels.codes)
-    coded = typed.codes("y")
-    return _sorted(coded.levels, coded.codes, None)
+    labels = _encode_cells(typed)
+    return Labels(labels.classes.astype(object), labels.codes)
 
 
 def _encode_cells(cells: Cells) -> Labels:
     """Labels in Arrow's memory or in categories."""
     if isinstance(cells, ArrowCells) and cells.storage in _NUMBERS and not cells.gaps():
-        return _encode_array(_numpy(cells))
+        return _encode_array(np.asarray(cells.column.to_numpy()))
     coded = cells.codes("y")
-    kinds = {_PLAIN.get(type(level), "O") for level in coded.levels}
-    if not isinstance(cells, CategoryCells) or not kinds <= {"i", "f", "b"} or len(kinds) > 1:
-        return _sorted(coded.levels, coded.codes, None)
-    return _sorted(coded.levels, coded.codes, np.asarray(coded.levels).dtype)
+    kinds = set(map(type, coded.levels))
+    is_plain = isinstance(cells, CategoryCells) and len(kinds) <= 1 and kinds <= {int, float, bool}
+    return _sorted(coded.levels, coded.codes, np.asarray(coded.levels).dtype if is_plain else None)
 
 
-def _numpy(cells: ArrowCells) -> NDArray[Any]:
-    return np.asarray(cells.column.to_numpy())
-
-
-def _checked(classes: NDArray[Any], codes: NDArray[np.int32]) -> Labels:
+def _checked(classes: AnyArray, codes: Int32) -> Labels:
     """Numbers as labels: none missing, infinite or between two whole numbers."""
     if classes.dtype.kind != "f":
         return Labels(classes, codes)
     if len(codes) and codes.min() == GAP:
         raise _missing(int(np.argmax(codes == GAP)), " Input y contains NaN.")
-    if np.isinf(classes).any():
-        row = int(np.argmax(np.isin(codes, np.flatnonzero(np.isinf(classes)))))
-        raise DataError(
-            f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label",
-            AtRow(row, f" in row {row}"),
-            ".",
-        )
-    broken = np.flatnonzero(classes != np.floor(classes))
-    if len(broken):
-        row = int(np.argmax(np.isin(codes, broken)))
-        raise DataError(
-            "Unknown label type: continuous. The label",
-            AtRow(row, f" in row {row}"),
-            f" is {classes[codes[row]]}; classes need whole numbers or names, so cut the values into bins first.",
-        )
-    return Labels(classes, codes)
+    infinite, broken = np.isinf(classes), classes != np.floor(classes)
+    bad = infinite if infinite.any() else broken
+    if not bad.any():
+        return Labels(classes, codes)
+    row = int(np.argmax(bad[codes]))
+    where = AtRow(row, f" in row {row}")
+    if infinite.any():
+        many = f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label"
+        raise DataError(many, where, ".")
+    cut = "classes need whole numbers or names, so cut the values into bins first."
+    raise DataError("Unknown label type: continuous. The label", where, f" is {classes[codes[row]]}; {cut}")
 
 
 def _missing(row: int, more: str = "") -> DataError:
@@ -208,14 +180,19 @@ def _missing(row: int, more: str = "") -> DataError:
     )
 
 
-def _sorted(levels: Sequence[Hashable], codes: NDArray[np.int32], dtype: np.dtype[Any] | None) -> Labels:
+def _sorted(levels: Sequence[Hashable], codes: Int32, dtype: np.dtype[np.generic] | None = None) -> Labels:
     """Labels with the classes in order; an object array unless a dtype is given."""
     if len(codes) and codes.min() == GAP:
         raise _missing(int(np.argmax(codes == GAP)))
     ordered = ordered_labels(levels)
-    place = {level_key(level): i for i, level in enumerate(ordered)}
-    table = np.fromiter((place[level_key(level)] for level in levels), np.int32, len(levels))
+    table = _places(levels, ordered).astype(np.int32)
     return Labels(class_array(ordered, dtype), table[codes] if len(levels) else codes)
+
+
+def _places(levels: Sequence[Hashable], ordered: Sequence[Hashable]) -> Index:
+    """Where each level stands in an order that holds them all."""
+    place = {level_key(level): i for i, level in enumerate(ordered)}
+    return np.fromiter((place[level_key(level)] for level in levels), np.intp, len(levels))
 
 
 def ordered_labels(levels: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -223,7 +200,7 @@ def ordered_labels(levels: Sequence[Hashable]) -> tuple[Hashable, ...]:
     return in_order(sorted(levels, key=lambda level: type(level).__name__))
 
 
-def class_array(ordered: Sequence[Hashable], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+def class_array(ordered: Sequence[Hashable], dtype: np.dtype[np.generic] | None) -> AnyArray:
     """Labels as an array: of objects, if no dtype is given."""
     return as_objects(ordered) if dtype is None else np.array(ordered, dtype=dtype)
 
@@ -231,7 +208,7 @@ def class_array(ordered: Sequence[Hashable], dtype: np.dtype[Any] | None) -> NDA
 # The classes of two models as one list.
 
 
-def merge_classes(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
+def merge_classes(a: AnyArray, b: AnyArray) -> tuple[AnyArray, Index, Index]:
     """All classes of both, in order, and where those of each side stand among them.
 
     >>> classes, of_a, of_b = merge_classes(np.array([1, 3]), np.array(["x"]))
@@ -244,18 +221,17 @@ def merge_classes(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArr
     both = [*a.tolist(), *b.tolist()] if a.dtype.kind not in "Mm" else [*a, *b]
     distinct = list({level_key(label): label for label in reversed(both)}.values())
     ordered = ordered_labels(distinct[::-1])
-    place = {level_key(label): i for i, label in enumerate(ordered)}
-    found = np.fromiter((place[level_key(label)] for label in both), np.intp, len(both))
+    found = _places(both, ordered)
     return class_array(ordered, _common(a, b)), found[: len(a)], found[len(a) :]
 
 
-def _common(a: NDArray[Any], b: NDArray[Any]) -> np.dtype[Any] | None:
+def _common(a: AnyArray, b: AnyArray) -> np.dtype[np.generic] | None:
     """The dtype that holds the labels of both as they are, or None: only objects can."""
     if len(a) == 0 or len(b) == 0:
         dtype = b.dtype if len(a) == 0 else a.dtype
         return None if dtype.kind == "O" else dtype
     kinds = {a.dtype.kind, b.dtype.kind}
-    if len(kinds) == 1 and kinds <= set("bfUSMm"):
+    if len(kinds) <= 1 and kinds <= set("bfUSMm"):
         return np.result_type(a, b)
     if kinds <= set("iu"):
         joint = np.result_type(a, b)
@@ -269,7 +245,7 @@ def _common(a: NDArray[Any], b: NDArray[Any]) -> np.dtype[Any] | None:
 # What each row counts for.
 
 
-def row_weights(given: Any, table: Table, column: str | None = None) -> NDArray[np.float64] | None:
+def row_weights(given: ColumnLike | float | None, table: Table, column: str | None = None) -> Array | None:
     """One weight from zero up per row, from an argument or from the table's weight column; None for ones.
 
     Their sum is a weight that can be counted, see `limits.HEAVIEST`.

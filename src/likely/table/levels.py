@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from likely.arrays import Int64
 
 
 def in_order(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
@@ -80,7 +81,7 @@ def level_map(levels: Iterable[Hashable]) -> dict[Hashable, int]:
     return {level_key(plain(level)): place for place, level in enumerate(levels)}
 
 
-def index_levels(levels: Sequence[Hashable], known: Mapping[Hashable, int] | Sequence[Hashable]) -> NDArray[np.int64]:
+def index_levels(levels: Sequence[Hashable], known: Mapping[Hashable, int] | Sequence[Hashable]) -> Int64:
     """Where each level stands among the known ones, −1 if it was never seen.
 
     1, 1.0 and np.int8(1) are the same; True finds 1 only if True itself is not known. Where one side has only

@@ -7,17 +7,16 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray, ArrowArray, ArrowStream, SupportsArray, TableLike
 from likely.errors import DataError, SchemaError
-from likely.table.arrow_cells import ArrowCells
-from likely.table.cells import NumberCells
+from likely.table.cells import ArrowCells, NumberCells
 from likely.table.column import NUMERIC, ObjectCells, as_objects, cells_of, masked, module, no_complex
 from likely.table.sparse import as_csr
 from likely.table.table import Numbered, Table, unique_names
 
 
-def as_table(X: Any, *, allow_empty: bool = True) -> Table:
+def as_table(X: TableLike | Table, *, allow_empty: bool = True) -> Table:
     """A table from a frame, an array, a sparse matrix, Arrow data, a dict of columns, or a list of rows.
 
     With `allow_empty=False` a table without rows is an error; one without columns always is.
@@ -28,9 +27,9 @@ def as_table(X: Any, *, allow_empty: bool = True) -> Table:
     """
     table = X if isinstance(X, Table) else _texts(X) or _read(X)
     if table.n_columns == 0:
-        raise no_columns(table.n_rows)
+        raise _too_small("feature", (table.n_rows, 0))
     if table.n_rows == 0 and not allow_empty:
-        raise no_rows(table.n_columns)
+        raise _too_small("sample", (0, table.n_columns))
     return table
 
 
@@ -38,74 +37,65 @@ TEXT_COLUMN = "text"
 """What the only column of a plain list of strings is called."""
 
 
-def _texts(X: Any) -> Table | None:
+def _texts(X: TableLike) -> Table | None:
     """A list, array or series of strings (or gaps) is a table with one text column; None for anything else."""
-    if getattr(X, "ndim", 1) != 1 or isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not len(X):
-        return None
+    pandas, polars, arrow = module("pandas"), module("polars"), module("pyarrow")
     if isinstance(X, (list, tuple)):
         types = set(map(type, X))
         is_text = str in types and types <= {str, type(None)}
-    elif isinstance(X, np.ndarray):
+    elif isinstance(X, np.ndarray) and X.ndim == 1 and len(X):
         strings = X.dtype.kind == "O" and all(cell is None or isinstance(cell, str) for cell in X)
         is_text = X.dtype.kind == "U" or (strings and any(cell is not None for cell in X))
-    elif _is_series(X):
-        is_text = cells_of(X, TEXT_COLUMN).storage == "string"
+    elif (
+        (pandas is not None and isinstance(X, pandas.Series))
+        or (polars is not None and isinstance(X, polars.Series))
+        or (arrow is not None and isinstance(X, (arrow.Array, arrow.ChunkedArray)))
+    ):
+        is_text = len(X) > 0 and cells_of(X, TEXT_COLUMN).storage == "string"
     else:
         return None
     if not is_text:
         return None
     cells = cells_of(np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X, TEXT_COLUMN)
-    return Table((TEXT_COLUMN,), len(X), lambda _: cells, named=True, is_text=True)
+    return Table((TEXT_COLUMN,), len(cells), lambda _: cells, named=True, is_text=True)
 
 
-def _is_series(X: Any) -> bool:
-    """A single column of pandas, Polars or Arrow."""
-    pandas, polars, arrow = module("pandas"), module("polars"), module("pyarrow")
-    return (
-        (pandas is not None and isinstance(X, pandas.Series))
-        or (polars is not None and isinstance(X, polars.Series))
-        or (arrow is not None and isinstance(X, (arrow.Array, arrow.ChunkedArray)))
-    )
-
-
-def _read(X: Any) -> Table:
+def _read(X: TableLike) -> Table:
     if isinstance(X, np.ndarray):
         return _from_array(X)
     return _from_library(X) or _from_python(X)
 
 
 def _from_library(X: Any) -> Table | None:
-    """Objects of pandas, Polars, SciPy, and all that speak Arrow."""
+    """Objects of pandas, Polars, SciPy, and all that speak Arrow; each column in its own memory."""
     pandas, polars, sparse = module("pandas"), module("polars"), module("scipy.sparse")
     if sparse is not None and sparse.issparse(X):
         return _from_sparse(X)
-    if pandas is not None and isinstance(X, pandas.DataFrame):
-        return from_pandas(X)
     if pandas is not None and isinstance(X, (pandas.Series, pandas.Index)):
         raise not_two_dimensional(X.to_numpy())
-    if polars is not None and isinstance(X, polars.DataFrame):
-        return from_polars(X)
     if polars is not None and isinstance(X, polars.LazyFrame):
-        return from_polars(X.collect())
-    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-        return from_arrow(X)
-    return None
+        X = X.collect()
+    is_pandas = pandas is not None and isinstance(X, pandas.DataFrame)
+    if is_pandas or (polars is not None and isinstance(X, polars.DataFrame)):
+        names = unique_names(X.columns)
+        column = (lambda j: X.iloc[:, j]) if is_pandas else X.to_series
+        return Table(names, len(X), lambda j: cells_of(column(j), names[j]), named=True)
+    return _from_arrow(X) if isinstance(X, (ArrowStream, ArrowArray)) else None
 
 
-def _from_python(X: Any) -> Table:
+def _from_python(X: object) -> Table:
     if isinstance(X, Mapping):
-        return from_columns(X)
+        return _from_columns(X)
     if isinstance(X, (list, tuple)):
-        rows = from_rows(X)
+        rows = _from_rows(X)
         return rows if isinstance(rows, Table) else _from_array(rows)
-    if X is None or isinstance(X, (str, bytes)) or not (hasattr(X, "__array__") or np.isscalar(X)):
-        raise SchemaError(
-            f"A table is needed, such as a frame, a 2-D array or a list of dicts, not {type(X).__name__}."
-        )
+    if X is None or isinstance(X, (str, bytes)) or not (isinstance(X, SupportsArray) or np.isscalar(X)):
+        what = "A table is needed, such as a frame, a 2-D array or a list of dicts"
+        raise SchemaError(f"{what}, not {type(X).__name__}.")
     return _from_array(np.asarray(X))
 
 
-def _from_array(X: NDArray[Any]) -> Table:
+def _from_array(X: AnyArray) -> Table:
     no_complex(X.dtype)
     if X.dtype.names is not None and X.ndim == 1:
         fields = unique_names(X.dtype.names)
@@ -145,29 +135,21 @@ def _from_sparse(X: Any) -> Table:
     return Table(Numbered(rows.shape[1]), rows.shape[0], read, named=False, sparse=rows)
 
 
-# Tables from frames: pandas, Polars, Arrow, and dicts of columns.
-
-
-def from_pandas(frame: Any) -> Table:
-    """A pandas frame, column by column, in its own memory."""
-    names = unique_names(frame.columns)
-    return Table(names, len(frame), lambda j: cells_of(frame.iloc[:, j], names[j]), named=True)
-
-
-def from_polars(frame: Any) -> Table:
-    """A Polars frame."""
-    names = unique_names(frame.columns)
-    return Table(names, frame.height, lambda j: cells_of(frame.to_series(j), names[j]), named=True)
-
-
-def from_arrow(data: Any) -> Table:
+def _from_arrow(data: ArrowStream | ArrowArray) -> Table:
     """A pyarrow table, batch or reader, or anything that hands out an Arrow stream or array of structs."""
     import pyarrow as pa
 
     if isinstance(data, (pa.Array, pa.ChunkedArray)) and not pa.types.is_struct(data.type):
         raise not_two_dimensional(np.asarray(data.to_pylist(), dtype=object))
     try:
-        table = _arrow_table(data, pa)
+        if isinstance(data, pa.Table):
+            table = data
+        elif isinstance(data, pa.ChunkedArray):
+            table = pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in data.chunks])
+        elif isinstance(data, ArrowStream):
+            table = pa.RecordBatchReader.from_stream(data).read_all()
+        else:
+            table = pa.Table.from_batches([pa.record_batch(data)])
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise SchemaError(
             f"The Arrow data of {type(data).__name__} is no table of named columns ({error}). "
@@ -177,7 +159,7 @@ def from_arrow(data: Any) -> Table:
     return Table(names, table.num_rows, lambda j: ArrowCells(table.column(j)), named=True)
 
 
-def from_columns(columns: Mapping[Any, Any]) -> Table:
+def _from_columns(columns: Mapping[object, object]) -> Table:
     """A dict of columns of one length."""
     names = unique_names(columns)
     cells = [cells_of(values, name) for name, values in zip(names, columns.values(), strict=True)]
@@ -188,26 +170,13 @@ def from_columns(columns: Mapping[Any, Any]) -> Table:
     return Table(names, n_rows, cells.__getitem__, named=True)
 
 
-def _arrow_table(data: Any, pa: Any) -> Any:
-    if isinstance(data, pa.Table):
-        return data
-    if isinstance(data, pa.RecordBatchReader):
-        return data.read_all()
-    if isinstance(data, pa.ChunkedArray):
-        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in data.chunks])
-    if hasattr(data, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(data).read_all()
-    batch = data if isinstance(data, pa.RecordBatch) else pa.record_batch(data)
-    return pa.Table.from_batches([batch])
-
-
 # Tables from rows: lists of dicts and lists of lists.
 
 _NUMBER = (int, float, complex, np.number)
 _ROW = (list, tuple, np.ndarray)
 
 
-def from_rows(rows: Sequence[Any]) -> Table | NDArray[Any]:
+def _from_rows(rows: Sequence[Any]) -> Table | AnyArray:
     """A table of the rows; an array if they hold numbers only."""
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _from_dicts(rows)
@@ -219,19 +188,14 @@ def from_rows(rows: Sequence[Any]) -> Table | NDArray[Any]:
     return _from_lists(rows)
 
 
-def _from_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
+def _from_dicts(rows: Sequence[Mapping[object, object]]) -> Table:
     """Keys in the order in which they first come; one that a row lacks is a gap there."""
     keys = list(dict.fromkeys(chain.from_iterable(rows)))
     names = unique_names(keys)
-
-    def read(j: int) -> ObjectCells:
-        key = keys[j]
-        return ObjectCells(as_objects([row.get(key) for row in rows]))
-
-    return Table(names, len(rows), read, named=True)
+    return Table(names, len(rows), lambda j: ObjectCells(as_objects(row.get(keys[j]) for row in rows)), named=True)
 
 
-def _from_lists(rows: Sequence[Any]) -> Table | NDArray[Any]:
+def _from_lists(rows: Sequence[Any]) -> Table | AnyArray:
     width = _same_length(rows)
     types = set(map(type, chain.from_iterable(rows)))
     if any(issubclass(kind, (list, np.ndarray)) for kind in types):
@@ -243,7 +207,7 @@ def _from_lists(rows: Sequence[Any]) -> Table | NDArray[Any]:
             numbers = np.empty(0, dtype=object)
         if numbers.dtype.kind != "O":
             return numbers
-    return Table(Numbered(width), len(rows), lambda j: ObjectCells(as_objects([row[j] for row in rows])), named=False)
+    return Table(Numbered(width), len(rows), lambda j: ObjectCells(as_objects(row[j] for row in rows)), named=False)
 
 
 def _same_length(rows: Sequence[Any]) -> int:
@@ -254,7 +218,7 @@ def _same_length(rows: Sequence[Any]) -> int:
     return width
 
 
-def _flat(rows: Sequence[Any]) -> NDArray[Any]:
+def _flat(rows: Sequence[Any]) -> AnyArray:
     """Rows that are no rows: an array-like thing, or a list of single cells."""
     for number, row in enumerate(rows):
         if isinstance(row, (Mapping, *_ROW)) and not isinstance(rows[0], type(row)):
@@ -262,9 +226,8 @@ def _flat(rows: Sequence[Any]) -> NDArray[Any]:
                 f"Row {number} is a {type(row).__name__}, but row 0 is a {type(rows[0]).__name__}: "
                 "give all rows as dicts, or all as lists."
             )
-    if rows and hasattr(rows[0], "__array__") and not isinstance(rows[0], np.generic):
-        return np.asarray(rows)
-    return as_objects(rows)
+    is_array = rows and isinstance(rows[0], SupportsArray) and not isinstance(rows[0], np.generic)
+    return np.asarray(rows) if is_array else as_objects(rows)
 
 
 # Errors about the shape of what came in, worded as scikit-learn's users know them.
@@ -275,23 +238,13 @@ _RESHAPE = (
 )
 
 
-def not_two_dimensional(X: NDArray[Any]) -> SchemaError:
+def not_two_dimensional(X: AnyArray) -> SchemaError:
     """The error for a scalar, a single row or column, or a cube."""
     if X.ndim > 2:
         return SchemaError(f"Found array with dim {X.ndim}, while dim <= 2 is required: rows and columns.")
     what = "scalar" if X.ndim == 0 else "1D"
     shown = np.array2string(X, threshold=10, edgeitems=3)
     return SchemaError(f"Expected 2D array, got {what} array instead:\narray={shown}.\n{_RESHAPE}")
-
-
-def no_rows(n_columns: int) -> SchemaError:
-    """The error for a table without rows."""
-    return _too_small("sample", (0, n_columns))
-
-
-def no_columns(n_rows: int) -> SchemaError:
-    """The error for a table without columns."""
-    return _too_small("feature", (n_rows, 0))
 
 
 def _too_small(what: str, shape: tuple[int, int]) -> SchemaError:

@@ -7,7 +7,17 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from likely.errors import Aside, Message, SchemaError, SettingsError, did_you_mean, missing_columns, say_kind
+from likely.arrays import TableLike
+from likely.errors import (
+    Aside,
+    Message,
+    SchemaError,
+    SettingsError,
+    did_you_mean,
+    missing_columns,
+    refuse_missing,
+    say_kind,
+)
 from likely.markup import joined, tag
 from likely.parallel import run
 from likely.table.cells import Storage
@@ -22,6 +32,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 ROLES = ("target", "weight")
 
 ESTIMATOR = "BayesClassifier"
+SHOWN = ("column", "kind", "levels", "gaps", "why")
 SHOWN_COLUMNS = 40
 AS_SAID = "as you said"
 
@@ -42,21 +53,20 @@ class Schema:
     @classmethod
     def infer(
         cls,
-        table: Any,
+        table: TableLike | Table,
         target: str | None = None,
         weight: str | None = None,
         overrides: Mapping[str, str] | Schema | None = None,
     ) -> Schema:
         """Infer the kind of every column; `overrides` says by name what the user knows better."""
         given = as_table(table)
-        wanted, target, weight = _wishes(given, target, weight, overrides)
+        wanted, target, weight = _settled_roles(given, target, weight, overrides)
         if given.sparse is not None:
-            return cls(_sparse_columns(given, wanted, target, weight), target, weight)
+            pattern = sparse_pattern(given.sparse.dtype)
+            return cls(_sparse_columns(given, pattern, wanted, target, weight), target, weight)
         names = [name for name in given.names if name not in (target, weight)]
-        if given.matrix is not None:
-            inferred = {column.name: column for column in infer_matrix(given, given.matrix)}
-        else:
-            inferred = {}
+        of_matrix = [] if given.matrix is None else infer_matrix(given, given.matrix)
+        inferred = {column.name: column for column in of_matrix}
 
         def judge(name: str) -> Column:
             return _column(given, name, wanted.get(name), inferred.get(name))
@@ -132,10 +142,9 @@ class Schema:
 
     def with_reasons(self, reasons: Mapping[str, str]) -> Schema:
         """The same schema, with something more to say about why some columns are what they are."""
-        told = {
-            name: Message(self[name].why, "; " if self[name].why and why else "", why) for name, why in reasons.items()
-        }
-        return self._with({name: replace(self[name], why=why) for name, why in told.items()})
+        columns = [(self[name], why) for name, why in reasons.items()]
+        told = [replace(c, why=Message(c.why, "; " if c.why and why else "", why)) for c, why in columns]
+        return self._with({column.name: column for column in told})
 
     def _with(self, changed: Mapping[str, Column]) -> Schema:
         if isinstance(self.columns, ManyColumns):
@@ -145,11 +154,11 @@ class Schema:
             columns = tuple(changed.get(column.name, column) for column in self.columns)
         return replace(self, columns=columns)
 
-    def check(self, table: Any, estimator: str = ESTIMATOR) -> None:
+    def check(self, table: TableLike | Table, estimator: str = ESTIMATOR) -> None:
         """Refuse a table that lacks a learned column, or an array of another width."""
         self.align(table, estimator)
 
-    def align(self, table: Any, estimator: str = ESTIMATOR) -> Table:
+    def align(self, table: TableLike | Table, estimator: str = ESTIMATOR) -> Table:
         """The table under this schema's names: columns are found by name, or by place if they have none."""
         given = as_table(table)
         if given.names == self.names:
@@ -174,13 +183,10 @@ class Schema:
         """One row per column: column, kind, levels, gaps, why."""
         import pandas as pd
 
-        frame = pd.DataFrame(
-            [(c.name, c.kind, c.levels, c.gaps, c.why) for c in self.columns],
-            columns=["column", "kind", "levels", "gaps", "why"],
-        )
+        frame = pd.DataFrame([_shown(column) for column in self.columns], columns=list(SHOWN))
         return frame.astype({"levels": "Int64", "gaps": "Int64"})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The schema in plain JSON types."""
         roles = {"target": self.target, "weight": self.weight}
         if isinstance(self.columns, ManyColumns):
@@ -212,14 +218,15 @@ class Schema:
         return ", ".join([f"{len(self)} column{'s' * (len(self) != 1)}", *roles])
 
     def _repr_html_(self) -> str:
-        head = tag("tr", *(tag("th", name) for name in ("column", "kind", "levels", "gaps", "why")))
-        rows = [
-            tag("tr", *(tag("td", cell) for cell in (c.name, c.kind, c.levels, c.gaps, c.why)))
-            for c in self.columns[:SHOWN_COLUMNS]
-        ]
+        head = tag("tr", *(tag("th", name) for name in SHOWN))
+        rows = [tag("tr", *(tag("td", cell) for cell in _shown(c))) for c in self.columns[:SHOWN_COLUMNS]]
         more = len(self) - SHOWN_COLUMNS
         foot = tag("p", f"… and {more} more columns") if more > 0 else None
         return joined(tag("p", self._title()), tag("table", tag("thead", head), tag("tbody", *rows)), foot)
+
+
+def _shown(column: Column) -> tuple[object, ...]:
+    return column.name, column.kind, column.levels, column.gaps, column.why
 
 
 def _columns_from(data: Mapping[str, Any]) -> Sequence[Column]:
@@ -250,7 +257,7 @@ def _parted(why: str, name: str) -> str:
     return Message(text, told)
 
 
-def schema_for(table: Table, target: str | None, given: Any) -> Schema:
+def schema_for(table: Table, target: str | None, given: object) -> Schema:
     """The schema of a table that is to be learned: as guessed, and above all as the user's setting says."""
     if isinstance(given, Schema):
         return Schema.infer(table, target or given.target, given.weight, overrides=given)
@@ -276,7 +283,7 @@ def as_kind(kind: object, name: str) -> Kind:
     raise SchemaError(f"Column {name!r} cannot be {kind!r}; the kinds are {', '.join(KINDS)}.{hint}")
 
 
-def _wishes(
+def _settled_roles(
     table: Table, target: str | None, weight: str | None, overrides: Mapping[str, str] | Schema | None
 ) -> tuple[dict[str, Kind], str | None, str | None]:
     """The kinds that the user wants, by name, and the target and weight columns."""
@@ -286,11 +293,12 @@ def _wishes(
         weight = weight or (overrides.weight if overrides.weight in table else None)
         roles: dict[str, str] = {}
     else:
-        for name in overrides or {}:
+        said = overrides or {}
+        for name in said:
             if name not in table:
                 raise missing_columns([name], table.names)
-        roles = {kind: name for name, kind in (overrides or {}).items() if kind in ROLES}
-        wanted = {n: as_kind(kind, n) for n, kind in (overrides or {}).items() if kind not in ROLES}
+        roles = {kind: name for name, kind in said.items() if kind in ROLES}
+        wanted = {name: as_kind(kind, name) for name, kind in said.items() if kind not in ROLES}
     target, weight = _role("target", target, roles, table), _role("weight", weight, roles, table)
     if target is not None and target == weight:
         raise SchemaError(f"Column {target!r} cannot be both the target and the weight.")
@@ -308,10 +316,7 @@ def _role(role: str, name: str | None, roles: Mapping[str, str], table: Table) -
 
 def _given_schema(table: Table, schema: Schema) -> dict[str, Kind]:
     """Kinds from a whole schema: columns that it does not know are ignored."""
-    there = set(table.names)
-    missing = [name for name in schema.features if name not in there]
-    if missing:
-        raise missing_columns(missing, table.names)
+    refuse_missing(schema.features, table.names)
     return {name: schema.kinds.get(name, "ignored") for name in table.names}
 
 
@@ -325,8 +330,9 @@ def _column(table: Table, name: str, wanted: Kind | None, inferred: Column | Non
     return Column(name, wanted, table.storage(name), levels, gaps, AS_SAID)
 
 
-def _sparse_columns(table: Table, wanted: Mapping[str, Kind], target: str | None, weight: str | None) -> ManyColumns:
-    pattern = sparse_pattern(table.sparse)
+def _sparse_columns(
+    table: Table, pattern: Column, wanted: Mapping[str, Kind], target: str | None, weight: str | None
+) -> ManyColumns:
     others = {name: kind for name, kind in wanted.items() if kind != pattern.kind}
     changed = {name: replace(pattern, name=name, kind=kind, why=AS_SAID) for name, kind in others.items()}
     for role, name in (("target", target), ("weight", weight)):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray
 from likely.errors import DataError
 
 MOST_COLUMNS = int(np.iinfo(np.int32).max)
@@ -72,7 +72,7 @@ def _refuse_lines(X: Any, n_cells: int, n_lines: int, n_places: int) -> None:
     _refuse_places(places[: starts[-1]], n_places, "row" if X.format == "csc" else "column")
 
 
-def _refuse_places(places: NDArray[Any], n: int, what: str) -> None:
+def _refuse_places(places: AnyArray, n: int, what: str) -> None:
     if places.dtype.kind not in "iu" or places.ndim != 1:
         raise _broken(f"the place of a {what} is a whole number, not {places.dtype}")
     if len(places) and not (places.min() >= 0 and places.max() < n):

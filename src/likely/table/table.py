@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, ColumnLike, TableLike
 from likely.errors import BadCell, SchemaError, listed, missing_columns
 from likely.table.cells import Cells, Codes, Rows, Storage
 
@@ -82,7 +82,7 @@ class Table:
         read: Callable[[int], Cells],
         *,
         named: bool,
-        matrix: NDArray[Any] | None = None,
+        matrix: AnyArray | None = None,
         sparse: csr_array | None = None,
         is_text: bool = False,
     ) -> None:
@@ -187,7 +187,7 @@ class Table:
         return part
 
 
-def _matrix_rows(matrix: NDArray[Any], rows: Rows) -> NDArray[Any]:
+def _matrix_rows(matrix: AnyArray, rows: Rows) -> AnyArray:
     """Some rows of a matrix; `take` copies them in half the time that indexing needs."""
     return matrix[rows] if isinstance(rows, slice) else np.take(matrix, rows, axis=0)
 
@@ -249,3 +249,13 @@ def counts_of(table: Table, columns: tuple[str, ...]) -> Numbers | sparse.csr_ar
         return table.sparse
     where = {name: position for position, name in enumerate(table.names)}
     return sparse.csr_array(table.sparse[:, [where[name] for name in columns]])
+
+
+RowsLike: TypeAlias = TableLike | Table
+"""Rows to predict for: raw, or read already."""
+
+Labelling: TypeAlias = ColumnLike | str
+"""Labels of rows, or the name of the column that holds them."""
+
+Weights: TypeAlias = ColumnLike | float | None
+"""The weight of each row, or of all; none means that each row counts once."""

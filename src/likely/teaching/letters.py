@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray, UInt8
 from likely.errors import MissingExtra, SettingsError
 from likely.models.settings import whole
 
@@ -31,7 +31,7 @@ USUAL = ("dejavu", "liberation", "freesans", "freeserif", "freemono", "arial", "
 
 def draw_letters(
     n: int, letters: Sequence[str] = tuple(string.ascii_uppercase), *, seed: int = 0
-) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+) -> tuple[UInt8, AnyArray]:
     """So many images (n × 28 × 28, white on black) and their letters: turned, moved and sized a little at random."""
     whole("n", n, 1)
     if not letters:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import ColumnLike, Int64, UInt8
 from likely.errors import AtRow, DataError
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ BLOCK_DOCUMENTS = 1 << 16
 class Block:
     """The bytes of some documents, end to end; document `k` ends before byte `ends[k]`."""
 
-    data: NDArray[np.uint8]
-    ends: NDArray[np.int64]
+    data: UInt8
+    ends: Int64
 
     def __len__(self) -> int:
         return len(self.ends)
 
 
-def as_blocks(texts: Any, decode_error: DecodeError = "strict") -> list[Block]:
+def as_blocks(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> list[Block]:
     """Cut documents into blocks. A gap (None, NaN, null) is an empty document.
 
     >>> [block.ends.tolist() for block in as_blocks(["to be", None, "or not"])]
@@ -41,7 +41,7 @@ def as_blocks(texts: Any, decode_error: DecodeError = "strict") -> list[Block]:
     return [block for chunk in as_arrow(texts, decode_error).chunks for block in _cut(chunk)]
 
 
-def as_arrow(texts: Any, decode_error: DecodeError = "strict") -> pa.ChunkedArray:
+def as_arrow(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> pa.ChunkedArray:
     """One column of large strings, without a copy where the texts lie in Arrow's memory already."""
     import pyarrow as pa
 
@@ -62,7 +62,7 @@ def as_arrow(texts: Any, decode_error: DecodeError = "strict") -> pa.ChunkedArra
     return column.cast(pa.large_string())
 
 
-def _column(texts: Any, decode_error: DecodeError) -> Any:
+def _column(texts: ColumnLike | Iterable[object], decode_error: DecodeError) -> pa.Array | pa.ChunkedArray:
     import pyarrow as pa
 
     if isinstance(texts, str | bytes):
@@ -75,27 +75,27 @@ def _column(texts: Any, decode_error: DecodeError) -> Any:
         raise DataError("A list of texts is expected, but this is a table; choose one of its columns.")
     if hasattr(texts, "to_arrow"):
         return texts.to_arrow()
-    if hasattr(texts, "__arrow_c_stream__") and not hasattr(texts, "__array__"):
+    is_array = hasattr(texts, "__array__")
+    if hasattr(texts, "__arrow_c_stream__") and not is_array:
         return pa.chunked_array(texts)
-    if not isinstance(texts, np.ndarray | Sequence) and not hasattr(texts, "__array__"):
-        if not isinstance(texts, Iterable):
-            raise DataError(f"A list of texts is expected, but this is a {type(texts).__name__}.")
-        texts = list(texts)
+    if not isinstance(texts, Iterable):
+        raise DataError(f"A list of texts is expected, but this is a {type(texts).__name__}.")
+    cells = texts if is_array or isinstance(texts, Sequence) else list(texts)
     try:
-        return pa.array(texts, from_pandas=True) if hasattr(texts, "dtype") else _from_list(texts)
+        return pa.array(cells, from_pandas=True) if is_array else _from_list(cells)
     except (pa.ArrowException, UnicodeEncodeError, TypeError):
         # Bytes among strings, lone surrogates, or no texts at all: one by one, so that the row can be named.
-        return pa.array([_text(text, row, decode_error) for row, text in enumerate(texts)], pa.large_string())
+        return pa.array([_text(text, row, decode_error) for row, text in enumerate(cells)], pa.large_string())
 
 
-def _from_list(texts: Any) -> pa.Array:
+def _from_list(texts: Iterable[object]) -> pa.Array:
     import pyarrow as pa
 
     first = next((text for text in texts if isinstance(text, str | bytes)), "")
     return pa.array(texts, pa.large_binary() if isinstance(first, bytes) else pa.large_string(), from_pandas=True)
 
 
-def _text(text: Any, row: int, decode_error: DecodeError) -> str | None:
+def _text(text: object, row: int, decode_error: DecodeError) -> str | None:
     if isinstance(text, str):
         # A lone surrogate has no UTF-8; it is no word character either.
         return text.encode("utf-8", "replace").decode("utf-8")

@@ -6,24 +6,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Int32
+from likely.arrays import ColumnLike, Int32, Int64
 from likely.parallel import run
-from likely.text.characters import Characters, characters
-from likely.text.documents import Block, as_blocks
-from likely.text.kernels.characters import scan_chars
-from likely.text.kernels.counts import known_tokens
-from likely.text.kernels.interning import roomier, spell_grams
-from likely.text.kernels.ngrams import N_GRAMS, N_OUT, merge_grams, scan_grams
-from likely.text.kernels.words import ARENA_FULL, DONE, FOUND_SUSPECT, N_IDS, N_WORDS, TABLE_FULL, scan_words
+from likely.text.documents import Block, DecodeError, as_blocks
 from likely.text.linguistics import changed_words
-from likely.text.normalize import rewriter
+from likely.text.ngrams import GramTable
+from likely.text.token_scan import (
+    ARENA_FULL,
+    DONE,
+    FOUND_SUSPECT,
+    N_IDS,
+    N_WORDS,
+    TABLE_FULL,
+    Lexicon,
+    scan_chars,
+    scan_words,
+)
 from likely.text.tokenizer import Tokenizer
-from likely.text.vocabulary import Lexicon, Words, process_seed
+from likely.text.unicode import Characters, characters, rewriter
+from likely.text.vocabulary import Words, process_seed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +37,7 @@ class Part:
     """The tokens of one block: numbers in a table, where each document ends among them, and which table it is."""
 
     ids: Int32
-    ends: NDArray[np.int64]
+    ends: Int64
     table: int
 
 
@@ -64,6 +70,10 @@ class Stream:
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         return self.renamed(self.words.take(order), rank)
+
+    def among(self, words: Words) -> Stream:
+        """With the given words only."""
+        return self.renamed(words, words.find(self.words))
 
     def without_unused(self) -> Stream:
         """Without words that no token has."""
@@ -114,35 +124,6 @@ class Pool(Generic[Thing]):
 
 # From a stream of tokens to a stream of their n-grams.
 
-_FIRST_GRAMS = 1 << 12
-
-
-class GramTable:
-    """A growing table of n-grams: the shorter one that each begins with, and its last token."""
-
-    def __init__(self) -> None:
-        self.cells = np.zeros(4 * _FIRST_GRAMS, dtype=np.uint64)
-        self.parents = np.empty(_FIRST_GRAMS, dtype=np.int32)
-        self.lasts = np.empty(_FIRST_GRAMS, dtype=np.int32)
-        self.n_grams = 0
-
-    def grow(self) -> None:
-        """Room for twice as many."""
-        self.cells = roomier(self.cells, process_seed())
-        self.parents = np.concatenate([self.parents, np.empty_like(self.parents)])
-        self.lasts = np.concatenate([self.lasts, np.empty_like(self.lasts)])
-
-    def take_up(self, other: GramTable, base: int) -> Int32:
-        """Learn another table's n-grams; the number of each of them here."""
-        while self.n_grams + other.n_grams > len(self.parents):
-            self.grow()
-        new = np.empty(other.n_grams, dtype=np.int32)
-        cursor = np.array([self.n_grams, 0, 0], dtype=np.int64)
-        theirs = other.parents[: other.n_grams], other.lasts[: other.n_grams]
-        merge_grams(self.cells, self.parents, self.lasts, cursor, base, *theirs, new, process_seed())
-        self.n_grams = int(cursor[N_GRAMS])
-        return new
-
 
 def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_jobs: int | None) -> Stream:
     """All n-grams of `low` to `high` tokens; `gap` stands between tokens, `whole` keeps words that are too short."""
@@ -151,32 +132,14 @@ def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_j
 
     def task(part: Part) -> Part:
         with pool.borrow() as (number, table):
-            return _scan_ngrams(part, stream.maps[part.table], base, low, high, whole, number, table)
+            return Part(*table.scan(part.ids, part.ends, stream.maps[part.table], base, low, high, whole), number)
 
     parts = run(task, stream.parts, n_jobs)
     tables = pool.things or [GramTable()]
     own = np.arange(base + tables[0].n_grams, dtype=np.int32)
     maps = [own] + [np.concatenate([own[:base], tables[0].take_up(table, base)]) for table in tables[1:]]
-    grams = tables[0].parents[: tables[0].n_grams], tables[0].lasts[: tables[0].n_grams]
-    words = Words(*spell_grams(stream.words.arena, stream.words.starts, *grams, np.frombuffer(gap, dtype=np.uint8)))
-    whole_stream = Stream(words, parts, maps)
-    return whole_stream.without_unused() if low > 1 else whole_stream
-
-
-def _scan_ngrams(
-    part: Part, new_id: Int32, base: int, low: int, high: int, whole: bool, number: int, table: GramTable
-) -> Part:
-    out = np.empty(len(part.ids) * (high - low + 1) + 1, dtype=np.int32)
-    out_ends = np.empty(len(part.ends), dtype=np.int64)
-    cursor = np.array([table.n_grams, 0, 0], dtype=np.int64)
-    settings = part.ids, part.ends, new_id, base, low, high, whole
-    while (
-        scan_grams(*settings, table.cells, table.parents, table.lasts, process_seed(), out, out_ends, cursor)
-        == TABLE_FULL
-    ):
-        table.grow()
-    table.n_grams = int(cursor[N_GRAMS])
-    return Part(out[: cursor[N_OUT]].copy(), out_ends, number)
+    grams = Stream(tables[0].spelled(stream.words, gap), parts, maps)
+    return grams.without_unused() if low > 1 else grams
 
 
 # From blocks of documents to a stream of numbered tokens.
@@ -187,7 +150,6 @@ Rewrite = Callable[[Block], Block]
 def read_stream(blocks: Sequence[Block], tokenizer: Tokenizer, n_jobs: int | None = None) -> Stream:
     """Scan, change words, make n-grams. The order of the words means nothing yet; the tokens are as in the texts.
 
-    >>> from likely.text.documents import as_blocks
     >>> stream = read_stream(as_blocks(["to be or not to be"]), Tokenizer())
     >>> stream.words.to_list(), stream.parts[0].ids.tolist()
     (['to', 'be', 'or', 'not'], [0, 1, 2, 3, 0, 1])
@@ -204,6 +166,18 @@ def read_stream(blocks: Sequence[Block], tokenizer: Tokenizer, n_jobs: int | Non
     if tokenizer.touches_words:
         stream = stream.renamed(*changed_words(stream.words, tokenizer))
     return stream if high == 1 else with_grams(stream, low, high, b" ", False, n_jobs)
+
+
+def stream_of(
+    texts: ColumnLike,
+    tokenizer: Tokenizer,
+    words: Words | None = None,
+    decode_error: DecodeError = "strict",
+    n_jobs: int | None = None,
+) -> Stream:
+    """The tokens of texts, with all words in alphabetical order, or among the given ones only."""
+    stream = read_stream(as_blocks(texts, decode_error), tokenizer, n_jobs)
+    return stream.in_order() if words is None else stream.among(words)
 
 
 def _read_words(
@@ -272,7 +246,7 @@ def _read_chars(
     return Stream(Words.of(map(chr, codes)), parts, [new])
 
 
-# The known words of each document in the order of the text: for sums over words, which need no counts.
+# The known words of each document in the order of the text: for sums over words, which need no rows of counts.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,30 +254,49 @@ class Tokens:
     """Document `k` holds the words `words[starts[k]:stops[k]]`, by their numbers; gaps in between mean nothing."""
 
     words: Int32
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
+    starts: Int64
+    stops: Int64
 
 
-def find_tokens(texts: Any, tokenizer: Tokenizer, words: Words, n_jobs: int | None = None) -> Tokens:
+def find_tokens(texts: ColumnLike, tokenizer: Tokenizer, words: Words, n_jobs: int | None = None) -> Tokens:
     """The words of each document that are known; strangers are left out.
 
     >>> found = find_tokens(["to be or not to be", None, "be"], Tokenizer(), Words.of(["be", "to"]))
     >>> [found.words[start:stop].tolist() for start, stop in zip(found.starts, found.stops, strict=True)]
     [[1, 0, 1, 0], [], [0]]
     """
-    stream = read_stream(as_blocks(texts), tokenizer, n_jobs)
-    stream = stream.renamed(words, words.find(stream.words))
-    sizes = [len(part.ids) for part in stream.parts]
-    firsts = np.cumsum([0, *sizes], dtype=np.int64)
+    return tokens_of(stream_of(texts, tokenizer, words, n_jobs=n_jobs), n_jobs)
+
+
+def tokens_of(stream: Stream, n_jobs: int | None = None) -> Tokens:
+    """The words of each document, without tokens that have been left out."""
+    firsts = np.cumsum([0, *(len(part.ids) for part in stream.parts)], dtype=np.int64)
     documents = np.cumsum([0, *(len(part.ends) for part in stream.parts)], dtype=np.int64)
     found = np.empty(firsts[-1], dtype=np.int32)
     starts, stops = np.empty(documents[-1], dtype=np.int64), np.empty(documents[-1], dtype=np.int64)
 
     def task(place: int) -> None:
-        part, first = stream.parts[place], firsts[place]
-        own = slice(documents[place], documents[place + 1])
-        room = found[first : first + sizes[place]]
-        known_tokens(part.ids, part.ends, stream.maps[part.table], first, room, starts[own], stops[own])
+        part, own = stream.parts[place], slice(documents[place], documents[place + 1])
+        room = found[firsts[place] : firsts[place + 1]]
+        _keep_known(part.ids, part.ends, stream.maps[part.table], firsts[place], room, starts[own], stops[own])
 
-    run(task, range(len(sizes)), n_jobs)
+    run(task, range(len(stream.parts)), n_jobs)
     return Tokens(found, starts, stops)
+
+
+@numba.njit(nogil=True, cache=True)
+def _keep_known(ids: Int32, ends: Int64, word_of: Int32, first: int, found: Int32, starts: Int64, stops: Int64) -> None:
+    """Put the known words of each document where its tokens begin; `first` is where the block itself begins."""
+    start = 0
+    for row in range(ends.shape[0]):
+        n = start
+        for k in range(start, ends[row]):
+            # A number below zero marks a break, and a word below zero one that was left out.
+            if ids[k] >= 0:
+                word = word_of[ids[k]]
+                if word >= 0:
+                    found[n] = word
+                    n += 1
+        starts[row] = first + start
+        stops[row] = first + n
+        start = ends[row]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from likely.errors import SettingsError, listed
-from likely.text.characters import Cjk
-from likely.text.normalize import Accents
 
 Analyzer = Literal["word", "char", "char_wb"]
+Accents = Literal["unicode", "ascii"]
+Cjk = Literal["word", "char", "bigram"]
+Reduction = Literal["stem", "lemma"]
 
 LONGEST_GRAM = 100
 """Words or characters of an n-gram at most: nobody has the memory for longer ones."""
@@ -21,7 +22,7 @@ LONGEST_GRAM = 100
 LONGEST_WORD = 2**31 - 1
 """Characters of a word."""
 
-_CHOICES: dict[str, tuple[Any, ...]] = {
+_CHOICES: dict[str, tuple[str | None, ...]] = {
     "analyzer": ("word", "char", "char_wb"),
     "normalize": (None, "NFC"),
     "strip_accents": (None, "unicode", "ascii"),
@@ -30,7 +31,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tokenizer:
     """Settings of the tokeniser; the defaults are those of scikit-learn's CountVectorizer.
 
@@ -64,22 +65,20 @@ class Tokenizer:
     urls: bool = False
     numbers: bool = False
     stop_words: frozenset[str] = field(default_factory=frozenset)
-    reduce: Literal["stem", "lemma"] | None = None
+    reduce: Reduction | None = None
     language: str | None = None
 
     def __post_init__(self) -> None:
+        settings = vars(self)
         for name, choices in _CHOICES.items():
-            given = getattr(self, name)
+            given = settings[name]
             if not (given is None or isinstance(given, str)) or given not in choices:
                 raise SettingsError(f"{name} is {given!r}, but it is one of {listed(choices)}.")
         if self.language is not None and not isinstance(self.language, str):
             raise SettingsError(f"language is {self.language!r}, but it is the name of a language, or None.")
-        checked: dict[str, Any] = {
-            name: _truth(name, getattr(self, name)) for name in ("lowercase", "emoji", "urls", "numbers")
-        }
-        checked |= {"ngram_range": _range(self.ngram_range), "min_chars": _length(self.min_chars)}
-        for name, value in {**checked, "stop_words": frozenset(_strings(self.stop_words))}.items():
-            object.__setattr__(self, name, value)
+        settings |= {name: _truth(name, settings[name]) for name in ("lowercase", "emoji", "urls", "numbers")}
+        settings["ngram_range"], settings["min_chars"] = _range(self.ngram_range), _length(self.min_chars)
+        settings["stop_words"] = frozenset(word_list(self.stop_words))
         if self.reduce and self.language is None:
             raise SettingsError(f'reduce="{self.reduce}" needs a language, such as language="en".')
 
@@ -89,13 +88,13 @@ class Tokenizer:
         return bool(self.stop_words or self.numbers or self.reduce)
 
 
-def _truth(name: str, given: Any) -> bool:
+def _truth(name: str, given: object) -> bool:
     if isinstance(given, bool | int | np.bool_) and given in (0, 1):
         return bool(given)
     raise SettingsError(f"{name} is {given!r}, but it is True or False.")
 
 
-def _range(ngram_range: Any) -> tuple[int, int]:
+def _range(ngram_range: object) -> tuple[int, int]:
     ends = tuple(ngram_range) if isinstance(ngram_range, Sequence | np.ndarray) else ()
     if len(ends) != 2 or not all(isinstance(end, Integral) for end in ends) or not 1 <= int(ends[0]) <= int(ends[1]):
         raise SettingsError(
@@ -107,17 +106,19 @@ def _range(ngram_range: Any) -> tuple[int, int]:
     return int(ends[0]), int(ends[1])
 
 
-def _length(min_chars: Any) -> int:
+def _length(min_chars: object) -> int:
     if isinstance(min_chars, bool) or not isinstance(min_chars, Integral) or not 1 <= int(min_chars) <= LONGEST_WORD:
         raise SettingsError(f"min_chars is {min_chars!r}, but it is a whole number from 1 up.")
     return int(min_chars)
 
 
-def _strings(words: Iterable[Any]) -> list[str]:
+def word_list(words: Iterable[object]) -> list[str]:
+    """Stop words, each of them a string."""
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise SettingsError(f"The stop words are {words!r}, but they are a list of words.")
-    listed_words = list(words)
-    strange = [word for word in listed_words if not isinstance(word, str)]
-    if strange:
-        raise SettingsError(f"The stop words hold {strange[0]!r}, which is no string.")
-    return listed_words
+    found = []
+    for word in words:
+        if not isinstance(word, str):
+            raise SettingsError(f"The stop words hold {word!r}, which is no string.")
+        found.append(word)
+    return found

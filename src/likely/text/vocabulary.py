@@ -1,25 +1,23 @@
-"""A vocabulary: distinct words as bytes, found by a compiled table, spelled as Python strings only when asked for."""
+"""A vocabulary: distinct words as bytes, found by a compiled table, spelled as Python strings only when asked for.
+
+A word is known by its *key*: up to eight bytes are the key themselves, a longer word has a 64-bit hash and its bytes
+are always compared. A cell of the table is two numbers: the key, and `length << 32 | number + 1` (0: free).
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Int32, Int64, UInt64
-from likely.text.kernels.interning import copy_words, find_words, index_words, prefixes, roomier
-from likely.text.kernels.words import unpack
+from likely.arrays import AnyArray, Int32, Int64, UInt8, UInt64
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_PREFIX = 8
-_MOST_ROUNDS = 32
 
 
 @cache
@@ -38,7 +36,7 @@ class Words:
     ['bun', 'cha', 'pho']
     """
 
-    def __init__(self, arena: NDArray[np.uint8], starts: NDArray[np.int64], cells: UInt64 | None = None) -> None:
+    def __init__(self, arena: UInt8, starts: Int64, cells: UInt64 | None = None) -> None:
         self.arena = arena
         self.starts = starts
         self._cells = cells
@@ -63,7 +61,7 @@ class Words:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # The table belongs to the seed of this process.
         return {"arena": self.arena, "starts": self.starts, "_cells": None}
 
@@ -73,32 +71,40 @@ class Words:
 
     def to_list(self) -> list[str]:
         """The words as Python strings."""
-        data = self.arena.tobytes()
-        places = pairwise(self.starts.tolist())
-        if data.isascii():
-            text = data.decode("ascii")
-            return [text[start:stop] for start, stop in places]
-        return [data[start:stop].decode("utf-8", "surrogatepass") for start, stop in places]
+        try:
+            spelled: list[str] = self.to_arrow().to_pylist()
+        except UnicodeDecodeError:  # a lone surrogate is no UTF-8
+            return [word.decode("utf-8", "surrogatepass") for word in self._to_binary().to_pylist()]
+        return spelled
 
     def to_arrow(self) -> pa.Array:
         """The words as an Arrow column, without a copy."""
         import pyarrow as pa
 
+        return self._to_binary().view(pa.large_string())
+
+    def _to_binary(self) -> pa.Array:
+        import pyarrow as pa
+
         buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.arena)]
-        return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
+        return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
 
     def find(self, other: Words) -> Int32:
         """Where each of the other words is here; −1 for a stranger."""
         if self._cells is None:
             self._cells = index_words(self.arena, self.starts, process_seed())
-        found = np.empty(len(other), dtype=np.int32)
-        find_words(self._cells, self.arena, self.starts, process_seed(), other.arena, other.starts, found)
+        found: Int32 = find_words(self._cells, self.arena, self.starts, process_seed(), other.arena, other.starts)
         return found
 
-    def take(self, numbers: NDArray[np.integer[Any]]) -> Words:
+    def take(self, numbers: AnyArray) -> Words:
         """Some words, in the order asked for."""
-        chosen = np.asarray(numbers, dtype=np.int64)
-        return Words(*copy_words(self.arena, self.starts, chosen))
+        import pyarrow as pa
+
+        if not len(numbers):
+            return Words.of([])
+        _, starts, arena = self._to_binary().take(pa.array(numbers)).buffers()
+        places = np.frombuffer(starts, dtype=np.int64)[: len(numbers) + 1]
+        return Words(np.frombuffer(arena or b"", dtype=np.uint8)[: places[-1]], places)
 
     def union(self, other: Words) -> tuple[Words, Int32]:
         """These words, then the other's strangers; and where each of the other words is among them."""
@@ -109,73 +115,127 @@ class Words:
         starts = np.concatenate([self.starts, self.starts[-1] + more.starts[1:]])
         return Words(np.concatenate([self.arena, more.arena]), starts), found
 
-    def order(self) -> NDArray[np.int64]:
-        """The numbers of the words in alphabetical order: by bytes, which is by code points.
+    def order(self) -> Int64:
+        """The numbers of the words in alphabetical order: by bytes, which is by code points."""
+        import pyarrow.compute as pc
 
-        Eight bytes at a time are compared as one number; a further round only looks at words that are still equal.
-        """
-        order = np.argsort(prefixes(self.arena, self.starts, np.arange(len(self)), 0))
-        tied = np.arange(len(self))
-        groups = prefixes(self.arena, self.starts, order, 0)
-        for depth in range(_PREFIX, _PREFIX * _MOST_ROUNDS, _PREFIX):
-            same = groups[1:] == groups[:-1]
-            open_ = np.zeros(len(groups), dtype=np.bool_)
-            open_[1:] |= same
-            open_[:-1] |= same
-            if not open_.any():
-                return order
-            labels = np.cumsum(np.concatenate([[True], ~same]))[open_]
-            tied = tied[open_]
-            keys = prefixes(self.arena, self.starts, order[tied], depth)
-            inner = np.lexsort((keys, labels))
-            order[tied] = order[tied][inner]
-            # Equal so far: same group before, same eight bytes now.
-            change = np.concatenate([[True], (np.diff(labels) != 0) | (np.diff(keys[inner]) != 0)])
-            groups = np.cumsum(change)
-        # Very long common beginnings, or words that differ by NULs at their ends: Python compares the whole bytes.
-        data = self.arena.tobytes()
-        for first, last in _runs(groups):
-            chosen = order[tied[first:last]].tolist()
-            chosen.sort(key=lambda word: data[self.starts[word] : self.starts[word + 1]])
-            order[tied[first:last]] = chosen
+        order: Int64 = pc.array_sort_indices(self._to_binary()).to_numpy().astype(np.int64)
         return order
 
 
-def _runs(groups: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    edges = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1], [True]])).tolist()
-    for first, last in pairwise(edges):
-        if last - first > 1:
-            yield first, last
+# The table of words, in compiled code.
+
+SHORT = 8
+"""A word of so many bytes fits into its key."""
+
+# Odd numbers with well spread bits (the golden ratio's, and MurmurHash3's second finaliser).
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MURMUR = np.uint64(0xC4CEB9FE1A85EC53)
+_32 = np.uint64(32)
+_29 = np.uint64(29)
+_LOW = np.uint64(0xFFFFFFFF)
+_FREE = np.uint64(0)
 
 
-# A growing table of distinct words, which one thread at a time fills from blocks of documents.
+@numba.njit(nogil=True, cache=True)
+def stir(hashed: np.uint64, word: np.uint64) -> np.uint64:
+    """The hash of a string that goes on for eight more bytes."""
+    mixed = (hashed ^ word) * _GOLDEN
+    return mixed ^ (mixed >> _29)
 
-_FIRST_CELLS = 1 << 12
-_FIRST_WORDS = _FIRST_CELLS // 4 * 3
-"""Three cells in four may be taken."""
-_FIRST_ROOM = 1 << 12
+
+@numba.njit(nogil=True, cache=True)
+def first_slot(key: np.uint64, seed: np.uint64, mask: int) -> int:
+    """Where the search for a key begins. The seed keeps texts from being written to collide."""
+    mixed = (key ^ seed) * _GOLDEN
+    mixed = (mixed ^ (mixed >> _32)) * _MURMUR
+    return int(mixed >> _29) & mask
 
 
-class Lexicon:
-    """Cells and packed words as the kernels know them, and room for more of each."""
+@numba.njit(nogil=True, cache=True)
+def _free_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
+    mask = cells.shape[0] // 2 - 1
+    slot = first_slot(key, seed, mask)
+    while cells[2 * slot + 1] != _FREE:
+        slot = (slot + 1) & mask
+    return slot
 
-    def __init__(self) -> None:
-        self.n_words = 0
-        self.cells: UInt64 = np.zeros(2 * _FIRST_CELLS, dtype=np.uint64)
-        self.packed: UInt64 = np.empty(_FIRST_ROOM, dtype=np.uint64)
-        self.starts: Int64 = np.zeros(_FIRST_WORDS + 1, dtype=np.int64)
-        self.sizes: Int32 = np.empty(_FIRST_WORDS, dtype=np.int32)
 
-    def add_words(self) -> None:
-        """Room for twice as many words."""
-        self.cells = roomier(self.cells, process_seed())
-        self.sizes = np.concatenate([self.sizes, np.empty_like(self.sizes)])
-        self.starts = np.concatenate([self.starts, np.empty(len(self.starts) - 1, dtype=np.int64)])
+@numba.njit(nogil=True, cache=True)
+def key_of(data: UInt8, start: int, stop: int) -> np.uint64:
+    """The key of `data[start:stop]`."""
+    hashed = _FREE
+    word = _FREE
+    for i in range(start, stop):
+        place = (i - start) & 7
+        if place == 0:
+            hashed = stir(hashed, word)
+            word = _FREE
+        word |= np.uint64(data[i]) << np.uint64(8 * place)
+    return word if stop - start <= SHORT else stir(hashed, word)
 
-    def add_bytes(self) -> None:
-        """Room for twice as many bytes."""
-        self.packed = np.concatenate([self.packed, np.empty_like(self.packed)])
 
-    def to_words(self) -> Words:
-        """The words so far, with the table that finds them."""
-        return Words(*unpack(self.packed, self.starts, self.sizes, self.n_words), self.cells)
+@numba.njit(nogil=True, cache=True)
+def occupy(cells: UInt64, slot: int, key: np.uint64, length: int, number: int) -> None:
+    """Fill a free cell."""
+    cells[2 * slot] = key
+    cells[2 * slot + 1] = (np.uint64(length) << _32) | np.uint64(number + 1)
+
+
+@numba.njit(nogil=True, cache=True)
+def _move(cells: UInt64, wide: UInt64, seed: np.uint64) -> None:
+    """Put what one table holds into another, empty one."""
+    for old in range(cells.shape[0] // 2):
+        if cells[2 * old + 1] != _FREE:
+            slot = _free_slot(wide, cells[2 * old], seed)
+            wide[2 * slot] = cells[2 * old]
+            wide[2 * slot + 1] = cells[2 * old + 1]
+
+
+def roomier(cells: UInt64) -> UInt64:
+    """The same table with twice as many cells. NumPy's own memory comes in large pages, which saves many misses."""
+    wide = np.zeros(2 * len(cells), dtype=np.uint64)
+    _move(cells, wide, process_seed())
+    return wide
+
+
+@numba.njit(nogil=True, cache=True)
+def index_words(arena: UInt8, starts: Int64, seed: np.uint64) -> UInt64:
+    """A table of words that are known to be distinct."""
+    n_words = starts.shape[0] - 1
+    capacity = 16
+    while capacity < 2 * n_words:
+        capacity *= 2
+    cells = np.zeros(2 * capacity, dtype=np.uint64)
+    for number in range(n_words):
+        key = key_of(arena, starts[number], starts[number + 1])
+        occupy(cells, _free_slot(cells, key, seed), key, starts[number + 1] - starts[number], number)
+    return cells
+
+
+@numba.njit(nogil=True, cache=True)
+def _same_bytes(a: UInt8, a_start: int, b: UInt8, b_start: int, length: int) -> bool:
+    for i in range(length):  # noqa: SIM110 - compiled code has no generators
+        if a[a_start + i] != b[b_start + i]:
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def find_words(cells: UInt64, arena: UInt8, starts: Int64, seed: np.uint64, other: UInt8, other_starts: Int64) -> Int32:
+    """Number of each other word in the table, −1 for a stranger."""
+    found = np.full(other_starts.shape[0] - 1, -1, dtype=np.int32)
+    mask = cells.shape[0] // 2 - 1
+    for i in range(found.shape[0]):
+        begin, length = other_starts[i], other_starts[i + 1] - other_starts[i]
+        key = key_of(other, begin, begin + length)
+        slot = first_slot(key, seed, mask)
+        while cells[2 * slot + 1] != _FREE:
+            meta = cells[2 * slot + 1]
+            number = int(meta & _LOW) - 1
+            alike = cells[2 * slot] == key and np.int64(meta >> _32) == length
+            if alike and (length <= SHORT or _same_bytes(arena, starts[number], other, begin, length)):
+                found[i] = number
+                break
+            slot = (slot + 1) & mask
+    return found

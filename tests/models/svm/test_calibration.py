@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,6 @@ from scipy.special import expit
 from likely.models.svm import Gauss, Linear
 from likely.models.svm.calibration import (
     Calibration,
-    CalibrationTask,
     LazyCalibration,
     calibrate,
     fit_calibration,
@@ -21,9 +22,9 @@ from likely.models.svm.calibration import (
     pairwise_coupling,
     stratified_folds,
 )
-from likely.models.svm.dual import Plan, Problem
 from likely.models.svm.kernels import Kernel
 from likely.models.svm.machine import class_pairs
+from likely.models.svm.solver import Plan, Problem
 
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=6, max_size=6))
@@ -181,7 +182,7 @@ def test_many_rows_hold_out_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_later_lets_the_rows_go() -> None:
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(40, 2)), rng.integers(0, 2, 40).astype(np.int32), 2)
-    later = LazyCalibration(task=CalibrationTask(problem, Plan(1.0, Gauss(1.0)), 3))
+    later = LazyCalibration(task=partial(calibrate, problem, Plan(1.0, Gauss(1.0)), 3))
     assert later.__getstate__()["_task"] is not None
     first = later.get()
     assert later.get() is first

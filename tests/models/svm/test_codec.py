@@ -41,8 +41,7 @@ def content(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     }[request.param]
     clf = SVMClassifier(**settings).fit(X, y)
     if request.param == "plane":
-        from likely.models.svm.dual import Plan, Problem
-        from likely.models.svm.solver import solve_linear
+        from likely.models.svm.solver import Plan, Problem, solve_linear
 
         rows = clf.preparation_.rows(clf._read(X))
         codes = np.unique(y, return_inverse=True)[1].astype(np.int32)

@@ -13,8 +13,8 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kern
 
 from likely.errors import DataError, SettingsError
 from likely.models.svm import Gauss, Kernel, KernelWarning, Linear, Polynomial, Sigmoid, smallest_eigenvalue
-from likely.models.svm.gram import gram_matrix, warn_if_not_psd
 from likely.models.svm.kernels import as_kernel
+from likely.models.svm.machine import gram_matrix, warn_if_not_psd
 
 POINT = st.tuples(*[st.floats(-50.0, 50.0)] * 2)
 ROOT = np.sqrt(2.0)

@@ -12,10 +12,10 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.svm import SVC
 
 from likely.errors import DataError, SettingsError
-from likely.models.svm import Gauss, Linear, Polynomial, dual, solver
-from likely.models.svm.dual import NotSeparable, Plan, Problem, row_costs
+from likely.models.svm import Gauss, Linear, Polynomial, solver
 from likely.models.svm.machine import class_pairs, nearest_rival, one_vs_one_votes, slack_and_case
-from likely.models.svm.solver import solve
+from likely.models.svm.settings import row_costs
+from likely.models.svm.solver import NotSeparable, Plan, Problem, solve
 
 FOUR = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 SIDES = np.array([1, 1, 0, 0], dtype=np.int32)
@@ -71,7 +71,7 @@ def test_a_quarter_of_it_is_the_same_line_but_not_the_maximum() -> None:
 def test_as_libsvm(
     kernel: Any, options: dict[str, Any], n_classes: int, gram_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dual, "GRAM_ROWS", gram_rows)
+    monkeypatch.setattr(solver, "GRAM_ROWS", gram_rows)
     problem = table(n_classes)
     machine, how = solve(problem, Plan(1.0, kernel, tolerance=1e-6))
     their = SVC(C=1.0, tol=1e-6, decision_function_shape="ovo", **options).fit(problem.X, problem.y)

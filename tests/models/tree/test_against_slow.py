@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from likely.measures import MEASURES
 from likely.models.tree import Plan, Rows, Tree, fit_tree
-from likely.models.tree.pruning import (
+from likely.models.tree.prune import (
     confidence,
     cost_complexity,
     mdl,

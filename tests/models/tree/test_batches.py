@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from likely.arrays import Array
 from likely.measures import MEASURES
-from likely.models.tree import Feature, Plan, TrainingData, batches, fit, fit_tree
-from likely.models.tree.batches import LevelCounts, OpenNodes, StreamedTreeGrower
-from likely.models.tree.binned_column import quantile_edges
+from likely.models.tree import Feature, Plan, TrainingData, fit, fit_tree, stream
+from likely.models.tree.data import quantile_edges
+from likely.models.tree.stream import OpenNodes, StreamedTreeGrower
 from tests.models.tree.made import FEWER, nested, stocked, tables
 
 MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]
@@ -23,7 +24,7 @@ MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]
 def by_batches(plan: Plan, stock: TrainingData, size: int) -> Any:
     parts = [stock.take(np.arange(start, min(start + size, len(stock)))) for start in range(0, len(stock), size)]
 
-    def count(open_nodes: OpenNodes) -> LevelCounts:
+    def count(open_nodes: OpenNodes) -> Array:
         return reduce(add, map(open_nodes.count, parts), open_nodes.empty())
 
     edges = tuple(
@@ -55,7 +56,7 @@ def test_a_wide_level_takes_several_passes(monkeypatch: pytest.MonkeyPatch) -> N
     stock = TrainingData((Feature("x"),), (column,), np.arange(2), labels, None)
     plan = Plan("information_gain", binned=True)
     whole = nested(by_batches(plan, stock, 300))
-    monkeypatch.setattr(batches, "MOST_CELLS", 600)
+    monkeypatch.setattr(stream, "MOST_CELLS", 600)
     assert nested(by_batches(plan, stock, 700)) == whole
     assert whole == nested(fit_tree(plan, stock))
 

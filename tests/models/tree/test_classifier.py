@@ -13,7 +13,7 @@ from scipy import sparse
 import likely
 from likely import Loss, SchemaError, SettingsError, TreeClassifier
 from likely.measures import MEASURES
-from likely.models.tree.pruning import weakest_links
+from likely.models.tree.prune import weakest_links
 from likely.teaching import datasets
 
 rng = np.random.default_rng(11)

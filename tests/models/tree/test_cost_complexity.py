@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from likely import TreeClassifier
 from likely.measures import MEASURES
 from likely.models.tree import Plan, fit_tree
-from likely.models.tree.pruning import N_FOLDS, best_alpha, cost_complexity, weakest_links
+from likely.models.tree.prune import N_FOLDS, best_alpha, cost_complexity, weakest_links
 from tests.models.tree import slow, slow_pruning
 from tests.models.tree.made import FEWER, everyone, nested, nested_slow, stocked, tables
 from tests.models.tree.real import as_slow, read

@@ -10,7 +10,7 @@ import pytest
 from likely import TreeClassifier
 from likely.measures import MEASURES
 from likely.models.tree import Plan, Rows, fit_tree
-from likely.models.tree.pruning import confidence, cost_complexity, mdl, pessimistic, weakest_links
+from likely.models.tree.prune import confidence, cost_complexity, mdl, pessimistic, weakest_links
 from tests.models.tree import slow, slow_pruning
 from tests.models.tree.made import everyone, nested, nested_slow, stocked
 from tests.models.tree.real import as_slow, read

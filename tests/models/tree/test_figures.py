@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from likely import TreeClassifier
 from likely.measures import confident_errors
 from likely.models.tree import Feature, Tree
-from likely.models.tree.pruning import description_length, pessimistic, pessimistic_errors
+from likely.models.tree.prune import description_length, pessimistic, pessimistic_errors
 from likely.models.tree.tree import Surrogates
 from likely.teaching import datasets
 

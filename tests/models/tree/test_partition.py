@@ -9,7 +9,7 @@ import pytest
 
 from likely import TreeClassifier, load
 from likely.models.tree import Feature, Plan, TrainingData, Tree
-from likely.models.tree.partition import LevelPartition
+from likely.models.tree.level import LevelPartition
 from tests.models.tree.test_batches import by_batches
 
 LIMITS = [2**14, 2**14 + 1, 2**15, 2**15 + 1, 2**16, 2**16 + 1, 2**31, 2**53 - 1]

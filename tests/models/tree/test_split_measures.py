@@ -7,7 +7,6 @@ import pytest
 
 from likely.measures import MEASURES
 from likely.models.tree.split_measures import (
-    GAIN,
     IDS,
     WITHOUT_LOGARITHMS,
     binary_split_value,
@@ -17,9 +16,9 @@ from likely.models.tree.split_measures import (
     split_value,
     xlogx,
 )
-from likely.models.tree.unit_weights import parent_term_by_counts, ratio, value_by_counts
 
-LOGS = logarithms(500)
+TABLE = logarithms(500)
+LOGS = {name: None if IDS[name] in WITHOUT_LOGARITHMS else TABLE for name in MEASURES}
 
 
 def test_every_measure_is_compiled() -> None:
@@ -34,37 +33,23 @@ def test_any_number_of_branches(name: str, step: float) -> None:
     for n_branches in (2, 3, 5):
         table = rng.integers(1, 20, (n_branches, 3)) * step
         known, sizes, n = table.sum(axis=0), table.sum(axis=1), float(table.sum())
-        cells = sum(branch_term(IDS[name], table[j], sizes[j], known, LOGS) for j in range(n_branches))
-        of_sizes = sum(xlogx(float(size), LOGS) for size in sizes)
-        whole = parent_term(IDS[name], known, n, LOGS)
-        found = split_value(IDS[name], n, xlogx(n, LOGS), whole, cells, of_sizes)
+        logs = LOGS[name]
+        cells = sum(branch_term(IDS[name], table[j], sizes[j], known, logs) for j in range(n_branches))
+        of_sizes = sum(xlogx(float(size), logs) for size in sizes)
+        whole = parent_term(IDS[name], known, n, logs)
+        found = split_value(IDS[name], n, xlogx(n, logs), whole, cells, of_sizes, logs)
         assert found == pytest.approx(MEASURES[name](table.T), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [float, int])
 @pytest.mark.parametrize("name", MEASURES)
-def test_two_branches(name: str) -> None:
-    rng = np.random.default_rng(5)
+def test_two_branches(name: str, dtype: type) -> None:
+    """Of fractions, and of whole cases."""
+    rng, logs = np.random.default_rng(5), LOGS[name]
     for _ in range(20):
-        table = rng.integers(1, 30, (2, 4)).astype(float)
-        known, n = table.sum(axis=0), float(table.sum())
-        whole = parent_term(IDS[name], known, n, LOGS)
-        found = binary_split_value(
-            IDS[name], table[0], float(table[0].sum()), np.empty(4), known, n, xlogx(n, LOGS), whole, LOGS
-        )
-        assert found == pytest.approx(MEASURES[name](table.T), rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_two_branches_of_whole_cases(name: str) -> None:
-    rng = np.random.default_rng(6)
-    for _ in range(20):
-        table = rng.integers(1, 30, (2, 4))
-        known, n, n_left = table.sum(axis=0), int(table.sum()), int(table[0].sum())
-        if IDS[name] in WITHOUT_LOGARITHMS:
-            found = value_by_counts(IDS[name], table[0], known, n_left, n, parent_term_by_counts(IDS[name], known, n))
-        else:
-            whole, cells = float(LOGS[known].sum()), float(LOGS[table].sum())
-            sizes = float(LOGS[n_left] + LOGS[n - n_left])
-            gain = LOGS[n] - whole - sizes + cells
-            found = gain / n if IDS[name] == GAIN else ratio(IDS[name], gain, LOGS[n], whole, cells, sizes)
+        table = rng.integers(1, 30, (2, 4)).astype(dtype)
+        known, sizes, n = table.sum(axis=0), table.sum(axis=1), dtype(table.sum())
+        whole = parent_term(IDS[name], known, n, logs)
+        sides = table[0], dtype(sizes[0]), table[1], dtype(sizes[1])
+        found = binary_split_value(IDS[name], *sides, known, n, xlogx(n, logs), whole, logs)
         assert found == pytest.approx(MEASURES[name](table.T), rel=1e-9, abs=1e-12)

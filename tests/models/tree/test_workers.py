@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from likely import TreeClassifier
-from likely.models.tree import partition
-from likely.models.tree.partition import TreeWorkers
+from likely.models.tree import level
+from likely.models.tree.level import TreeWorkers
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -40,11 +40,11 @@ def test_the_same_tree_by_any_number_of_threads(
 ) -> None:
     X, y = table(gaps)
     alone = TreeClassifier(n_jobs=1, **settings).fit(X, y).to_json()
-    monkeypatch.setattr(partition, "MIN_PARALLEL_CASES", 1)
+    monkeypatch.setattr(level, "MIN_PARALLEL_CASES", 1)
     for n_jobs in (2, 7):
         assert TreeClassifier(n_jobs=n_jobs, **settings).fit(X, y).to_json() == alone
 
 
 def test_what_goes_wrong_in_a_thread_is_said_outside() -> None:
     with TreeWorkers(2) as two, pytest.raises(ZeroDivisionError):
-        list(two.each(lambda k: 1 // k, [1, 0, 1], partition.MIN_PARALLEL_CASES))
+        list(two.each(lambda k: 1 // k, [1, 0, 1], level.MIN_PARALLEL_CASES))

@@ -8,7 +8,7 @@ import typer
 
 from likely.cli.commands.evaluate import refuse_picture, way_in, write_pages
 from likely.cli.commands.train import wanted_target
-from likely.cli.options import Costs, InputOptions, Page, Tables, Target, Writes, listed_in
+from likely.cli.options import InputOptions, LossOptions, Page, Seed, Tables, Target, Writes, listed_in
 from likely.cli.output import OutputOptions, write
 from likely.errors import missing_columns
 
@@ -16,7 +16,7 @@ from likely.errors import missing_columns
 def compare(
     tables: Tables,
     input_options: InputOptions,
-    costs: Costs,
+    costs: LossOptions,
     output: OutputOptions,
     target: Target = None,
     classifiers: Annotated[
@@ -29,7 +29,7 @@ def compare(
         typer.Option(help="What decides; the cost if there is one, else the error.", metavar="MEASURE"),
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.", metavar="NAMES")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same folds.", metavar="N")] = 0,
+    seed: Seed = 0,
     html: Page = None,
     plot: Annotated[
         str | None, typer.Option(help="Draw the leaderboard: .svg, .png or .html.", metavar="FILE"), Writes()
@@ -50,8 +50,7 @@ def compare(
     import likely
 
     refuse_picture(plot)
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     label = wanted_target(table, target)
     left_out = listed_in(ignore) or []
     unknown = [name for name in left_out if name not in table.names]
@@ -60,16 +59,9 @@ def compare(
     rows = table.read()
     loss = costs.read(rows.column(label).drop_null().unique().to_pylist(), output)
     board = likely.compare(
-        rows.drop_columns(left_out),
-        label,
-        listed_in(classifiers) or "all",
-        cv=way_in(cv),
-        loss=loss,
-        by=by,
-        random_state=seed,
-        progress=output.progress,
-    )
+        rows.drop_columns(left_out), label, listed_in(classifiers) or "all",
+        cv=way_in(cv), loss=loss, by=by, random_state=seed, progress=output.progress,
+    )  # fmt: skip
     write(board.to_json() if output.json else str(board))
     write_pages(board, output, html, plot)
-    if len(table.rejected):
-        output.say(str(table.rejected))
+    output.tell_rejected(table)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from likely.cli.options import InputOptions, OutTable, Tables
+from likely.cli.options import Guard, InputOptions, OutTable, Tables
 from likely.cli.output import OutputOptions, destination, is_pipe, written_as
 from likely.progress import row_bar
 
@@ -16,9 +12,7 @@ def convert(
     input_options: InputOptions,
     output: OutputOptions,
     out: OutTable = None,
-    guard: Annotated[
-        bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
-    ] = False,
+    guard: Guard = False,
 ) -> None:
     """Write a table in another format, through the reader that refuses rather than misreads.
 
@@ -31,17 +25,13 @@ def convert(
     By suffix: .csv .tsv .parquet .arrow .jsonl, texts also .gz or .zst. From text to text cells stay as they are
     written; else columns get the types that they were found to have.
     """
-    from likely.streaming.convert import convert_file
+    from likely.streaming.transform import convert_file
 
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     to_pipe = is_pipe(out)
     with row_bar("converting", False if to_pipe else output.progress) as progress:
-        rows = convert_file(
-            table, destination(out), guard=guard,
-            kind=written_as(out, output), progress=progress,
-        )  # fmt: skip
-    if len(table.rejected):
-        output.say(str(table.rejected))
+        kind = written_as(out, output)
+        rows = convert_file(table, destination(out), guard=guard, kind=kind, progress=progress)
+    output.tell_rejected(table)
     if not to_pipe:
         output.say(f"Converted {rows:,} rows; wrote {out}")

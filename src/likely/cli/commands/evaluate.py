@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
-from likely.cli.options import Costs, InputOptions, Page, Reads, Target, Weight, Writes
+from likely.cli.options import InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
 from likely.cli.output import NEGATIVE, OutputOptions, write
 from likely.errors import SettingsError
-from likely.progress import row_bar
+from likely.progress import Shown, row_bar
 
 if TYPE_CHECKING:
-    from likely.io.table import FileTable
+    from likely.comparison.comparison import Comparison
+    from likely.evaluation.report import Report
+    from likely.io.file_table import FileTable
 
 Inputs = Annotated[
     list[str],
@@ -31,7 +34,7 @@ def evaluate(
     inputs: Inputs,
     model_options: ModelOptions,
     input_options: InputOptions,
-    costs: Costs,
+    costs: LossOptions,
     output: OutputOptions,
     target: Target = None,
     cv: Annotated[
@@ -41,7 +44,7 @@ def evaluate(
         str | None, typer.Option(help="A column; rows of a group are held out together.", metavar="COLUMN")
     ] = None,
     repeats: Annotated[int, typer.Option(help="Deal the folds anew so often.", metavar="N", min=1)] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same folds.", metavar="N")] = 0,
+    seed: Seed = 0,
     beta: Annotated[float, typer.Option(help="F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
     weight: Weight = None,
     html: Page = None,
@@ -71,79 +74,53 @@ def evaluate(
         raise SettingsError(
             f"{inputs[0]!r} is a model; name a table to test it on as well, or a table to cross-validate."
         )
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
-    how = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
+    table = input_options.open(tables, output)
+    how: dict[str, Any] = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
     with row_bar("judging", output.progress) as progress:
         if model is not None:
+            from likely.streaming.evaluate import evaluate_file
+
             _warn_of_known(model, table, output)
-            report, why = _of_model(load_model(model), table, target, costs, output, weight, how, progress)
+            classifier = load_model(model)
+            how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": progress}
+            report = evaluate_file(classifier, table, target or classifier.schema_.target, cv=None, **how)
+            why: tuple[str, ...] = ()
         else:
             label = wanted_target(table, target)
-            report, why = _of_table(model_options, table, label, way_in(cv), costs, output, weight, how, progress)
+            loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
+            how |= {"cv": way_in(cv), "loss": loss}
+            report, why = _of_table(model_options, table, label, weight, how, progress)
     for line in why:
         output.say(line)
     write(report.to_json() if output.json else str(report))
     write_pages(report, output, html, plot)
-    if len(table.rejected):
-        output.say(str(table.rejected))
+    output.tell_rejected(table)
     if fail_under is not None and report.accuracy < fail_under:
         output.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
         raise typer.Exit(NEGATIVE)
 
 
-def _of_model(
-    classifier: Any,
-    table: FileTable,
-    target: str | None,
-    costs: Costs,
-    output: OutputOptions,
-    weight: str | None,
-    how: Any,
-    progress: Any,
-) -> tuple[Any, tuple[str, ...]]:
-    from likely.streaming.evaluate import evaluate_file
-
-    label = target or classifier.schema_.target
-    loss = costs.read(classifier.classes_.tolist(), output)
-    return evaluate_file(classifier, table, label, cv=None, loss=loss, weight=weight, progress=progress, **how), ()
-
-
 def _of_table(
-    model_options: ModelOptions,
-    table: FileTable,
-    label: str,
-    way: Any,
-    costs: Costs,
-    output: OutputOptions,
-    weight: str | None,
-    how: Any,
-    progress: Any,
-) -> tuple[Any, tuple[str, ...]]:
+    model_options: ModelOptions, table: FileTable, label: str, weight: str | None, how: dict[str, Any], progress: Shown
+) -> tuple[Report, tuple[str, ...]]:
     """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
     from likely.api import AUTO, select_model
     from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
 
-    settings = model_options.settings(table.types, label)
-    choice = select_model(
-        table, label, model_options.model or AUTO, settings, weight=weight, groups=how["groups"], counts=way == "loo",
-        progress=progress,
+    selection = select_model(
+        table, label, model_options.model or AUTO, model_options.settings(table.types, label), weight=weight,
+        groups=how["groups"], counts=how["cv"] == "loo", progress=progress,
     )  # fmt: skip
-    loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
-    if choice.rows is None:
-        classifier = choice.classifier
-        why = choice.reason.sentences()
-        if why:  # weights need rows, which the folds of a large table are not
-            classifier.set_params(weights=None)
-            why = (*why, "The folds are judged without weights, which would need their rows.")
-        report = evaluate_file(classifier, table, label, cv=way, loss=loss, weight=weight, progress=progress, **how)
-        return report, why
-    rows = choice.rows
-    classifier = choice.classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
-    how = {**how, "groups": rows.groups}
-    report = in_memory(classifier, rows.X, rows.y, cv=way, loss=loss, sample_weight=rows.weight, progress=False, **how)
-    return report, choice.reason.sentences()
+    classifier, rows, why = selection.classifier, selection.rows, selection.reason.sentences()
+    if rows is not None:
+        classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
+        how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": False}
+        return in_memory(classifier, rows.X, rows.y, **how), why
+    if why:  # weights need rows, which the folds of a large table are not
+        classifier.set_params(weights=None)
+        why = (*why, "The folds are judged without weights, which would need their rows.")
+    return evaluate_file(classifier, table, label, weight=weight, progress=progress, **how), why
 
 
 def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
@@ -158,17 +135,17 @@ def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
             )
 
 
-def way_in(given: str) -> Any:
+def way_in(given: str) -> int | float | Literal["loo"]:
     """How to hold rows out."""
     if given == "loo":
-        return given
+        return "loo"
     try:
         return int(given) if given.isdigit() else float(given)
     except ValueError:
         raise SettingsError(f"--cv is {given!r}, but it is a number of folds, loo, or a share such as 0.3.") from None
 
 
-def _classes(table: Any, label: str) -> list[Any]:
+def _classes(table: FileTable, label: str) -> list[Hashable]:
     """The labels, as far as a sample of the rows has them."""
     return [cell for cell in table.sample().column(label).unique().to_pylist() if cell is not None]
 
@@ -181,7 +158,7 @@ def refuse_picture(plot: str | None) -> None:
         suffix_of(plot)
 
 
-def write_pages(shown: Any, output: OutputOptions, html: str | None, plot: str | None) -> None:
+def write_pages(shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None) -> None:
     """What was found as a page and as a picture, where these are wanted."""
     if html is not None:
         from likely.io.outputs import write_text
@@ -189,6 +166,4 @@ def write_pages(shown: Any, output: OutputOptions, html: str | None, plot: str |
         write_text(html, shown.to_html())
     if plot is not None:
         shown.plot().save(plot)
-    for path in (html, plot):
-        if path is not None:
-            output.say(f"Wrote {path}")
+    output.wrote(html, plot)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from likely.cli.models import load_model
 from likely.cli.options import InputOptions, Model, Page, Tables, Writes, label_among, listed_in
-from likely.cli.output import OutputOptions, records, write, write_json
+from likely.cli.output import OutputOptions, write, write_page, write_records
 from likely.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
-    from likely.explain import Explanation
+    from likely.explain import Contrast, Explanation
 
 SHOWN_WORDS = 10
 
@@ -59,21 +60,18 @@ def explain(
     if not some.num_rows:
         raise DataError(f"There is no row {row} in {table.sources[0].name}.")
     why = classifier.explain(some)
-    shown: Any = why if sides is None else classifier.explain(some, contrast=sides)
+    if sides is not None and not isinstance(why, Explanation):
+        raise SettingsError(f"A {type(classifier).__name__} has no log-odds by column; leave out --contrast.")
+    shown = why if sides is None else classifier.explain(some, contrast=sides)
     if plot is not None:
         shown.plot().save(plot)
-        output.say(f"Wrote {plot}")
     if html is not None:
-        from likely.io.outputs import write_text
-        from likely.markup import Markup
-        from likely.render.page import page
-
-        write_text(html, page("Why", Markup(shown._repr_html_())))
-        output.say(f"Wrote {html}")
+        write_page(html, "Why", shown._repr_html_())
+    output.wrote(plot, html)
     if output.json:
         frame = shown.to_frame()
         frame["row"] += row
-        write_json(records(frame))
+        write_records(frame)
         return
     if not isinstance(why, Explanation):
         write(str(shown))
@@ -82,7 +80,7 @@ def explain(
         write(_text(why, shown, place, row + place, logs) + "\n")
 
 
-def _sides(contrast: str | None, classes: list[Any]) -> Any:
+def _sides(contrast: str | None, classes: list[Hashable]) -> Hashable:
     if contrast is None:
         return None
     names = listed_in([contrast]) or []
@@ -92,16 +90,17 @@ def _sides(contrast: str | None, classes: list[Any]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def _text(why: Explanation, shown: Any, place: int, number: int, logs: bool) -> str:
+def _text(why: Explanation, shown: Explanation | Contrast, place: int, number: int, logs: bool) -> str:
     from likely.explain import Contrast
 
     posterior = why.posterior[place]
     best = int(posterior.argmax())
-    head = f"Row {number}: {why.classes.tolist()[best]} ({posterior[best]:.4f})"
-    is_contrast = isinstance(shown, Contrast)
-    body = shown.row_log_odds(place).grid(shown.title).text() if is_contrast else why.blackboard(place, logs=logs)
+    parts = [f"Row {number}: {why.classes.tolist()[best]} ({posterior[best]:.4f})"]
+    if isinstance(shown, Contrast):
+        parts.append(shown.row_log_odds(place).grid(shown.title).text())
+    else:
+        parts.append(why.blackboard(place, logs=logs))
     words = why.tokens(place).head(SHOWN_WORDS) if why.words else None
-    spoken = (
-        "" if words is None or words.empty else f"\n\nThe words that spoke\n{words.round(3).to_string(index=False)}"
-    )
-    return f"{head}\n\n{body}{spoken}"
+    if words is not None and not words.empty:
+        parts.append(f"The words that spoke\n{words.round(3).to_string(index=False)}")
+    return "\n\n".join(parts)

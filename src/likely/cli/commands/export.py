@@ -44,4 +44,4 @@ def export(
         )
     export_file(classifier, target, kind=kind, table=table, origin=provenance_of(model))
     if not to_pipe:
-        output.say(f"Wrote {out}")
+        output.wrote(out)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from likely.cli.commands.train import sources_of
-from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
+from likely.cli.models import load_counts, refuse_other_target, save_and_tell, sources_of
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
-from likely.cli.output import OutputOptions, write_json
+from likely.cli.output import OutputOptions
 from likely.errors import SettingsError
 from likely.progress import row_bar
 
@@ -34,15 +33,11 @@ def forget(
         raise SettingsError("Say where to write the model: -o FILE (it may be the same file).")
     classifier = load_counts(model, "forget", corrected=True)
     refuse_other_target(out, classifier.schema_.target, force)
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     before = classifier.summary_.n_rows
     with row_bar("forgetting", output.progress) as progress:
         forget_file(classifier, table, target, progress=progress)
     left = classifier.summary_.n_rows
-    save_model(classifier, out, sources_of([model]))
-    if output.json and out != "-":
-        write_json({"model": out, "forgotten": before - left, "rows": left, "stale": is_stale(classifier)})
-    output.say(f"Forgot {before - left:,} rows, {left:,} are left; wrote {out}")
-    if is_stale(classifier):
-        output.say(stale_note(classifier, out))
+    told = f"Forgot {before - left:,} rows, {left:,} are left; wrote {out}"
+    content = {"forgotten": before - left, "rows": left}
+    save_and_tell(classifier, out, sources_of([model]), output, content, told)

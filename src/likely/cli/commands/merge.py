@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.commands.train import sources_of
-from likely.cli.models import is_stale, load_counts, refuse_other_target, save_model, stale_note
+from likely.cli.models import load_counts, refuse_other_target, save_and_tell, sources_of
 from likely.cli.options import OUT, Force, Reads, Writes
-from likely.cli.output import OutputOptions, write_json
+from likely.cli.output import OutputOptions
 from likely.errors import NotMergeable, SettingsError
 from likely.io.outputs import MODEL
 
@@ -44,10 +43,6 @@ def merge(
         raise NotMergeable(f"The models are of different kinds: {' and '.join(sorted(kinds))}.")
     refuse_other_target(out, loaded[0].schema_.target, force)
     whole = reduce(add, loaded)
-    save_model(whole, out, sources_of(models))
-    if output.json and out != "-":
-        told = {"model": out, "rows": whole.summary_.n_rows, "classes": whole.classes_.tolist()}
-        write_json({**told, "stale": is_stale(whole)})
-    output.say(f"Merged {len(models)} models: {whole.summary_.n_rows:,} rows; wrote {out}")
-    if is_stale(whole):
-        output.say(stale_note(whole, out))
+    told = f"Merged {len(models)} models: {whole.summary_.n_rows:,} rows; wrote {out}"
+    content = {"rows": whole.summary_.n_rows, "classes": whole.classes_.tolist()}
+    save_and_tell(whole, out, sources_of(models), output, content, told)

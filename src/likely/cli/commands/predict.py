@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.models import load_model
-from likely.cli.options import Costs, InputOptions, Model, OutTable, Tables, listed_in
+from likely.cli.options import Guard, InputOptions, LossOptions, Model, OutTable, Tables, listed_in
 from likely.cli.output import OutputOptions, destination, is_pipe, written_as
 from likely.errors import SettingsError
 from likely.progress import row_bar
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from likely.decide import Loss
+    from likely.streaming.transform import More
 
 
 def predict(
     model: Model,
     tables: Tables,
     input_options: InputOptions,
-    costs: Costs,
+    costs: LossOptions,
     output: OutputOptions,
     out: OutTable = None,
     probabilities: Annotated[
@@ -32,9 +35,7 @@ def predict(
     keep: Annotated[
         list[str] | None, typer.Option(help="Copy only these columns: a,b,c (none: no column).", metavar="NAMES")
     ] = None,
-    guard: Annotated[
-        bool, typer.Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")
-    ] = True,
+    guard: Guard = True,
 ) -> None:
     """Write what a model says about rows beside these rows.
 
@@ -53,41 +54,32 @@ def predict(
     if model == "-" and "-" in tables:
         raise SettingsError("Standard input can be the model or the table, not both; name a file for one of them.")
     classifier = load_model(model)
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     loss = costs.read(classifier.classes_.tolist(), output)
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
-    from likely.streaming.predict import predict_file
+    from likely.streaming.transform import predict_file
 
     with row_bar("predicting", False if to_pipe else output.progress) as progress:
         rows = predict_file(
-            classifier,
-            table,
-            destination(out),
-            probabilities=probabilities,
-            keep=copied,
-            more=_more(loss, explain),
-            guard=guard,
-            kind=written_as(out, output),
-            progress=progress,
-        )
-    if len(table.rejected):
-        output.say(str(table.rejected))
+            classifier, table, destination(out), probabilities=probabilities, keep=copied, more=_more(loss, explain),
+            guard=guard, kind=written_as(out, output), progress=progress,
+        )  # fmt: skip
+    output.tell_rejected(table)
     if not to_pipe:
         output.say(f"Predicted {rows:,} rows; wrote {out}")
 
 
-def _more(loss: Loss | None, most: int) -> Any:
+def _more(loss: Loss | None, most: int) -> More | None:
     """What makes the further columns of some rows."""
     if loss is None and not most:
         return None
 
-    def columns(classifier: Any, rows: Any) -> dict[str, list[Any]]:
+    def columns(classifier: Any, rows: pa.Table) -> dict[str, list[Any]]:
         from likely.explain.explanation import reasons
         from likely.table import as_table
 
-        found: dict[str, list[Any]] = {}
+        found: dict[str, list[object]] = {}
         table = as_table(rows)
         if loss is not None:
             decided = classifier.decisions(table, loss)

@@ -11,7 +11,7 @@ from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model
 from likely.cli.options import InputOptions, Reads, Target, Weight
-from likely.cli.output import OutputOptions, columns_that_fit, records, write_json, write_table
+from likely.cli.output import OutputOptions, columns_that_fit, write_records, write_table
 from likely.errors import SettingsError
 from likely.progress import row_bar
 
@@ -57,8 +57,7 @@ def rank(
     else:
         from likely.api import learn, select_model
 
-        table = input_options.open(inputs)
-        output.tell_notes(table.notes)
+        table = input_options.open(inputs, output)
         label = wanted_target(table, target)
         with row_bar("learning", output.progress) as progress:
             settings = model_options.settings(table.types, label)
@@ -70,7 +69,7 @@ def rank(
             classifier = learn(selection, table, label, weight=weight, progress=progress)
     frame = _ranked(classifier, by)
     if output.json:
-        write_json(records(frame))
+        write_records(frame)
         return
     head = list(frame.columns)
     lines = [[str(line[0]), *(_figure(cell) for cell in line[1:])] for line in frame.itertuples(index=False)]
@@ -96,9 +95,9 @@ def _ranked(classifier: Any, by: str) -> Any:
     known = classifier.rank()
     others = rank_by(classifier.model_, classifier.summary_)
     if known.empty:
-        kind = type(classifier).__name__
         raise SettingsError(
-            f"A {kind} believes nothing of single columns, so they cannot be ranked; train a naive one."
+            f"A {type(classifier).__name__} believes nothing of single columns, so they cannot be ranked; train a "
+            "naive one."
         )
     frame = known.merge(others.astype({"column": known["column"].dtype}), on="column", how="left")
     choices = [name for name in frame.columns if name != "column"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from likely.cli.commands.train import sources_of
-from likely.cli.models import PIPE, load_model, refuse_other_target, save_model
+from likely.cli.models import load_model, refuse_other_target, save_and_tell, sources_of
 from likely.cli.options import Force, InputOptions, Model, OutModel, Tables, Target
-from likely.cli.output import OutputOptions, many, write_json
+from likely.cli.output import PIPE, OutputOptions, many
 from likely.errors import SettingsError
 from likely.progress import row_bar
 
@@ -44,14 +43,10 @@ def refresh(
             f"The {kind} in {model!r} has nothing to refresh: that is for evidence and learned weights."
         )
     refuse_other_target(path, classifier.schema_.target, force)
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     with row_bar("refreshing", output.progress) as progress:
         classifier, rows = refresh_file(classifier, table, target, progress=progress)
-    save_model(classifier, path, sources_of([model]))
     counted = int(classifier.summary_.n_rows)
-    if output.json and path != PIPE:
-        write_json({"model": path, "rows": rows, "counted": counted, "stale": False})
-    if rows != counted:
-        output.say(f"note: {many(rows, 'row')} of {counted:,} that were counted")
-    output.say(f"Refreshed by {many(rows, 'row')}; wrote {path}")
+    some = [f"note: {many(rows, 'row')} of {counted:,} that were counted"] if rows != counted else []
+    told = f"Refreshed by {many(rows, 'row')}; wrote {path}"
+    save_and_tell(classifier, path, sources_of([model]), output, {"rows": rows, "counted": counted}, *some, told)

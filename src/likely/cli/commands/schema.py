@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING
 
 from likely.cli.options import InputOptions, Tables, Target
 from likely.cli.output import OutputOptions, in_options, many, write, write_json, write_table
 from likely.errors import missing_columns
+
+if TYPE_CHECKING:
+    from likely.table.infer import Column
 
 
 def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, target: Target = None) -> None:
@@ -50,6 +53,6 @@ def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, t
     output.tell_notes(table.notes)
 
 
-def _line(column: Any, holds: str) -> list[str]:
+def _line(column: Column, holds: str) -> list[str]:
     counts = ["" if n is None else f"{n:,}" for n in (column.levels, column.gaps)]
     return [column.name, holds, column.kind, *counts, in_options(column.why)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,13 +13,27 @@ from likely.cli.models import (
     load_counts,
     load_model,
     provenance_of,
-    rows_learned,
     shares_of,
     stale_note,
 )
 from likely.cli.options import Page, Reads
-from likely.cli.output import NEGATIVE, OutputOptions, in_options, records, write, write_json, write_table
+from likely.cli.output import (
+    NEGATIVE,
+    OutputOptions,
+    in_options,
+    write,
+    write_json,
+    write_page,
+    write_records,
+    write_table,
+)
 from likely.errors import SettingsError, without_asides
+
+if TYPE_CHECKING:
+    from likely.api import Classifier
+    from likely.models.learner import Learner
+    from likely.store import Provenance
+    from likely.table.infer import Column
 
 SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60
 
@@ -48,63 +63,98 @@ def show(
     if len(models) != 1:
         raise SettingsError("Show one model at a time, or two with --diff.")
     classifier = load_model(models[0])
-    if not keeps_counts(classifier):
-        _show_other(classifier, models[0], output, html)
-        return
     if html is not None:
-        from likely.io.outputs import write_text
-        from likely.models.display import model_page
-
-        write_text(html, model_page(classifier, per_class=values))
-        output.say(f"Wrote {html}")
-        return
-    if output.json:
-        _write_json(classifier, models[0], values)
-        return
-    _write_text(classifier, models[0], values)
-
-
-def _show_other(classifier: Any, path: str, output: OutputOptions, html: str | None) -> None:
-    """A classifier that keeps what it learned in a form of its own: its classes and columns, and its own page."""
-    columns = [[column.name, column.kind, in_options(without_asides(column.why))] for column in classifier.schema_]
-    labels = [str(label) for label in classifier.classes_.tolist()]
-    if html is not None:
-        from likely.io.outputs import write_text
-        from likely.markup import Markup
-        from likely.render.page import page
-
-        write_text(html, page(path, Markup(classifier._repr_html_())))
-        output.say(f"Wrote {html}")
+        _write_html(classifier, models[0], html, values)
+        output.wrote(html)
     elif output.json:
-        content = {"classifier": type(classifier).__name__, "rows": rows_learned(classifier)}
-        write_json({**content, "classes": labels, "columns": columns, "stale": is_stale(classifier)})
+        write_json(_content(classifier, models[0], values))
     else:
-        target = classifier.schema_.target or "labels"
-        write(f"{path}: {classifier!r}")
-        write(f"learned {rows_learned(classifier):,} rows{_origin(provenance_of(path))}, to predict {target!r}\n")
-        write(f"{stale_note(classifier, path)}\n\n" if is_stale(classifier) else "\n")
-        shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shares_of(classifier).items()]
-        write_table(
-            _title("Classes", len(shares[:SHOWN_CLASSES]), len(shares)), ["class", "prior"], shares[:SHOWN_CLASSES]
-        )
-        shown = columns[:SHOWN_COLUMNS]
-        write_table(_title("Columns", len(shown), len(columns)), ["column", "kind", "why"], shown, left=(0, 1, 2))
-        from likely.models.protocols import Exports, HasTerms
-
-        terms = [[" × ".join(term)] for term in (classifier.pairs_ if isinstance(classifier, HasTerms) else ())]
-        if terms:
-            shown = terms[:SHOWN_COLUMNS]
-            write_table(_title("Heard together", len(shown), len(terms)), ["columns"], shown)
-        if isinstance(classifier, Exports):
-            write(f"\n{_drawing(classifier.to_text())}\n")
+        _write_text(classifier, models[0], values)
 
 
-def _drawing(text: str) -> str:
-    """A tree in lines, the rest of a large one left out."""
-    lines = text.splitlines()
-    more = len(lines) - SHOWN_LINES
-    rest = [f"… and {more:,} lines more; all of them: likely show MODEL --html FILE"] if more > 0 else []
-    return "\n".join([*lines[:SHOWN_LINES], *rest])
+def _write_html(classifier: Classifier, path: str, html: str, values: int) -> None:
+    from likely.io.outputs import write_text
+    from likely.models.display import model_page
+
+    if keeps_counts(classifier):
+        write_text(html, model_page(classifier, per_class=values))
+    else:
+        write_page(html, path, classifier._repr_html_())
+
+
+def _content(classifier: Classifier, path: str, values: int) -> dict[str, Any]:
+    """What a model has learned, for JSON; one that has a form of its own for it tells its classes and columns."""
+    from likely.explain.rank import telling_values
+    from likely.models.export import document
+    from likely.render.table import records
+
+    if keeps_counts(classifier):
+        ranked, telling = records(classifier.rank()), records(telling_values(classifier.summary_, values))
+        content = document(classifier, provenance_of(path), with_parameters=False)
+        return {**content, "information": ranked, "telling": telling}
+    return {
+        "classifier": type(classifier).__name__,
+        "rows": classifier._rows_learned(),
+        "classes": [str(label) for label in classifier.classes_.tolist()],
+        "columns": [[column.name, column.kind, _why(column)] for column in classifier.schema_],
+        "stale": is_stale(classifier),
+    }
+
+
+def _write_text(classifier: Classifier, path: str, values: int) -> None:
+    target, rows = classifier.schema_.target or "labels", classifier._rows_learned()
+    write(f"{path}: {classifier!r}")
+    write(f"learned {rows:,} rows{_origin(provenance_of(path))}, to predict {target!r}\n")
+    write(f"{stale_note(classifier, path)}\n\n" if is_stale(classifier) else "\n")
+    if keeps_counts(classifier):
+        _write_counts(classifier, values)
+        return
+    shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shares_of(classifier).items()]
+    _write_some("Classes", ["class", "prior"], shares, SHOWN_CLASSES)
+    columns = [[column.name, column.kind, _why(column)] for column in classifier.schema_]
+    _write_some("Columns", ["column", "kind", "why"], columns, SHOWN_COLUMNS, left=(0, 1, 2))
+    _write_form(classifier)
+
+
+def _write_form(classifier: object) -> None:
+    """What a model has of its own: columns that are heard together, a tree in lines."""
+    from likely.models.protocols import Exports, HasTerms
+
+    if isinstance(classifier, HasTerms) and classifier.pairs_:
+        _write_some("Heard together", ["columns"], [[" × ".join(term)] for term in classifier.pairs_], SHOWN_COLUMNS)
+    if isinstance(classifier, Exports):
+        lines = classifier.to_text().splitlines()
+        more = len(lines) - SHOWN_LINES
+        rest = [f"… and {more:,} lines more; all of them: likely show MODEL --html FILE"] if more > 0 else []
+        write("\n".join(["", *lines[:SHOWN_LINES], *rest, ""]))
+
+
+def _write_counts(classifier: Learner, values: int) -> None:
+    """Classes, columns and the most telling values of a model that follows from counts."""
+    from likely.explain.rank import telling_values
+
+    rows, model = classifier.summary_.classes.rows, classifier.model_
+    labels = model.classes.tolist()
+    order = sorted(range(len(labels)), key=lambda k: -model.prior[k])
+    lines = [[_short(labels[k]), f"{rows[k]:,}", f"{model.prior[k]:.4f}"] for k in order]
+    _write_some("Classes", ["class", "rows", "prior"], lines, SHOWN_CLASSES)
+    bits = dict(classifier.rank()[["column", "information"]].itertuples(index=False))
+    lines = [
+        [
+            _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),
+            _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "", _why(column),
+        ]
+        for column in sorted(classifier.schema_, key=lambda column: -bits.get(column.name, -1.0))
+    ]  # fmt: skip
+    head = ["column", "kind", "family", "values", "gaps", "bits", "why"]
+    _write_some("Columns, the most telling first", head, lines, SHOWN_COLUMNS, left=(0, 1, 2, 6))
+    lines = [
+        [*map(_short, line[:3]), f"{line[4]:.1%}", f"{line[5]:.1%}"]
+        for line in telling_values(classifier.summary_, values).itertuples(index=False, name=None)
+    ]
+    if lines:
+        head = ["class", "column", "value", "share there", "elsewhere"]
+        _write_some("The most telling values", head, lines, values * SHOWN_CLASSES, left=(0, 1, 2))
 
 
 def _show_diff(models: list[str], output: OutputOptions) -> None:
@@ -112,7 +162,7 @@ def _show_diff(models: list[str], output: OutputOptions) -> None:
 
     found = differences(*(load_counts(path, "be compared", corrected=True) for path in models))
     if output.json:
-        write_json(records(to_frame(found)))
+        write_records(to_frame(found))
     elif found:
         lines = [[d.what, d.where, _short(d.a), _short(d.b)] for d in found]
         write_table("", ["what", "where", models[0], models[1]], lines, left=(0, 1, 2, 3))
@@ -122,69 +172,23 @@ def _show_diff(models: list[str], output: OutputOptions) -> None:
         raise typer.Exit(NEGATIVE)
 
 
-def _write_json(classifier: Any, path: str, values: int) -> None:
-    from likely.explain.rank import telling_values
-    from likely.models.export import document
-
-    content = document(classifier, provenance_of(path), with_parameters=False)
-    content["information"] = records(classifier.rank())
-    content["telling"] = records(telling_values(classifier.summary_, values))
-    write_json(content)
+def _write_some(
+    what: str, head: Sequence[str], lines: Sequence[Sequence[str]], most: int, left: Sequence[int] = (0,)
+) -> None:
+    """A table of the first lines, with a title that says how many more there are."""
+    title = what if len(lines) <= most else f"{what} ({most} of {len(lines)})"
+    write_table(title, head, lines[:most], left)
 
 
-def _write_text(classifier: Any, path: str, values: int) -> None:
-    summary, model = classifier.summary_, classifier.model_
-    origin = provenance_of(path)
-    write(f"{path}: {classifier!r}")
-    write(f"learned {summary.n_rows:,} rows{_origin(origin)}, to predict {classifier.schema_.target or 'labels'!r}\n\n")
-    order = sorted(range(len(model.classes)), key=lambda k: -model.prior[k])[:SHOWN_CLASSES]
-    labels = model.classes.tolist()
-    lines = [[_short(labels[k]), f"{summary.classes.rows[k]:,}", f"{model.prior[k]:.4f}"] for k in order]
-    write_table(_title("Classes", len(lines), len(labels)), ["class", "rows", "prior"], lines)
-    _write_columns(classifier)
-    if values:
-        _write_telling(classifier, values)
-
-
-def _write_columns(classifier: Any) -> None:
-    bits = dict(classifier.rank()[["column", "information"]].itertuples(index=False))
-    columns = sorted(classifier.schema_, key=lambda column: -bits.get(column.name, -1.0))
-    lines = [
-        [
-            _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),
-            _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "",
-            in_options(without_asides(column.why)),
-        ]
-        for column in columns[:SHOWN_COLUMNS]
-    ]  # fmt: skip
-    head = ["column", "kind", "family", "values", "gaps", "bits", "why"]
-    write_table(_title("Columns, the most telling first", len(lines), len(columns)), head, lines, left=(0, 1, 2, 6))
-
-
-def _write_telling(classifier: Any, values: int) -> None:
-    from likely.explain.rank import telling_values
-
-    frame = telling_values(classifier.summary_, values)
-    if frame.empty:
-        return
-    most = values * SHOWN_CLASSES
-    lines = [
-        [_short(line[0]), _short(line[1]), _short(line[2]), f"{line[4]:.1%}", f"{line[5]:.1%}"]
-        for line in frame.head(most).itertuples(index=False)
-    ]
-    head = ["class", "column", "value", "share there", "elsewhere"]
-    write_table(_title("The most telling values", len(lines), len(frame)), head, lines, left=(0, 1, 2))
-
-
-def _origin(origin: Any) -> str:
+def _origin(origin: Provenance | None) -> str:
     if origin is None:
         return ""
     sources = f" of {', '.join(origin.sources[:3])}{' …' if len(origin.sources) > 3 else ''}" if origin.sources else ""
     return f"{sources} at {origin.created}"
 
 
-def _title(what: str, shown: int, there: int) -> str:
-    return what if shown == there else f"{what} ({shown} of {there})"
+def _why(column: Column) -> str:
+    return in_options(without_asides(column.why))
 
 
 def _count(number: int | None) -> str:

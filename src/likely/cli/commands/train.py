@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from likely.cli.engine_options import EngineOptions, types_of
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import (
-    PIPE,
     adds_counts,
-    is_stale,
     load_counts,
     refuse_other_target,
-    rows_learned,
-    save_model,
+    save_and_tell,
     shares_learned,
-    stale_note,
 )
 from likely.cli.options import OUT, Force, InputOptions, Reads, Tables, Target, Weight, Writes, name_of
-from likely.cli.output import OutputOptions, many, write_json
+from likely.cli.output import PIPE, OutputOptions, many
 from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
-from likely.progress import row_bar
+from likely.progress import Shown, row_bar
 
 if TYPE_CHECKING:
+    from likely.api import Classifier
     from likely.engines.relation import Relation
-    from likely.io.table import FileTable
+    from likely.io.file_table import FileTable
 
 SHOWN_CLASSES = 6
 NONE: list[str] = []
@@ -78,24 +75,29 @@ def train(
         path = out or f"{name_of(engine_options.name_of(tables))}.likely"
         _train_in_place(relation, model_options, target, weight, path, force, output)
         return
-    table = input_options.open(tables)
-    output.tell_notes(table.notes)
+    table = input_options.open(tables, output)
     path = out or usual_path(tables, onto)
     with row_bar("learning", output.progress) as progress:
         if onto is not None:
-            said = [*model_options.said(), *(["--checkpoint"] if checkpoint else [])]
+            from likely.streaming.update import learn_file
+
             learned = load_counts(onto, "learn on", corrected=True)
             refuse_other_target(path, learned.schema_.target, force)
-            classifier = _learn_on(learned, onto, table, target, weight, said, progress)
+            other_weight = weight not in (None, learned.schema_.weight)
+            said = [("--checkpoint", checkpoint is not None), ("--weight", other_weight)]
+            changed = [*model_options.said(), *(option for option, is_said in said if is_said)]
+            if changed:
+                raise SettingsError(
+                    f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}."
+                )
+            classifier = learn_file(learned, table, target, progress=progress)
             why: tuple[str, ...] = ()
         else:
             label = wanted_target(table, target)
             refuse_other_target(path, label, force)
             classifier, why = _learn(model_options, table, label, weight, checkpoint, progress)
-    save_model(classifier, path, [source.name for source in table.sources])
-    for line in why:
-        output.say(line)
-    _tell(output, classifier, table, path)
+    sources = [source.name for source in table.sources]
+    save_and_tell(classifier, path, sources, output, _content(classifier, table), *why, *_told(classifier, table, path))
 
 
 def _train_in_place(
@@ -112,13 +114,18 @@ def _train_in_place(
         classifier = train(relation, label, model=model_options.model or AUTO, weight=weight, **settings)
     finally:
         relation.close()
-    save_model(classifier, path, [f"{relation.name} in {relation.engine}"])
-    _tell(output, classifier, None, path)
+    sources = [f"{relation.name} in {relation.engine}"]
+    save_and_tell(classifier, path, sources, output, _content(classifier, None), *_told(classifier, None, path))
 
 
 def _learn(
-    model_options: ModelOptions, table: FileTable, label: str, weight: str | None, checkpoint: str | None, progress: Any
-) -> tuple[Any, tuple[str, ...]]:
+    model_options: ModelOptions,
+    table: FileTable,
+    label: str,
+    weight: str | None,
+    checkpoint: str | None,
+    progress: Shown,
+) -> tuple[Classifier, tuple[str, ...]]:
     from likely.api import AUTO, learn, select_model
 
     selection = select_model(
@@ -143,48 +150,36 @@ def wanted_target(table: FileTable | Relation, target: str | None) -> str:
     return target
 
 
-def _learn_on(
-    classifier: Any, onto: str, table: FileTable, target: str | None, weight: str | None, said: list[str], progress: Any
-) -> Any:
-    from likely.streaming.update import learn_file
-
-    changed = [*said, *(["--weight"] if weight not in (None, classifier.schema_.weight) else [])]
-    if changed:
-        raise SettingsError(f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}.")
-    return learn_file(classifier, table, target, progress=progress)
-
-
-def _tell(output: OutputOptions, classifier: Any, table: FileTable | None, path: str) -> None:
-    schema, rows, shares = classifier.schema_, rows_learned(classifier), shares_learned(classifier)
+def _columns(classifier: Classifier) -> dict[str, str]:
+    """What is believed of each column that was learned, or else what it was taken for."""
     families = classifier.families_ if adds_counts(classifier) else {}
-    columns = families or {name: schema.kinds[name] for name in schema.features}
-    ignored = [column for column in schema if column.kind == "ignored"]
-    rejected = 0 if table is None else len(table.rejected)
-    if output.json and path != "-":
-        write_json(
-            {
-                "model": path,
-                "kind": type(classifier).__name__,
-                "rows": rows,
-                "rejected": rejected,
-                "classes": shares,
-                "columns": dict(columns),
-                "ignored": {column.name: column.why for column in ignored},
-                "notes": [] if table is None else list(table.notes),
-                "stale": is_stale(classifier),
-            }
-        )
-    for column in ignored:
-        output.say(Message(f"note: column {column.name!r} is left out: ", column.why))
-    if table is not None and rejected:
-        output.say(str(table.rejected))
-    where = "standard output" if path == "-" else path
-    output.say(
+    return dict(families) or {name: classifier.schema_.kinds[name] for name in classifier.schema_.features}
+
+
+def _content(classifier: Classifier, table: FileTable | None) -> dict[str, object]:
+    return {
+        "kind": type(classifier).__name__,
+        "rows": classifier._rows_learned(),
+        "rejected": 0 if table is None else len(table.rejected),
+        "classes": shares_learned(classifier),
+        "columns": _columns(classifier),
+        "ignored": {column.name: column.why for column in classifier.schema_ if column.kind == "ignored"},
+        "notes": [] if table is None else list(table.notes),
+    }
+
+
+def _told(classifier: Classifier, table: FileTable | None, path: str) -> Iterator[str]:
+    rows, columns, shares = classifier._rows_learned(), _columns(classifier), shares_learned(classifier)
+    for column in classifier.schema_:
+        if column.kind == "ignored":
+            yield Message(f"note: column {column.name!r} is left out: ", column.why)
+    if table is not None and len(table.rejected):
+        yield str(table.rejected)
+    where = "standard output" if path == PIPE else path
+    yield (
         f"Learned {many(rows, 'row')}, {many(len(columns), 'column')}, "
         f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
     )
-    if is_stale(classifier):
-        output.say(stale_note(classifier, path))
 
 
 def _some(shares: dict[str, float | None]) -> str:
@@ -192,11 +187,3 @@ def _some(shares: dict[str, float | None]) -> str:
     first = [str(label) if share is None else f"{label} {share:.1%}" for label, share in shown]
     more = len(shares) - len(first)
     return ", ".join([*first, *([f"and {more} more"] if more > 0 else [])])
-
-
-def sources_of(paths: Sequence[str]) -> list[str]:
-    """What models were trained on, taken together."""
-    from likely.cli.models import provenance_of
-
-    found = [provenance_of(path) for path in paths]
-    return list(dict.fromkeys(source for each in found if each is not None for source in each.sources))

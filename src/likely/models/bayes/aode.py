@@ -37,7 +37,7 @@ from likely.stats.binning import cut
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
-    from likely.explain.dependence import Dependence
+    from likely.explain.rank import Dependence
 
 MOST_CELLS = 1 << 23
 """Classes × pairs of values that are counted unless the user allows more: 64 MiB."""
@@ -128,7 +128,7 @@ class AODEClassifier(Learner):
 
     def dependence(self) -> Dependence:
         """Which columns say the same thing given the class: conditional mutual information of every pair."""
-        from likely.explain.dependence import Dependence
+        from likely.explain.rank import Dependence
 
         check_is_fitted(self)
         for part, seen in self.summary_.parts_of(PairCounts).items():
@@ -143,7 +143,7 @@ class AODEClassifier(Learner):
         chosen, cuts = chosen_columns(rows, task.schema, wanted, given, int(self.bins), int(self.max_cells))
         left_out = {"numeric": "bins", "nominal": "categorical"}
         assigned |= {name: left_out[task.schema.kinds[name]] for name in wanted if name not in chosen}
-        again = rows.with_recipes({**rows.recipes, **cuts})
+        again = rows.with_preprocessing({**rows.preprocessing, **cuts})
         return Task(again, task.schema, assigned, task.weighted)
 
     def _usual_families(self) -> Mapping[str, str]:

@@ -19,7 +19,6 @@ from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
 from likely.models.learner import Learner
-from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import (
     BELIEFS,
     BINS,
@@ -40,7 +39,7 @@ from likely.models.settings import (
 from likely.parallel import run
 from likely.scorer import Model, Priors, evidence_for
 from likely.stats import Histogram, Part, Summary
-from likely.table import index_levels
+from likely.table import Labelling, RowsLike, Weights, index_levels
 
 AUTO = "auto"
 

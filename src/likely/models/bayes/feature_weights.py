@@ -98,8 +98,8 @@ def _leave_one_out(
     n_jobs: int | None,
 ) -> Array:
     """Log likelihoods of each unit of columns, each row without itself: units × rows × classes, largest 0."""
-    rows_given = task.rows
-    taken_out = Rows(rows_given.table, rows_given.classes, rows_given.y, removed, rows_given.n_jobs, rows_given.recipes)
+    given = task.rows
+    taken_out = Rows(given.table, given.classes, given.y, removed, given.n_jobs, given.preprocessing)
     leave_one_out = LeaveOneOut(Task(taken_out, task.schema, task.assigned, task.weighted), summary, None, settings)
     out = np.empty((len(units), len(rows), len(summary.classes)))
 
@@ -148,7 +148,7 @@ def placed(task: Task, classes: AnyArray, n_jobs: int | None) -> Task:
     places = np.append(index_levels(rows.classes.tolist(), classes.tolist()), -1)[rows.y]
     if (places < 0).any():
         raise DataError("The rows to learn weights from have a class that was never learned.")
-    again = Rows(rows.table, classes, places.astype(np.int32), rows.weight, n_jobs, rows.recipes)
+    again = Rows(rows.table, classes, places.astype(np.int32), rows.weight, n_jobs, rows.preprocessing)
     return Task(again, task.schema, task.assigned, task.weighted)
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array, Float32
+from likely.arrays import AnyArray, Array, Float32, Int32
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.explain import Explanation
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool
+from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool, are_maps
 from likely.models.convnet.network import EpochLoss, Network, TrainingOptions, train, validation_rows
 from likely.models.settings import (
     Check,
@@ -34,7 +33,7 @@ from likely.models.settings import (
 from likely.numerics import is_between
 from likely.progress import StepBar
 from likely.store import Reader, Writer
-from likely.table import Table, as_table
+from likely.table import Labelling, RowsLike, Table, Weights, as_table
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
 from likely.table.schema import Schema
 
@@ -45,7 +44,7 @@ PIXEL_KINDS = {"numeric", "ignored", "weight"}
 """What a column of a table of images can be."""
 
 
-def _is_shape(name: str, given: Any) -> None:
+def _is_shape(name: str, given: object) -> None:
     if given is None:
         return
     sides = tuple(given) if isinstance(given, tuple | list) else ()
@@ -53,13 +52,12 @@ def _is_shape(name: str, given: Any) -> None:
         raise refusal(name, given, "(height, width) or (height, width, channels)")
 
 
-def _are_maps(name: str, given: Any) -> None:
-    maps = given if isinstance(given, tuple | list) else ()
-    if not maps or not all(type(n) is int and 1 <= n <= LARGEST_LAYER for n in maps):
+def _are_maps(name: str, given: object) -> None:
+    if not are_maps(tuple(given) if isinstance(given, list) else given):
         raise refusal(name, given, "a tuple of numbers of maps, as in (4, 12)")
 
 
-def _is_share(name: str, given: Any) -> None:
+def _is_share(name: str, given: object) -> None:
     if not is_between(given, 0.0, 0.0):
         between(name, given, 0.0, 1.0)
 
@@ -118,7 +116,7 @@ class ConvNetClassifier(Classifier):
         learning_rate: float = 0.003,
         shape: tuple[int, ...] | None = None,
         pad_to: int = 28,
-        schema: Any = None,
+        schema: Mapping[str, str] | None = None,
         random_state: int = 0,
         progress: bool | None = None,
     ) -> None:
@@ -136,10 +134,10 @@ class ConvNetClassifier(Classifier):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn images; `y` may also name a column of the table."""
         check_settings(self)
-        effort, layers = self._effort(), self._layers()
+        options, layers = self._training_options(), self._layers()
         images, shape = flattened(X, self.shape)
         given = self._training_rows(images, y, sample_weight)
         schema, labels, weight = given.schema, given.labels, given.weight
@@ -153,18 +151,18 @@ class ConvNetClassifier(Classifier):
         self._remember_columns(schema, named=given.table.named)
         self.n_rows_, self.range_ = given.table.n_rows, (float(pixels.min()), float(pixels.max()))
         height, width = layers.padded(self.shape_[:2], self.pad_to)
-        network = Network(layers, (height, width, self.shape_[2]), len(labels.classes), seed=effort.seed)
-        self._learn(network, self._prepared(pixels, network), labels.codes, weight, effort)
+        network = Network(layers, (height, width, self.shape_[2]), len(labels.classes), seed=options.seed)
+        self._learn(network, self._prepared(pixels, network), labels.codes, weight, options)
         self.classes_ = labels.classes
         return self
 
     def _learn(
-        self, network: Network, images: Float32, y: NDArray[np.int32], weight: Array | None, effort: TrainingOptions
+        self, network: Network, images: Float32, y: Int32, weight: Array | None, options: TrainingOptions
     ) -> None:
         held = np.zeros(len(images), dtype=np.bool_)
         if len(images) * self.held_back >= FEWEST_HELD_BACK:
-            held = validation_rows(y, self.held_back, effort.seed)
-        shown = StepBar(effort.epochs, "pass", self.progress)
+            held = validation_rows(y, self.held_back, options.seed)
+        shown = StepBar(options.epochs, "pass", self.progress)
         self.history_: list[EpochLoss] = []
 
         def note(passed: EpochLoss) -> None:
@@ -173,28 +171,28 @@ class ConvNetClassifier(Classifier):
 
         weights = np.ones(len(images)) if weight is None else weight
         try:
-            self.network_ = train(network, images, y, weights, held, effort, note)
+            self.network_ = train(network, images, y, weights, held, options, note)
         finally:
             shown.end()
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> AnyArray:
         """The most probable class of each image; the first of equals."""
         scores = self._class_scores(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """P(class | image), one column per class in the order of `classes_`."""
         return np.asarray(softmax(self._class_scores(X), axis=1))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: RowsLike) -> Array:
         """log P(class | image)."""
         return np.asarray(log_softmax(self._class_scores(X), axis=1))
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: RowsLike) -> Array:
         """The scores of the classes, up to a number that is the same for all images."""
         return np.asarray(self._class_scores(X) - logsumexp(self._last_layer()[1]))
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: RowsLike) -> Explanation:
         """What each map of the last layer adds to the score of each class: these sums are exact.
 
         Which part of an image a map looks at is seen in `feature_maps`.
@@ -207,7 +205,7 @@ class ConvNetClassifier(Classifier):
         seen = tuple(tuple(row) for row in maps.mean(axis=(1, 2)).tolist())
         return Explanation(self.classes_, names, seen, softmax(shifts), contributions)
 
-    def feature_maps(self, X: Any, layer: int = -1) -> Array:
+    def feature_maps(self, X: RowsLike, layer: int = -1) -> Array:
         """Images × height × width × maps after a layer (1, 2, …; −1 is the last): what its filters saw, pooled."""
         images = self._images(X)
         return self.network_.maps(images, 2 * self._counted(layer))
@@ -218,7 +216,7 @@ class ConvNetClassifier(Classifier):
         weights = self._weights()[2 * self._counted(layer) - 2]
         return np.asarray(weights.transpose(3, 2, 0, 1), dtype=np.float64)
 
-    def _counted(self, layer: Any) -> int:
+    def _counted(self, layer: object) -> int:
         """A layer counted from 1; below zero, from the last one."""
         n_layers = len(self.network_.layers.maps)
         place = layer + (n_layers + 1 if layer < 0 else 0) if isinstance(layer, int) else 0
@@ -226,11 +224,11 @@ class ConvNetClassifier(Classifier):
             raise SettingsError(f"layer is {layer!r}, but there are {n_layers}, counted from 1.")
         return place
 
-    def _class_scores(self, X: Any) -> Array:
+    def _class_scores(self, X: RowsLike) -> Array:
         images = self._images(X)
         return self.network_.scores(images)
 
-    def _images(self, X: Any) -> Float32:
+    def _images(self, X: RowsLike) -> Float32:
         check_is_fitted(self)
         images, shape = flattened(X, self.shape_)
         if (*shape, 1)[:3] != self.shape_:
@@ -253,11 +251,11 @@ class ConvNetClassifier(Classifier):
         pixels = {name: "numeric" for name in table.names if name != target}
         return Schema.infer(table, target, overrides={**pixels, **given})
 
-    def _weights(self) -> tuple[NDArray[np.float32], ...]:
+    def _weights(self) -> tuple[Float32, ...]:
         assert self.network_.weights is not None
         return self.network_.weights
 
-    def _last_layer(self) -> tuple[NDArray[np.float32], Array]:
+    def _last_layer(self) -> tuple[Float32, Array]:
         check_is_fitted(self)
         weights, shifts = self._weights()[-2:]
         return weights, shifts.astype(np.float64)
@@ -265,22 +263,15 @@ class ConvNetClassifier(Classifier):
     def _layers(self) -> Layers:
         return Layers(tuple(self.maps) if isinstance(self.maps, list) else self.maps, self.filter, self.pool)
 
-    def _effort(self) -> TrainingOptions:
-        whole("pad_to", self.pad_to, 1)
-        if self.held_back != 0:
-            between("held_back", self.held_back, 0.0, 1.0)
+    def _training_options(self) -> TrainingOptions:
         return TrainingOptions(
-            whole("epochs", self.epochs, 1),
-            whole("batch_size", self.batch_size, 1),
-            between("learning_rate", self.learning_rate, 0.0, np.inf),
-            whole("patience", self.patience, 0),
-            whole("random_state", self.random_state, 0),
+            int(self.epochs), int(self.batch_size), float(self.learning_rate), self.patience, int(self.random_state)
         )
 
     def _rows_learned(self) -> int:
         return self.n_rows_
 
-    def _write_learned(self, writer: Writer) -> Any:
+    def _write_learned(self, writer: Writer) -> dict[str, object]:
         return {
             "shape": list(self.shape_),
             "range": list(self.range_),
@@ -289,7 +280,6 @@ class ConvNetClassifier(Classifier):
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         layers = self._layers()
-        self._effort()
         shape = shape_of(len(self.schema_.numeric), tuple(data["shape"]))
         low, high = (float(end) for end in data["range"])
         if not (np.isfinite([low, high]).all() and low <= high):
@@ -304,13 +294,6 @@ class ConvNetClassifier(Classifier):
             raise ModelFileError("it holds a weight that is no number")
         self.shape_, self.range_, self.history_ = shape, (low, high), []
         self.network_ = Network(layers, blank.shape, blank.n_classes, weights)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(cast("dict[str, Any]", super().__getstate__()))
-        if "network_" in state:
-            kept = self.network_
-            state["network_"] = Network(kept.layers, kept.shape, kept.n_classes, kept.weights, kept.seed)
-        return state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

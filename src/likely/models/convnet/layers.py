@@ -81,7 +81,7 @@ class Layers:
     pool_size: int = 2
 
     def __post_init__(self) -> None:
-        if not _are_maps(self.maps):
+        if not are_maps(self.maps):
             raise SettingsError(f"maps is {self.maps!r}, but it is a tuple of numbers of maps, as in (4, 12).")
         for name, value, least in (("filter", self.filter, 1), ("pool_size", self.pool_size, 1)):
             if type(value) is not int or not least <= value <= LARGEST_LAYER:
@@ -123,5 +123,6 @@ class Layers:
         return sides
 
 
-def _are_maps(given: object) -> bool:
+def are_maps(given: object) -> bool:
+    """Whether they are numbers of maps, one for each layer."""
     return isinstance(given, tuple) and bool(given) and all(type(n) is int and 1 <= n <= LARGEST_LAYER for n in given)

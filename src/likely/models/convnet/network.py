@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from likely.arrays import Array, Float32
+from likely.arrays import Array, Flags, Float32, Int32
 from likely.errors import MissingExtra, SettingsError
 from likely.models.convnet.layers import Layers
 
-Weights = tuple[NDArray[np.float32], ...]
+Weights = tuple[Float32, ...]
 
 BLOCK = 1024
 """Images that are looked at together."""
@@ -68,6 +67,9 @@ class Network:
             model.set_weights(list(self.weights))
         return model
 
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_model"}
+
     def shapes(self) -> list[tuple[int, ...]]:
         """The shape of every array of weights."""
         found: list[tuple[int, ...]] = []
@@ -94,11 +96,11 @@ class Network:
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         self._model.compile(optimizer=keras.optimizers.Adam(learning_rate), loss=loss)
 
-    def learn(self, images: Float32, y: NDArray[np.int32], weight: NDArray[np.float32], batch: int) -> None:
+    def learn(self, images: Float32, y: Int32, weight: Float32, batch: int) -> None:
         """One pass over the images, in the order in which they come."""
         self._model.fit(images, y, sample_weight=weight, batch_size=batch, epochs=1, shuffle=False, verbose=0)
 
-    def scores(self, images: Float32) -> NDArray[np.float64]:
+    def scores(self, images: Float32) -> Array:
         """Images × classes: softmax makes probabilities of them.
 
         The last layer is a product of matrices; in double precision its terms add up to the last digits.
@@ -107,26 +109,16 @@ class Network:
         last = self.maps(images, 2 * len(self.layers.maps))
         return np.asarray(last.reshape(len(last), -1) @ weights.astype(np.float64) + biases)
 
-    def maps(self, images: Float32, depth: int) -> NDArray[np.float64]:
+    def maps(self, images: Float32, depth: int) -> Array:
         """What the first `depth` layers (of convolution and of pooling) make of images."""
-        layers: Sequence[Any] = self._model.layers[:depth]
-
-        def apply_layers(some: Float32) -> Any:
-            seen: Any = some
-            for layer in layers:
-                seen = layer(seen)
-            return seen
-
-        return self._in_blocks(images, apply_layers)
-
-    def _in_blocks(self, images: Float32, apply_layers: Any) -> NDArray[np.float64]:
-        """Blocks of few different sizes: each size is compiled once."""
         keras, parts = keras_library(), []
         for start in range(0, len(images), BLOCK):
             some = images[start : start + BLOCK]
+            # Blocks of few different sizes: each size is compiled once.
             size = 1 << max(len(some) - 1, 31).bit_length()
             filled = np.concatenate([some, np.zeros((size - len(some), *some.shape[1:]), dtype=np.float32)])
-            parts.append(np.asarray(keras.ops.convert_to_numpy(apply_layers(filled)), dtype=np.float64)[: len(some)])
+            seen = reduce(lambda before, layer: layer(before), self._model.layers[:depth], filled)
+            parts.append(np.asarray(keras.ops.convert_to_numpy(seen), dtype=np.float64)[: len(some)])
         return np.concatenate(parts)
 
 
@@ -153,9 +145,9 @@ class TrainingOptions:
 def train(
     network: Network,
     images: Float32,
-    y: NDArray[np.int32],
+    y: Int32,
     weight: Array,
-    held_back: NDArray[np.bool_],
+    held_back: Flags,
     options: TrainingOptions,
     report: Callable[[EpochLoss], None],
 ) -> Network:
@@ -187,14 +179,14 @@ def train(
     return best if np.isfinite(best_loss) else network.learned()
 
 
-def log_loss(network: Network, images: Float32, y: NDArray[np.int32], weight: Array) -> float:
+def log_loss(network: Network, images: Float32, y: Int32, weight: Array) -> float:
     """Mean −log P(true class)."""
     scores = network.scores(images)
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(y)), y]
     return float(np.average(losses, weights=weight))
 
 
-def validation_rows(y: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
+def validation_rows(y: Int32, share: float, seed: int) -> Flags:
     """About the given share of every class; a class of few rows keeps them all to learn from."""
     rng, out = np.random.default_rng(seed), np.zeros(len(y), dtype=np.bool_)
     for label in np.unique(y):

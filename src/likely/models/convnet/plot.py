@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from likely.arrays import Array
-from likely.render.picture import Picture
-from likely.render.style import drawing, new_figure
+from likely.render.picture import Picture, drawing, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from likely.models.convnet.classifier import ConvNetClassifier
 
 SIDE = 1.05
 MOST_ACROSS = 8
 
 
-def filters(classifier: Any, layer: int = 1) -> Picture:
+def filters(classifier: ConvNetClassifier, layer: int = 1) -> Picture:
     """The filters of a layer of a `ConvNetClassifier`: purple says "bright here", orange "dark here"."""
     learned = classifier.filters(layer)
     tiles = [(f"map {m + 1}" + (f" of {k + 1}" if learned.shape[1] > 1 else ""), learned[m, k])
@@ -27,10 +29,10 @@ def filters(classifier: Any, layer: int = 1) -> Picture:
     return _tiles(tiles, title, "Purple asks for bright pixels, orange for dark ones.", "PuOr", -most, most)
 
 
-def maps(classifier: Any, image: Any, layer: int = -1) -> Picture:
+def maps(classifier: ConvNetClassifier, image: ArrayLike, layer: int = -1) -> Picture:
     """An image, and what the maps of a layer make of it after pooling."""
     given = np.asarray(image)
-    seen = classifier.feature_maps(given[None] if given.ndim in (2, 3) else image, layer)[0]
+    seen = classifier.feature_maps(given[None] if given.ndim in (2, 3) else given, layer)[0]
     tiles = [(f"map {m + 1}", seen[:, :, m]) for m in range(seen.shape[2])]
     if given.ndim == 2:
         most = float(given.max()) or 1.0

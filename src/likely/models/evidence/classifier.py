@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array
 from likely.engines.connections import is_relation
 from likely.engines.in_place import counted_schema
-from likely.engines.memory import Recipes
+from likely.engines.memory import Preprocessing
 from likely.engines.memory import Rows as TableRows
-from likely.engines.plan import recipes_for, recipes_in
+from likely.engines.plan import preprocessing_in, tokenizers_for
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.explain import Explanation, rank
 from likely.explain.credible import check_level
@@ -38,7 +38,6 @@ from likely.models.evidence.updates import (
     weighted_nb_from_counts,
 )
 from likely.models.learner import refuse_other_families
-from likely.models.protocols import Labelling, RowsLike, Weights
 from likely.models.settings import (
     COMMON,
     Check,
@@ -59,7 +58,7 @@ from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.codec import write
 from likely.store.summaries import read_summary, write_summary
-from likely.table import Table, index_levels
+from likely.table import Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ class EvidenceClassifier(Classifier):
             return self
         given = rows_with_weight(self._training_rows(X, y, sample_weight))
         warn_if_unsaved(given.labels.classes)
-        tokenizers = recipes_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
+        tokenizers = tokenizers_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
         rows = self._rows(given, tokenizers)
         self._learn(given.schema, lambda context: prepare.prepare_rows(rows, context))
         self._remember_columns(given.schema, named=given.table.named)
@@ -167,7 +166,7 @@ class EvidenceClassifier(Classifier):
         self._remember_columns(schema)
         return self._remember(evidence, summary, stale=False)
 
-    def _rows(self, given: TrainingRows, tokenizers: Recipes) -> TableRows:
+    def _rows(self, given: TrainingRows, tokenizers: Preprocessing) -> TableRows:
         labels = given.labels
         return TableRows(given.table, labels.classes, labels.codes, given.weight, self.n_jobs, tokenizers)
 
@@ -178,8 +177,8 @@ class EvidenceClassifier(Classifier):
     def _further(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TableRows:
         """Further rows, without those that have no weight."""
         if is_relation(X):
-            return further_rows(X, y, sample_weight, self.schema_, recipes_in(self.summary_))
-        return self._rows(rows_with_weight(self._further_rows(X, y, sample_weight)), recipes_in(self.summary_))
+            return further_rows(X, y, sample_weight, self.schema_, preprocessing_in(self.summary_))
+        return self._rows(rows_with_weight(self._further_rows(X, y, sample_weight)), preprocessing_in(self.summary_))
 
     # Learning on, forgetting and merging, by counts.
 

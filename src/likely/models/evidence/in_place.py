@@ -10,9 +10,9 @@ from likely.engines import pieces
 from likely.engines.connections import as_relation
 from likely.engines.drawn_rows import draw
 from likely.engines.in_place import label_column, task_in_place, weight_column
-from likely.engines.memory import Recipes, Rows
+from likely.engines.memory import Preprocessing, Rows
 from likely.engines.pieces import USUAL_FAMILIES
-from likely.engines.plan import Task, assign, recipes_for
+from likely.engines.plan import Task, assign, tokenizers_for
 from likely.engines.relation import Relation
 from likely.engines.relational import RelationalRows
 from likely.models.evidence.fitter import EncodedData
@@ -40,8 +40,8 @@ def judge_in_place(X: Any, y: Any, sample_weight: Any, given: Any, text: Any, n_
     def look(table: Table, target: str) -> Task:
         schema = schema_for(table, target, given)
         assigned = assign(schema, None, USUAL_FAMILIES, is_sparse=False)
-        labels, recipes = encode_column(table.cells(target)), recipes_for(table, assigned, text)
-        return Task(Rows(table, labels.classes, labels.codes, None, 1, recipes), schema, assigned, False)
+        labels, preprocessing = encode_column(table.cells(target)), tokenizers_for(table, assigned, text)
+        return Task(Rows(table, labels.classes, labels.codes, None, 1, preprocessing), schema, assigned, False)
 
     return task_in_place(relation, y, sample_weight, given, look, n_jobs)
 
@@ -68,11 +68,13 @@ def prepare_in_place(task: Task, context: FitContext) -> tuple[EncodedData[RowSo
     return EncodedData(data.encoding, data.rows, data.text_weights), summary
 
 
-def further_rows(X: Any, y: Any, sample_weight: Any, schema: Schema, recipes: Recipes) -> RelationalRows:
+def further_rows(X: Any, y: Any, sample_weight: Any, schema: Schema, preprocessing: Preprocessing) -> RelationalRows:
     """Further rows in an engine, read as the first ones were."""
     relation = _with_weight(as_relation(X), schema.weight)
     relation.require(schema.features)
-    return RelationalRows.of(relation, label_column(relation, y, sample_weight), schema.weight, recipes=recipes)
+    return RelationalRows.of(
+        relation, label_column(relation, y, sample_weight), schema.weight, preprocessing=preprocessing
+    )
 
 
 def at_hand(rows: Rows, schema: Schema, seed: int) -> Rows:

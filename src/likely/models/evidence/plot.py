@@ -12,11 +12,11 @@ from likely.arrays import Array
 from likely.errors import SettingsError, missing_columns
 from likely.models.evidence.encoding import NumericColumn
 from likely.models.evidence.explain import TermTable, term_table
-from likely.render.picture import Picture
-from likely.render.style import (
+from likely.render.picture import (
     AGAINST,
     FAINT,
     FOR,
+    Picture,
     colour,
     dashes,
     drawing,

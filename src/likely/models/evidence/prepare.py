@@ -113,7 +113,7 @@ def count_rows(given: TableRows, schema: Schema, *, texts: bool = True) -> Summa
         return given.summarise(plan)
     few = given.table.n_rows * len(plan) < MIN_PARALLEL_CELLS
     n_jobs = 1 if few else given.n_jobs
-    return TableRows(given.table, given.classes, given.y, given.weight, n_jobs, given.recipes).summarise(plan)
+    return TableRows(given.table, given.classes, given.y, given.weight, n_jobs, given.preprocessing).summarise(plan)
 
 
 def code_counts(column: Column, summary: Summary) -> Array:

@@ -16,8 +16,8 @@ from likely.engines import pieces
 from likely.engines.memory import Rows
 from likely.engines.pieces import JudgedFile, Pass, Result, RunningSum, counted_schema, judge_usual
 from likely.errors import DataError, FileError
+from likely.io.file_table import FileTable, open_table
 from likely.io.sources import Piece
-from likely.io.table import FileTable, open_table
 from likely.models.evidence.classifier import EvidenceClassifier
 from likely.models.evidence.encoding import encode_table
 from likely.models.evidence.fitter import EncodedData
@@ -147,4 +147,4 @@ class TwoPasses:
         if weight is not None and not weight.all():  # a row without weight is as if it were not there
             there = weight > 0.0
             table, y, weight, fold = table.take(there), y[there], weight[there], fold[there]
-        return Rows(table, labels.classes, y, weight, 1, counter.recipes), fold
+        return Rows(table, labels.classes, y, weight, 1, counter.preprocessing), fold

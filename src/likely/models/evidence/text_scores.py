@@ -83,7 +83,7 @@ def count_by_fold(rows: Rows, fold: Index, columns: tuple[str, ...]) -> list[Sum
     counted = []
     for k in range(N_FOLDS):
         own = np.flatnonzero(fold == k)
-        some = Rows(rows.table.take(own), rows.classes, rows.y[own], rows.weight[own], rows.n_jobs, rows.recipes)
+        some = Rows(rows.table.take(own), rows.classes, rows.y[own], rows.weight[own], rows.n_jobs, rows.preprocessing)
         counted.append(some.summarise(text_parts(columns)))
     return counted
 

@@ -88,7 +88,7 @@ def corrected_anew(
             f"The rows to refresh with have the classes {listed(there)}, but {listed(known)} have been counted; "
             "partial_fit counts new rows, and every class needs some here."
         )
-    rows = TableRows(rows.table, classes, places[rows.y].astype(np.int32), rows.weight, rows.n_jobs, rows.recipes)
+    rows = TableRows(rows.table, classes, places[rows.y].astype(np.int32), rows.weight, rows.n_jobs, rows.preprocessing)
     with one_thread_each(), WorkerPool(rows.n_jobs) as pool:
         data, _ = encode_rows(before.encoding, rows, FitContext(schema, options.seed, pool))
         if data.rows.n_classes < 2 or not before.encoding.columns:

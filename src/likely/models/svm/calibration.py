@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from likely.arrays import Array, Index, Int32
-from likely.models.svm.dual import Plan, Problem
+from likely.arrays import Array, Flags, Index, Int32
 from likely.models.svm.machine import class_pairs, n_pairs
-from likely.models.svm.solver import choose_method, solve
+from likely.models.svm.solver import Plan, Problem, choose_method, solve
 from likely.numerics import ARMIJO, newton
 
 MANY_ROWS = 10_000
@@ -85,8 +82,7 @@ def fit_calibration(pairs: Array, y: Int32, weight: Array, n_classes: int, throu
 
 # From the probabilities of pairs to those of all classes (the second way of Wu, Lin and Weng, 2004).
 #
-# Of p = P(class | row) is asked that r_ji · p_i = r_ij · p_j for every pair, as nearly as all of them can be met,
-# where
+# Of p = P(class | row) is asked that r_ji · p_i = r_ij · p_j for every pair, as nearly as all of them can be met, where
 # r_ij is the share of class i among i and j: minimise Σ (r_ji p_i − r_ij p_j)² with Σ p = 1. That is one small linear
 # system for each row.
 
@@ -148,7 +144,7 @@ FEW_ROWS = 10
 and their border lies on the side of the fourth."""
 
 
-def fit_sigmoid(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tuple[float, float]:
+def fit_sigmoid(values: Array, is_later: Flags, weight: Array) -> tuple[float, float]:
     """Slope (never below zero) and shift; values are taken for log-odds as they are where rows cannot tell.
 
     That is without rows of both classes, and where there are few of one and they point the wrong way.
@@ -167,7 +163,7 @@ def fit_sigmoid(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tu
     return (1.0, 0.0) if min(n_later, len(is_later) - n_later) < FEW_ROWS else (0.0, float(start[1]))
 
 
-def fit_slope(values: Array, is_later: NDArray[np.bool_], weight: Array) -> tuple[float, float]:
+def fit_slope(values: Array, is_later: Flags, weight: Array) -> tuple[float, float]:
     """A slope without a shift: even odds at zero, because every row has its mirror image."""
     both = np.concatenate([values, -values]), np.concatenate([is_later, ~is_later]), np.concatenate([weight, weight])
     slope, _ = fit_sigmoid(*both)
@@ -183,13 +179,9 @@ def _fit_line(f: Array, truth: Array, weight: Array, start: Array) -> tuple[floa
         hessian = np.array([[curvature @ (f * f), curvature @ f], [curvature @ f, curvature.sum()]]) + RIDGE * np.eye(2)
         return loss, np.array([residual @ f, residual.sum()]), hessian
 
+    most = DONE * float(weight.sum())
     slope, shift = newton(
-        objective,
-        start,
-        max_steps=MOST_STEPS,
-        shortest=SMALLEST_STEP,
-        max_gradient=DONE * float(weight.sum()),
-        armijo=ARMIJO,
+        objective, start, max_steps=MOST_STEPS, shortest=SMALLEST_STEP, max_gradient=most, armijo=ARMIJO
     )
     return float(slope), float(shift)
 
@@ -197,19 +189,10 @@ def _fit_line(f: Array, truth: Array, weight: Array, start: Array) -> tuple[floa
 # Probabilities that are worked out when somebody asks for them: they cost several fits more.
 
 
-@dataclass(frozen=True, eq=False)
-class CalibrationTask:
-    """What a calibration is worked out from."""
-
-    problem: Problem
-    plan: Plan
-    n_folds: int
-
-
 class LazyCalibration:
-    """A calibration, or the rows from which it will be found; these are let go once it is."""
+    """A calibration, or the task that will find it; this, with its rows, is let go once it has."""
 
-    def __init__(self, known: Calibration | None = None, task: CalibrationTask | None = None) -> None:
+    def __init__(self, known: Calibration | None = None, task: Callable[[], Calibration] | None = None) -> None:
         self._known, self._task, self._lock = known, task, Lock()
 
     def get(self) -> Calibration:
@@ -217,14 +200,12 @@ class LazyCalibration:
         with self._lock:
             if self._known is None:
                 assert self._task is not None
-                task = self._task
-                self._known = calibrate(task.problem, task.plan, task.n_folds)
-                self._task = None
+                self._known, self._task = self._task(), None
             return self._known
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"_known": self._known, "_task": self._task}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._lock = Lock()

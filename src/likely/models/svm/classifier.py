@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array
-from likely.engines.plan import recipes_for
+from likely.arrays import AnyArray, Array, ColumnLike, Index
+from likely.engines.plan import tokenizers_for
 from likely.errors import DataError
-from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.settings import Check, between, check_settings, whole
-from likely.models.svm.calibration import CalibrationTask, LazyCalibration
+from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
+from likely.models.settings import Check, check_settings
+from likely.models.svm.calibration import LazyCalibration, calibrate
 from likely.models.svm.codec import read_learned, write_learned
-from likely.models.svm.dual import Plan, Problem, class_costs, row_costs
 from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
-from likely.models.svm.gram import warn_if_not_psd
 from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
-from likely.models.svm.machine import Machine, class_pairs, one_vs_one_votes
-from likely.models.svm.search import Trial, n_trials, search
-from likely.models.svm.settings import CHECKS
-from likely.models.svm.solver import solve
+from likely.models.svm.machine import Machine, class_pairs, one_vs_one_votes, warn_if_not_psd
+from likely.models.svm.settings import CHECKS, ClassWeight, Trial, class_costs, n_trials, row_costs, search
+from likely.models.svm.solver import Plan, Problem, solve
 from likely.progress import StepBar
 from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
-from likely.table import Labels, Table, labels_of
+from likely.table import Labelling, Labels, RowsLike, Table, Weights, labels_of
+from likely.table.schema import Schema
+from likely.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +82,7 @@ class SVMClassifier(Classifier):
     machine_: Machine
     preparation_: Preparation
     calibration_: LazyCalibration
-    support_: NDArray[Any]
+    support_: AnyArray
     counts_: Array
     kernel_: Kernel
     C_: float
@@ -95,13 +94,13 @@ class SVMClassifier(Classifier):
     def __init__(
         self,
         *,
-        C: Any = 1.0,
-        kernel: Any = "gauss",
+        C: float | Literal["hard", "search"] = 1.0,
+        kernel: Kernel | str = "gauss",
         scale: bool = True,
-        schema: Any = None,
-        text: Any = None,
-        class_weight: Any = None,
-        priors: Any = None,
+        schema: Schema | Mapping[str, str] | None = None,
+        text: Tokenizer | Mapping[str, Tokenizer] | None = None,
+        class_weight: ClassWeight = None,
+        priors: str | Mapping[Any, float] | Sequence[float] | None = None,
         method: str = "auto",
         max_rows: int = 30_000,
         landmarks: int = 500,
@@ -127,48 +126,48 @@ class SVMClassifier(Classifier):
         self.progress = progress
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
         check_settings(self)
-        plan, n_folds = self._plan(), whole("folds", self.folds, 2)
         given = self._training_rows(X, y, sample_weight)
         warn_if_unsaved(given.labels.classes)
-        schema, used = given.schema, _Used.of(given.table, given.labels, given.weight)
-        recipes = recipes_for(used.table, dict.fromkeys(schema.text, "text multinomial"), self.text)
-        seen = ClassWeights.observe(used.labels.classes, used.labels.codes, used.weight)
+        used, numbers = _rows_with_weight(given)
+        table, classes, codes, weight = used.table, used.labels.classes, used.labels.codes, used.weight
+        tokenizers = tokenizers_for(table, dict.fromkeys(used.schema.text, "text multinomial"), self.text)
+        seen = ClassWeights.observe(classes, codes, weight)
         class_prior(self.priors, seen)  # refuses what are no priors before the work begins
-        preparation = Preparation.of(used.table, schema, bool(self.scale), recipes, used.weight, self.n_jobs)
-        cost = row_costs(self.class_weight, used.labels.classes, used.labels.codes, used.weight)
-        rows = preparation.rows(used.table, self.n_jobs)
-        problem = Problem(rows, used.labels.codes, len(used.labels.classes), cost)
-        self.search_trials_: list[Trial] = []
-        plan = self._settled(plan, problem, used.weight)
-        warn_if_not_psd(plan.kernel, rows)
-        machine, self.method_ = solve(problem, plan)
-        self._remember_columns(schema, named=given.table.named)
-        self.n_rows_ = given.table.n_rows
-        self.classes_, self.counts_ = used.labels.classes, seen.weights
+        preparation = Preparation.of(table, used.schema, bool(self.scale), tokenizers, weight, self.n_jobs)
+        cost = row_costs(self.class_weight, classes, codes, weight)
+        problem = Problem(preparation.rows(table, self.n_jobs), codes, len(classes), cost)
+        plan, self.search_trials_ = self._plan(problem, weight)
+        warn_if_not_psd(plan.kernel, problem.X)
+        self.machine_, self.method_ = solve(problem, plan)
+        self._remember_columns(used.schema, named=given.table.named)
+        self.n_rows_, self.classes_, self.counts_ = given.table.n_rows, classes, seen.weights
         self.preparation_, self.kernel_, self.C_ = preparation, plan.kernel, plan.C
-        self.machine_, self.support_ = machine, used.rows[machine.rows]
-        self.calibration_ = LazyCalibration(task=CalibrationTask(problem, plan, n_folds))
+        self.support_ = numbers[self.machine_.rows]
+        self.calibration_ = LazyCalibration(task=partial(calibrate, problem, plan, int(self.folds)))
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Two classes: f(x), above 0 for the later one. More: the votes of each class, ties broken by the values.
 
         What the machine itself says; `predict` follows the probabilities.
         """
         check_is_fitted(self)
         n_classes = len(self.classes_)
-        return (
-            self._pairs(X)[:, 0] if n_classes == 2 else self._each(X, lambda pairs: one_vs_one_votes(pairs, n_classes))
-        )
+        if n_classes == 2:
+            return self._pairs(self._read(X))[:, 0]
+        return self._each(X, lambda pairs: one_vs_one_votes(pairs, n_classes))
 
-    def decision_pairs(self, X: Any) -> Array:
+    def decision_pairs(self, X: RowsLike) -> Array:
         """f(x) for every pair of classes, (0, 1), (0, 2), …, (1, 2), …: above 0 for the later one of the two."""
-        return self._pairs(X)
+        return self._pairs(self._read(X))
 
-    def predict_proba(self, X: Any) -> Array:
+    def _pairs(self, table: Table) -> Array:
+        return self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
+
+    def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row), one column per class in the order of `classes_`; the first call works out the calibration."""
         check_is_fitted(self)
         posterior = self._each(X, self.calibration_.get().posterior)
@@ -184,7 +183,7 @@ class SVMClassifier(Classifier):
         self.calibration_.get()
         return self
 
-    def with_priors(self, priors: Any) -> Self:
+    def with_priors(self, priors: str | Mapping[Any, float] | Sequence[float] | None) -> Self:
         """Another classifier with the same machine, but other priors."""
         check_is_fitted(self)
         other = copy(self)
@@ -228,27 +227,26 @@ class SVMClassifier(Classifier):
         return np.asarray(planes[0] if len(self.classes_) == 2 else planes)
 
     @property
-    def b_(self) -> Any:
+    def b_(self) -> float | Array:
         """What is added to w·x: a number, or one for each pair of classes."""
         check_is_fitted(self)
         return float(self.machine_.b[0]) if len(self.classes_) == 2 else self.machine_.b
 
     @property
-    def margin_(self) -> Any:
+    def margin_(self) -> float | Array:
         """The width 2/‖w‖ of the empty street between the classes: a number, or one for each pair of classes."""
         check_is_fitted(self)
         return float(self.machine_.margin[0]) if len(self.classes_) == 2 else self.machine_.margin
 
-    def cases(self, X: Any, y: Any) -> pd.DataFrame:
+    def cases(self, X: RowsLike, y: ColumnLike) -> pd.DataFrame:
         """Where each labelled row lies: class, nearest rival, y·f against it, slack ξ = max(0, 1 − y·f), and the case.
 
         A: beyond the margin, ξ = 0. B: within the margin, but on the right side, ξ < 1. C: on the wrong side, ξ ≥ 1.
         """
         table = self._read(X)
-        pairs = self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
-        return cases(pairs, labels_of(y, table), self.classes_, self.tolerance)
+        return cases(self._pairs(table), labels_of(y, table), self.classes_, self.tolerance)
 
-    def explain(self, X: Any) -> PlaneExplanation:
+    def explain(self, X: RowsLike) -> PlaneExplanation:
         """One contribution per column and b, which add up to the value f(x) of each pair; for linear kernels.
 
         With standardised numbers a contribution is that of the difference from the mean of the rows learned.
@@ -259,7 +257,7 @@ class SVMClassifier(Classifier):
         pairs = list(zip(*(self.classes_[each].tolist() for each in class_pairs(len(self.classes_))), strict=True))
         return PlaneExplanation.of(pairs, planes, self.machine_.b, rows, self.preparation_, table)
 
-    def plot(self, X: Any, y: Any, columns: tuple[str, str] | None = None) -> Picture:
+    def plot(self, X: RowsLike, y: ColumnLike, columns: tuple[str, str] | None = None) -> Picture:
         """Two columns as a plane: rows, support vectors in circles, the boundary and the edges of the margin."""
         from likely.models.svm.plot import margins
 
@@ -288,33 +286,19 @@ class SVMClassifier(Classifier):
         lines = [(trial.rows, trial.C, repr(trial.kernel), trial.error) for trial in self.search_trials_]
         return pd.DataFrame(lines, columns=["rows", "C", "kernel", "error"])
 
-    def _plan(self) -> Plan:
-        return Plan(
-            _price(self.C),
-            as_kernel(self.kernel),
-            between("tolerance", self.tolerance, 0.0, 1.0),
-            self.method,
-            whole("max_rows", self.max_rows, 1),
-            whole("landmarks", self.landmarks, 1),
-            whole("random_state", self.random_state, 0),
-            self.n_jobs,
-        )
-
-    def _settled(self, plan: Plan, problem: Problem, weight: Array | None) -> Plan:
-        """Price and kernel as searched, or as the rows suggest where the kernel leaves something open."""
+    def _plan(self, problem: Problem, weight: Array | None) -> tuple[Plan, list[Trial]]:
+        """C and kernel as searched, with all that was tried, or as the rows suggest where the kernel is open."""
+        C = self.C if not isinstance(self.C, str) else np.inf if self.C == "hard" else 1.0
+        kernel, limits = as_kernel(self.kernel), (self.max_rows, self.landmarks, self.random_state, self.n_jobs)
+        plan = Plan(float(C), kernel, float(self.tolerance), self.method, *limits)
         if isinstance(self.C, str) and self.C == "search" and problem.n_classes > 1:
-            bar = StepBar(n_trials(len(problem), plan.kernel), "trial", self.progress)
-            price, kernel, self.search_trials_ = search(problem, plan, plan.kernel, bar.step)
-            return replace(plan, C=price, kernel=kernel)
-        if plan.kernel.is_open:
-            return replace(plan, kernel=plan.kernel.settled(total_variance(problem.X, weight)))
-        return plan
+            bar = StepBar(n_trials(len(problem), kernel), "trial", self.progress)
+            return search(problem, plan, bar.step)
+        if kernel.is_open:
+            plan = replace(plan, kernel=kernel.settled(total_variance(problem.X, weight)))
+        return plan, []
 
-    def _pairs(self, X: Any) -> Array:
-        table = self._read(X)
-        return self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
-
-    def _each(self, X: Any, use: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
+    def _each(self, X: RowsLike, use: Callable[[Array], Array]) -> Array:
         """What follows from the values of all pairs, so many rows at a time that they fit into little memory."""
         table = self._read(X)
         rows = self.preparation_.rows(table, self.n_jobs)
@@ -339,13 +323,12 @@ class SVMClassifier(Classifier):
     def _rows_learned(self) -> int:
         return self.n_rows_
 
-    def _write_learned(self, writer: Writer) -> Any:
+    def _write_learned(self, writer: Writer) -> dict[str, Any]:
         data = write_learned(self.preparation_, self.machine_, self.calibration_.get(), writer)
         own = {"counts": writer.put(self.counts_), "support": writer.put(self.support_.astype(np.int64))}
         return {**data, **own, "rows": self.n_rows_, "C": float(self.C_).hex(), "method": self.method_}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
-        self._plan()
         self.preparation_, self.machine_, known = read_learned(data, reader, self.schema_, len(self.classes_))
         self.calibration_, self.kernel_ = LazyCalibration(known), self.machine_.kernel
         self.n_rows_, self.C_, self.method_ = data["rows"], float.fromhex(data["C"]), str(data["method"])
@@ -367,29 +350,14 @@ class SVMClassifier(Classifier):
         return tags
 
 
-@dataclass(frozen=True, eq=False)
-class _Used:
-    """Rows that count: those of weight zero are as good as not there."""
-
-    table: Table
-    labels: Labels
-    weight: Array | None
-    rows: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, table: Table, labels: Labels, weight: Array | None) -> _Used:
-        rows = np.arange(table.n_rows) if weight is None else np.flatnonzero(weight > 0.0)
-        if not len(rows):
-            raise DataError("All rows have weight zero, so there is nothing to learn.")
-        if weight is None or len(rows) == table.n_rows:
-            return cls(table, labels, weight, rows)
-        left = np.unique(labels.codes[rows])
-        codes = np.searchsorted(left, labels.codes[rows]).astype(np.int32)
-        return cls(table.take(rows), Labels(labels.classes[left], codes), weight[rows], rows)
-
-
-def _price(C: Any) -> float:
-    """The price of slack as a number; infinite for none at all, and one before a search."""
-    if isinstance(C, str):
-        return float("inf") if C == "hard" else 1.0
-    return float(C)
+def _rows_with_weight(given: TrainingRows) -> tuple[TrainingRows, Index]:
+    """The rows that count, and their numbers: those of weight zero are as good as not there."""
+    n_rows, weight = given.table.n_rows, given.weight
+    rows = np.arange(n_rows) if weight is None else np.flatnonzero(weight > 0.0)
+    if not len(rows):
+        raise DataError("All rows have weight zero, so there is nothing to learn.")
+    if weight is None or len(rows) == n_rows:
+        return given, rows
+    left, codes = np.unique(given.labels.codes[rows], return_inverse=True)
+    labels = Labels(given.labels.classes[left], codes.astype(np.int32))
+    return replace(given, table=given.table.take(rows), labels=labels, weight=weight[rows]), rows

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, TableLike
 from likely.errors import DataError, LikelyError, SettingsError, listed
 from likely.markup import Markup, tag
 from likely.models.display import SHOWN_COLUMNS, html_table
-from likely.models.svm.features import OneHotFeatures, Preparation, TfidfFeatures
+from likely.models.svm.features import FeatureBlock, OneHotFeatures, Preparation, TfidfFeatures
 from likely.models.svm.kernels import Kernel, Matrix
 from likely.models.svm.machine import Machine, nearest_rival, slack_and_case
 from likely.render.factors import MOST_COLUMNS, SHOWN_ROWS, strongest_lines, written_cell
@@ -36,20 +35,22 @@ class NotThere(LikelyError, AttributeError):
 
 
 class FittedMachine(Protocol):
-    """What a page tells of a fitted classifier."""
+    """What a page and a picture tell of a fitted classifier."""
 
     machine_: Machine
     preparation_: Preparation
     schema_: Schema
-    classes_: NDArray[Any]
+    classes_: AnyArray
     counts_: Array
     kernel_: Kernel
     C_: float
     method_: str
     n_rows_: int
 
+    def decision_function(self, X: TableLike) -> Array: ...
 
-def cases(pairs: Array, labels: Labels, classes: NDArray[Any], tolerance: float) -> pd.DataFrame:
+
+def cases(pairs: Array, labels: Labels, classes: AnyArray, tolerance: float) -> pd.DataFrame:
     """Where each labelled row lies: class, nearest rival, y·f against it, slack ξ = max(0, 1 − y·f), and the case."""
     import pandas as pd
 
@@ -65,7 +66,7 @@ def cases(pairs: Array, labels: Labels, classes: NDArray[Any], tolerance: float)
     return pd.DataFrame({**columns, "slack": slack, "case": case})
 
 
-def plane_columns(given: Any, schema: Schema) -> tuple[str, str]:
+def plane_columns(given: str | Sequence[str] | None, schema: Schema) -> tuple[str, str]:
     """The two columns of numbers of a plane: those that were given, or the first ones."""
     numeric = list(schema.numeric)
     pair = numeric[:2] if given is None else [given] if isinstance(given, str) else list(given)
@@ -193,7 +194,7 @@ class PlaneExplanation:
         return tag("pre", str(self))
 
 
-def _cells(part: Any, table: Table) -> list[list[object]]:
+def _cells(part: FeatureBlock, table: Table) -> list[list[object]]:
     """The cells of a part's columns as they were given; None for a gap."""
     if isinstance(part, OneHotFeatures):
         found = table.codes(part.column)

@@ -9,21 +9,20 @@ import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from likely.arrays import Array
+from likely.arrays import Array, Flags, Int64
 from likely.errors import BadCell, DataError
-from likely.models.svm.kernels import Matrix
+from likely.models.svm.kernels import Matrix, squared_norms
 from likely.table import Table, index_levels
 from likely.table.labels import ordered_labels
 from likely.table.levels import level_map, written
 from likely.table.schema import Schema
 from likely.table.table import INFINITE, Numbers
-from likely.text.class_counts import Rows, count_rows
+from likely.text.class_counts import count_rows
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
 
@@ -45,6 +44,14 @@ class FarWarning(UserWarning):
     """A number lies so far from all that was learned that it is taken for a nearer one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One number of a prepared row: what it is called, and which column of the table it comes from."""
+
+    name: str
+    column: str
+
+
 @dataclass(frozen=True, eq=False)
 class NumericFeatures:
     """(x − centre) / scale for every column; `holed` are the places of columns that had gaps."""
@@ -53,7 +60,7 @@ class NumericFeatures:
     centre: Array
     scale: Array
     fill: Array
-    holed: NDArray[np.int64]
+    holed: Int64
 
     @classmethod
     def of(cls, table: Table, columns: tuple[str, ...], scale: bool, weight: Array | None = None) -> NumericFeatures:
@@ -72,13 +79,9 @@ class NumericFeatures:
         return len(self.columns) + len(self.holed)
 
     @property
-    def filled(self) -> float:
-        return float(len(self.columns))
-
-    @property
-    def features(self) -> list[tuple[str, str]]:
+    def features(self) -> list[Feature]:
         marks = [self.columns[place] for place in self.holed]
-        return [*((name, name) for name in self.columns), *((f"{name} (gap)", name) for name in marks)]
+        return [*(Feature(name, name) for name in self.columns), *(Feature(f"{name} (gap)", name) for name in marks)]
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Array:
         cells = _cells(table, self.columns)
@@ -102,7 +105,7 @@ class SparseFeatures:
     """The cells of a sparse matrix, divided by the deviation of their column; zeros stay zeros."""
 
     columns: Sequence[str]
-    places: NDArray[np.int64]
+    places: Int64
     scale: Array
 
     @classmethod
@@ -116,11 +119,8 @@ class SparseFeatures:
         if scale:
             largest = np.asarray(abs(cells).max(axis=0).toarray(), dtype=np.float64).ravel()
             largest[largest == 0.0] = 1.0
-            level = sparse.csr_array(cells.multiply(1.0 / largest))
-            n = cells.shape[0]
-            mean = np.asarray(level.sum(axis=0)).ravel() / n
-            variance = np.asarray(level.multiply(level).sum(axis=0)).ravel() / n - mean**2
-            widths = largest * np.sqrt(np.maximum(variance, 0.0))
+            _, variance = mean_variance_axis(sparse.csr_array(cells.multiply(1.0 / largest)), axis=0)
+            widths = largest * np.sqrt(variance)
             widths[~(widths > NARROWEST)] = 1.0
         return cls(tuple(columns), places, widths)
 
@@ -129,12 +129,8 @@ class SparseFeatures:
         return len(self.places)
 
     @property
-    def filled(self) -> float:
-        return 0.0
-
-    @property
-    def features(self) -> list[tuple[str, str]]:
-        return [(name, name) for name in self.columns]
+    def features(self) -> list[Feature]:
+        return [Feature(name, name) for name in self.columns]
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Matrix:
         if table.sparse is None:
@@ -172,13 +168,9 @@ class OneHotFeatures:
         return len(self.levels) + self.holed
 
     @property
-    def filled(self) -> float:
-        return 1.0
-
-    @property
-    def features(self) -> list[tuple[str, str]]:
-        names = [f"{self.column} = {written(level)}" for level in self.levels]
-        return [(name, self.column) for name in [*names, *([f"{self.column} (gap)"] if self.holed else [])]]
+    def features(self) -> list[Feature]:
+        names = [f"{self.column} = {written(level)}" for level in self.levels] + [f"{self.column} (gap)"] * self.holed
+        return [Feature(name, self.column) for name in names]
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:
@@ -218,35 +210,21 @@ class TfidfFeatures:
         return len(self.words)
 
     @property
-    def filled(self) -> float:
-        return 0.0
-
-    @property
-    def features(self) -> list[tuple[str, str]]:
-        return [(f"{self.column}: {word}", self.column) for word in self.words.to_list()]
+    def features(self) -> list[Feature]:
+        return [Feature(f"{self.column}: {word}", self.column) for word in self.words.to_list()]
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Matrix:
-        return self._weighed(count_rows(table.strings(self.column), self.tokenizer, words=self.words, n_jobs=n_jobs))
-
-    def _weighed(self, counted: Rows) -> Any:
+        counted = count_rows(table.strings(self.column), self.tokenizer, words=self.words, n_jobs=n_jobs)
         cells = (1.0 + np.log(counted.counts)) * self.idf[counted.columns]
-        starts = counted.starts
-        lengths = np.sqrt(np.add.reduceat(np.append(cells**2, 0.0), np.minimum(starts[:-1], len(cells))))
-        per_row = np.diff(starts)
-        lengths[(per_row == 0) | ~(lengths > 0.0)] = 1.0
-        cells /= np.repeat(lengths, per_row)
-        return sparse.csr_array((cells, counted.columns.astype(np.int64), starts), shape=(len(per_row), self.width))
+        places = counted.columns.astype(np.int64), counted.starts
+        rows = sparse.csr_array((cells, *places), shape=(table.n_rows, self.width))
+        lengths = np.sqrt(squared_norms(rows))
+        lengths[lengths == 0.0] = 1.0
+        rows.data /= np.repeat(lengths, np.diff(counted.starts))
+        return rows
 
 
 FeatureBlock = NumericFeatures | SparseFeatures | OneHotFeatures | TfidfFeatures
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """One number of a prepared row: what it is called, and which column of the table it comes from."""
-
-    name: str
-    column: str
 
 
 @dataclass(frozen=True)
@@ -280,7 +258,7 @@ class Preparation:
     @cached_property
     def features(self) -> tuple[Feature, ...]:
         """What each number of a prepared row is."""
-        return tuple(Feature(name, column) for part in self.parts for name, column in part.features)
+        return tuple(feature for part in self.parts for feature in part.features)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -297,12 +275,11 @@ class Preparation:
         """Whether prepared rows are kept sparse: with texts, and with many categories."""
         if any(isinstance(part, TfidfFeatures | SparseFeatures) for part in self.parts):
             return True
-        filled = sum(part.filled for part in self.parts)
-        return self.width > WIDE and filled < SPARSE_SHARE * self.width
+        return self.width > WIDE and len(self.columns) < SPARSE_SHARE * self.width
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Matrix:
         """The rows of a table as numbers, all of them finite."""
-        blocks: list[Any] = [part.rows(table, n_jobs) for part in self.parts]
+        blocks: list[Matrix] = [part.rows(table, n_jobs) for part in self.parts]
         if self.is_sparse:
             return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
         dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
@@ -336,17 +313,16 @@ def _warn_far(row: int, column: str, cell: float) -> None:
 
 def _cells(table: Table, columns: tuple[str, ...]) -> Array:
     """A copy of the columns as rows of floats, NaN for a gap; an infinite one is refused."""
-    if table.sparse is not None:
-        cells = np.column_stack([table.numbers(name) for name in columns])
+    if table.sparse is None:
+        numbers = Numbers.of(table, columns)
     else:
-        cells = np.array(Numbers.of(table, columns).rows(slice(0, table.n_rows)))
-    if np.isinf(cells).any():
-        row, column = (int(k) for k in np.argwhere(np.isinf(cells))[0])
-        raise BadCell(row, column, float(cells[row, column]), INFINITE).named(columns)
-    return cells
+        numbers = Numbers(columns, [table.numbers(name) for name in columns])
+    every = slice(0, table.n_rows)
+    numbers.refuse_infinite(every)
+    return np.array(numbers.rows(every))
 
 
-def _sparse_cells(table: Table, places: NDArray[np.int64]) -> sparse.csr_array:
+def _sparse_cells(table: Table, places: Int64) -> sparse.csr_array:
     assert table.sparse is not None
     cells = table.sparse if len(places) == table.n_columns else table.sparse[:, places]
     cells = cells.astype(np.float64)
@@ -360,7 +336,7 @@ def _sparse_cells(table: Table, places: NDArray[np.int64]) -> sparse.csr_array:
     return cells
 
 
-def _moments(cells: Array, gaps: NDArray[np.bool_], weight: Array | None) -> tuple[Array, Array]:
+def _moments(cells: Array, gaps: Flags, weight: Array | None) -> tuple[Array, Array]:
     """Mean and deviation of every column, by known cells; scaled by its largest cell so that nothing overflows."""
     known = np.where(gaps, 0.0, cells)
     each = np.ones(len(cells)) if weight is None else weight

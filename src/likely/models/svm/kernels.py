@@ -12,10 +12,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, did_you_mean, listed
+from likely.models.settings import whole
 from likely.numerics import is_between
 from likely.store.plain import TAGGED, Tag, from_plain, to_plain
 
@@ -61,9 +63,12 @@ def squared_norms(a: Matrix) -> Array:
 
 
 def densified(a: Matrix) -> Matrix:
-    """A dense copy of sparse rows if it is small enough: products with it are faster."""
+    """A dense copy of sparse rows if it is small enough: products with it are faster.
+
+    It lies column by column, so that its transpose is read row by row, as products of sparse rows want it.
+    """
     if sparse.issparse(a) and a.shape[0] * a.shape[1] <= DENSE_CELLS:
-        return a.toarray()
+        return a.toarray(order="F")
     return a
 
 
@@ -85,28 +90,37 @@ def total_variance(a: Matrix, weight: Array | None = None) -> float:
     return a.shape[1] * variance if NARROWEST < variance < np.inf else 1.0
 
 
+@dataclass(frozen=True)
 class Kernel(ABC):
-    """A function of two rows that depends on their scalar products x·y, x·x and y·y alone."""
+    """A function of two rows that depends on their scalar products x·y, x·x and y·y alone.
+
+    A width or scale that is None is left open, for the data to settle.
+    """
 
     @abstractmethod
     def of(self, dots: Array, a: Array, b: Array) -> Array:
         """The kernel of rows from their products (rows × rows) and their squares; a new array."""
 
     @property
-    @abstractmethod
+    def parts(self) -> dict[str, Kernel]:
+        """The kernels that it is made of, by field."""
+        return {name: part for name, part in vars(self).items() if isinstance(part, Kernel)}
+
+    @property
     def is_positive(self) -> bool:
         """Whether it is positive semidefinite on any data, so that the problem has one best solution."""
+        return all(part.is_positive for part in self.parts.values())
 
     @property
     def is_open(self) -> bool:
         """Whether a width or scale is left to the data."""
-        return False
+        return None in vars(self).values() or any(part.is_open for part in self.parts.values())
 
     def settled(self, typical: float) -> Kernel:
         """The same with every width that was left open; `typical` is `total_variance` of the rows."""
-        return self
+        return replace(self, **{name: part.settled(typical) for name, part in self.parts.items()})
 
-    def __call__(self, A: Any, B: Any = None) -> Array:
+    def __call__(self, A: ArrayLike, B: ArrayLike | None = None) -> Array:
         """The Gram matrix of rows and rows.
 
         >>> Polynomial(degree=2, offset=1.0)([[1.0, 2.0]], [[3.0, 1.0]]).tolist()
@@ -136,7 +150,7 @@ def gram(kernel: Kernel, a: Matrix, b: Matrix) -> Array:
     return kernel.of(inner_products(a, b), own, own if b is a else squared_norms(b))
 
 
-def as_rows(given: Any) -> Array:
+def as_rows(given: ArrayLike) -> Array:
     """Rows of finite numbers; one row may come alone."""
     try:
         rows = np.atleast_2d(np.asarray(given, dtype=np.float64))
@@ -154,10 +168,6 @@ class Linear(Kernel):
     def of(self, dots: Array, a: Array, b: Array) -> Array:
         return dots.copy()
 
-    @property
-    def is_positive(self) -> bool:
-        return True
-
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
@@ -168,7 +178,7 @@ class Polynomial(Kernel):
     scale: float | None = 1.0
 
     def __post_init__(self) -> None:
-        _whole("The degree of a polynomial kernel", self.degree)
+        whole("The degree of a polynomial kernel", self.degree, 1, HIGHEST)
         _finite("The offset of a polynomial kernel", self.offset)
         _positive("The scale of a polynomial kernel", self.scale)
 
@@ -186,10 +196,6 @@ class Polynomial(Kernel):
     @property
     def is_positive(self) -> bool:
         return self.offset >= 0.0
-
-    @property
-    def is_open(self) -> bool:
-        return self.scale is None
 
     def settled(self, typical: float) -> Kernel:
         return replace(self, scale=1.0 / typical) if self.scale is None else self
@@ -217,14 +223,6 @@ class Gauss(Kernel):
         np.clip(exponents, LOWEST, 0.0, out=exponents)
         return np.exp(exponents, out=exponents)
 
-    @property
-    def is_positive(self) -> bool:
-        return True
-
-    @property
-    def is_open(self) -> bool:
-        return self.sigma is None
-
     def settled(self, typical: float) -> Kernel:
         return Gauss(float(np.sqrt(0.5 * typical))) if self.sigma is None else self
 
@@ -250,10 +248,6 @@ class Sigmoid(Kernel):
     def is_positive(self) -> bool:
         return False
 
-    @property
-    def is_open(self) -> bool:
-        return self.slope is None
-
     def settled(self, typical: float) -> Kernel:
         return replace(self, slope=1.0 / typical) if self.slope is None else self
 
@@ -277,38 +271,13 @@ class Scaled(Kernel):
         cells *= self.factor
         return cells
 
-    @property
-    def is_positive(self) -> bool:
-        return self.kernel.is_positive
-
-    @property
-    def is_open(self) -> bool:
-        return self.kernel.is_open
-
-    def settled(self, typical: float) -> Kernel:
-        return Scaled(self.factor, self.kernel.settled(typical))
-
-
-@dataclass(frozen=True)
-class _Pair(Kernel):
-    first: Kernel
-    second: Kernel
-
-    @property
-    def is_positive(self) -> bool:
-        return self.first.is_positive and self.second.is_positive
-
-    @property
-    def is_open(self) -> bool:
-        return self.first.is_open or self.second.is_open
-
-    def settled(self, typical: float) -> Kernel:
-        return type(self)(self.first.settled(typical), self.second.settled(typical))
-
 
 @dataclass(frozen=True, repr=False)
-class Sum(_Pair):
+class Sum(Kernel):
     """Two kernels added: the features of both, side by side."""
+
+    first: Kernel
+    second: Kernel
 
     def __repr__(self) -> str:
         return f"{self.first!r} + {self.second!r}"
@@ -320,8 +289,11 @@ class Sum(_Pair):
 
 
 @dataclass(frozen=True, repr=False)
-class Product(_Pair):
+class Product(Kernel):
     """Two kernels multiplied: every feature of the one with every feature of the other."""
+
+    first: Kernel
+    second: Kernel
 
     def __repr__(self) -> str:
         return " * ".join(f"({k!r})" if isinstance(k, Sum | Scaled) else repr(k) for k in (self.first, self.second))
@@ -333,17 +305,12 @@ class Product(_Pair):
         return np.clip(cells, -LARGEST, LARGEST, out=cells)
 
 
-def _finite(what: str, number: Any) -> None:
+def _finite(what: str, number: object) -> None:
     if not isinstance(number, NUMBER) or not is_between(number, -LARGEST, LARGEST):
         raise SettingsError(f"{what} is {number!r}, but it is a finite number.")
 
 
-def _whole(what: str, number: Any) -> None:
-    if not isinstance(number, int | np.integer) or not 1 <= number <= HIGHEST:
-        raise SettingsError(f"{what} is {number!r}, but it is a whole number from 1 to {HIGHEST}.")
-
-
-def _positive(what: str, number: Any, *, may_be_open: bool = True) -> None:
+def _positive(what: str, number: object, *, may_be_open: bool = True) -> None:
     if may_be_open and number is None:
         return
     if not (isinstance(number, NUMBER) and is_between(number, 1.0 / WIDEST, WIDEST)):
@@ -362,7 +329,7 @@ ALIASES = {"rbf": "gauss", "gaussian": "gauss", "poly": "polynomial", "tanh": "s
 """What others call them."""
 
 
-def as_kernel(given: Any) -> Kernel:
+def as_kernel(given: object) -> Kernel:
     """A kernel, or one of a few names."""
     if isinstance(given, Kernel):
         return given
@@ -382,17 +349,15 @@ STORED: dict[str, Callable[..., Kernel]] = {
 }
 
 
-def _write(kernel: Kernel, depth: int) -> Any:
+def _write(kernel: Kernel, depth: int) -> list[object]:
     return [type(kernel).__name__, *(to_plain(part, depth) for part in vars(kernel).values())]
 
 
-def _read(of: Any, depth: int) -> Kernel:
-    kind = STORED[of[0]]
-    parts = [from_plain(part, depth) for part in of[1:]]
-    inner = parts[1:] if kind is Scaled else parts if kind in (Sum, Product) else []
-    if not all(isinstance(part, Kernel) for part in inner):
+def _read(of: list[str], depth: int) -> Kernel:
+    kernel = STORED[of[0]](*(from_plain(part, depth) for part in of[1:]))
+    if len(kernel.parts) != {Scaled: 1, Sum: 2, Product: 2}.get(type(kernel), 0):
         raise TypeError("a kernel is made of kernels")
-    return kind(*parts)
+    return kernel
 
 
 TAGGED[Kernel] = Tag("kernel", _write, _read)

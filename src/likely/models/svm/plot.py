@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array
+from likely.arrays import Array, ColumnLike, Flags, Int64
 from likely.errors import DataError, missing_columns
-from likely.render.picture import Picture
-from likely.render.style import FAINT, INK, colour, drawing, in_legend, legend_columns, marker, named, new_figure
+from likely.models.svm.explain import FittedMachine
+from likely.models.svm.kernels import Matrix
+from likely.render.picture import (
+    FAINT,
+    INK,
+    Picture,
+    colour,
+    drawing,
+    in_legend,
+    legend_columns,
+    marker,
+    named,
+    new_figure,
+)
 from likely.table import Table, as_table, index_levels, labels_of
+from likely.table.table import RowsLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +38,7 @@ MOST_ROWS = 2000
 MOST_IN_LEGEND = 20
 
 
-def margins(classifier: Any, X: Any, y: Any, columns: tuple[str, str]) -> Picture:
+def margins(classifier: FittedMachine, X: RowsLike, y: ColumnLike, columns: tuple[str, str]) -> Picture:
     """What a fitted support vector machine makes of two columns; all others are left empty, as for a row with gaps.
 
     Two classes: lines where f is −1, 0 and 1. More: the borders between the classes.
@@ -60,19 +72,19 @@ def margins(classifier: Any, X: Any, y: Any, columns: tuple[str, str]) -> Pictur
     return Picture(figure, f"{columns[0]} and {columns[1]}", note)
 
 
-def _settings(classifier: Any) -> str:
+def _settings(classifier: FittedMachine) -> str:
     price = "no slack" if np.isinf(classifier.C_) else f"C = {classifier.C_:g}"
     return f"{named(repr(classifier.kernel_), 48)}, {price}"
 
 
-def _support_vector_mask(classifier: Any, table: Table) -> NDArray[np.bool_]:
+def _support_vector_mask(classifier: FittedMachine, table: Table) -> Flags:
     """Which rows are support vectors: they are known by their prepared cells."""
     rows, vectors = classifier.preparation_.rows(table), classifier.machine_.vectors
     known = set(_lines(vectors))
     return np.fromiter((line in known for line in _lines(rows)), np.bool_, table.n_rows)
 
 
-def _lines(rows: Any) -> list[bytes]:
+def _lines(rows: Matrix) -> list[bytes]:
     if not sparse.issparse(rows):
         return [line.tobytes() for line in np.ascontiguousarray(rows) + 0.0]
     ends = rows.indptr
@@ -86,14 +98,18 @@ def _limits(values: Array) -> tuple[float, float]:
 
 
 def _borders(
-    axes: Axes, classifier: Any, columns: tuple[str, str], limits: Sequence[tuple[float, float]], n_classes: int
+    axes: Axes,
+    classifier: FittedMachine,
+    columns: tuple[str, str],
+    limits: Sequence[tuple[float, float]],
+    n_classes: int,
 ) -> None:
     """Tint each place by the class that wins there, and draw where f is −1, 0, 1."""
     across, up = (np.linspace(*limit, GRID) for limit in limits)
     where = [part.ravel() for part in np.meshgrid(across, up)]
     empty = np.full(len(where[0]), np.nan)
     cells = dict(zip(columns, where, strict=True))
-    grid = as_table({name: cells.get(name, empty) for name in classifier.schema_.names})
+    grid = {name: cells.get(name, empty) for name in classifier.schema_.names}
     value = classifier.decision_function(grid)
     best = (value > 0.0).astype(np.intp) if n_classes == 2 else value.argmax(axis=1)
     tint = np.array([[int(colour(k)[i : i + 2], 16) / 255.0 for i in (1, 3, 5)] for k in range(max(n_classes, 1))])
@@ -116,9 +132,9 @@ def _rows(
     axes: Axes,
     across: Array,
     up: Array,
-    codes: NDArray[np.int64],
-    known: NDArray[np.bool_],
-    is_vector: NDArray[np.bool_],
+    codes: Int64,
+    known: Flags,
+    is_vector: Flags,
 ) -> None:
     others = np.flatnonzero(known & ~is_vector)
     if len(others) > MOST_ROWS:
@@ -131,7 +147,7 @@ def _rows(
     axes.scatter(across[is_vector], up[is_vector], 70.0, "none", edgecolors=INK, linewidths=0.9, zorder=4)
 
 
-def _legend(axes: Axes, classes: list[Any], vector: str, width: float) -> None:
+def _legend(axes: Axes, classes: list[object], vector: str, width: float) -> None:
     from matplotlib.lines import Line2D
 
     names = [in_legend(named(label, 24)) for label in classes[:MOST_IN_LEGEND]]

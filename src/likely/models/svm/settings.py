@@ -1,13 +1,16 @@
-"""Types and ranges of the settings of a support vector machine."""
+"""Settings of a support vector machine: their types and ranges, weights of classes, and the search for C and width."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from likely.arrays import AnyArray, Array, Int32
+from likely.errors import SettingsError, listed
 from likely.models.settings import (
     COMMON,
     LARGEST,
@@ -20,19 +23,17 @@ from likely.models.settings import (
     refusal,
     whole_from,
 )
-from likely.models.svm.kernels import as_kernel
-from likely.models.svm.solver import METHODS
-from likely.numerics import is_between
+from likely.models.svm.calibration import stratified_folds
+from likely.models.svm.kernels import Kernel, as_kernel, inner_products, total_variance
+from likely.models.svm.machine import one_vs_one_votes
+from likely.models.svm.solver import METHODS, Plan, Problem, solve
+from likely.numerics import is_between, refuse_heavy
+
+ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
 
 
-def _is_cost(name: str, given: Any) -> None:
-    if isinstance(given, str) and given in ("hard", "search"):
-        return
-    if not is_between(given, 0.0, LARGEST) or given == 0:
-        raise refusal(name, given, "a number above 0, 'hard' or 'search'")
-
-
-def _are_class_weights(name: str, given: Any) -> None:
+def are_class_weights(name: str, given: object) -> None:
+    """None, 'balanced', or weights by class."""
     if given is None or (isinstance(given, str) and given == "balanced"):
         return
     if not isinstance(given, Mapping):
@@ -41,13 +42,20 @@ def _are_class_weights(name: str, given: Any) -> None:
         between(f"{name} of {label!r}", weight, 0.0, np.inf)
 
 
+def _is_cost(name: str, given: object) -> None:
+    if isinstance(given, str) and given in ("hard", "search"):
+        return
+    if not is_between(given, 0.0, LARGEST) or given == 0:
+        raise refusal(name, given, "a number above 0, 'hard' or 'search'")
+
+
 CHECKS: dict[str, Check] = {
     **COMMON,
     "C": _is_cost,
     "kernel": lambda name, given: as_kernel(given),
     "scale": is_truth,
     "text": are_tokenizers,
-    "class_weight": _are_class_weights,
+    "class_weight": are_class_weights,
     "method": one_of(*METHODS),
     "max_rows": whole_from(1),
     "landmarks": whole_from(1),
@@ -56,3 +64,123 @@ CHECKS: dict[str, Check] = {
     "random_state": whole_from(0),
     "progress": optional(is_truth),
 }
+
+
+def row_costs(given: ClassWeight, classes: AnyArray, y: Int32, weight: Array | None) -> Array | None:
+    """What a slack costs in each row: its weight times that of its class; None for ones."""
+    if given is None:
+        return weight
+    totals = np.bincount(y, weights=weight, minlength=len(classes)).astype(np.float64)
+    shares = class_costs(given, classes, totals)
+    with np.errstate(over="ignore", invalid="ignore"):
+        costs = np.asarray(shares[y] * (1.0 if weight is None else weight))
+    refuse_heavy(costs)
+    return costs
+
+
+def class_costs(given: ClassWeight, classes: AnyArray, totals: Array) -> Array:
+    """What a slack costs in a row of each class, from the weight of all its rows."""
+    are_class_weights("class_weight", given)
+    costs = np.ones(len(classes))
+    if isinstance(given, str):
+        with np.errstate(over="ignore"):
+            np.divide(totals.sum(), len(classes) * totals, out=costs, where=totals > 0.0)
+        costs[~(totals > 0.0)] = 0.0
+    elif given is not None:
+        labels = classes.tolist()
+        strange = [label for label in given if label not in labels]
+        if strange:
+            raise SettingsError(f"class_weight names {listed(strange)}, but the classes are {listed(labels)}.")
+        costs[:] = [given.get(label, 1.0) for label in labels]
+    return costs
+
+
+# Choosing C and the width of the kernel by trying: many settings on few rows, the better ones on more.
+
+C_VALUES = (0.01, 0.1, 1.0, 10.0, 100.0)
+WIDTHS = (0.125, 0.35, 1.0, 2.8, 8.0)
+"""Multiples of the usual width; σ is left open in the kernel, or there is nothing to try."""
+
+FIRST_ROWS, MOST_ROWS, GROWTH = 400, 4_000, 3
+KEPT = 3
+"""One setting of so many goes on to the next round, which has so many times as many rows."""
+
+FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting on some of the rows: the share of held-out rows that it got wrong."""
+
+    rows: int
+    C: float
+    kernel: Kernel
+    error: float
+
+
+def search(problem: Problem, plan: Plan, step: Callable[[], None]) -> tuple[Plan, list[Trial]]:
+    """The plan with the best C and kernel, and all that was tried; of equals the smoother one: less C, then wider."""
+    kernel = plan.kernel
+    typical = total_variance(problem.X, problem.cost)
+    kernels = [kernel.settled(typical * width**2) for width in reversed(WIDTHS)] if kernel.is_open else [kernel]
+    entries = [(C, each) for C in C_VALUES for each in kernels]
+    sizes = rounds(len(problem))
+    trials: list[Trial] = []
+    for turn, size in enumerate(sizes):
+        part = _sample(problem, size, plan.seed)
+        tried = _tried(part, plan, entries, step)
+        trials += tried
+        keep = 1 if turn + 1 == len(sizes) else max(len(tried) // KEPT, 1)
+        ranked = sorted(range(len(tried)), key=lambda place: (tried[place].error, place))[:keep]
+        entries = [entries[place] for place in sorted(ranked)]
+    C, best = entries[0]
+    return replace(plan, C=C, kernel=best), trials
+
+
+def rounds(n_rows: int) -> list[int]:
+    """Rows of each round; the last one has all of them, or as many as may be."""
+    most = min(n_rows, MOST_ROWS)
+    sizes = [most]
+    while sizes[0] > GROWTH * FIRST_ROWS // 2 and len(sizes) < 3:
+        sizes.insert(0, max(sizes[0] // GROWTH, FIRST_ROWS))
+    return sizes
+
+
+def n_trials(n_rows: int, kernel: Kernel) -> int:
+    """How many fits a search will make."""
+    n_settings, total = len(C_VALUES) * (len(WIDTHS) if kernel.is_open else 1), 0
+    for _ in rounds(n_rows):
+        total += n_settings
+        n_settings = max(n_settings // KEPT, 1)
+    return total
+
+
+def _tried(problem: Problem, plan: Plan, entries: list[tuple[float, Kernel]], step: Callable[[], None]) -> list[Trial]:
+    """Scalar products are made once and serve all kernels, values of C and folds."""
+    known = replace(problem, products=inner_products(problem.X, problem.X))
+    folds = list(stratified_folds(problem.y, problem.n_classes, FOLDS, plan.seed))
+    tried = []
+    for C, kernel in entries:
+        own, wrong, judged = replace(plan, C=C, kernel=kernel, method="exact"), 0.0, 0.0
+        for train, test in folds:
+            machine, _ = solve(known.take(train), own)
+            values = machine.decision_values(problem.X[test], plan.n_jobs)
+            chosen = one_vs_one_votes(values, problem.n_classes).argmax(axis=1)
+            cost = np.ones(len(test)) if problem.cost is None else problem.cost[test]
+            wrong += float(cost @ (chosen != problem.y[test]))
+            judged += float(cost.sum())
+        tried.append(Trial(len(problem), C, kernel, wrong / judged if judged > 0.0 else 0.0))
+        step()
+    return tried
+
+
+def _sample(problem: Problem, size: int, seed: int) -> Problem:
+    """Some rows of each class, at least two of those that have two."""
+    if size >= len(problem):
+        return problem
+    rng, chosen = np.random.default_rng(seed), []
+    for label in range(problem.n_classes):
+        own = np.flatnonzero(problem.y == label)
+        n = min(max(round(size * len(own) / len(problem)), 2), len(own))
+        chosen.append(rng.choice(own, n, replace=False))
+    return problem.take(np.sort(np.concatenate(chosen)))

@@ -1,22 +1,37 @@
 """From rows to a machine: by the method that the number of rows and the kernel allow.
 
-Up to some tens of thousands of rows the dual is solved exactly (`dual`). Beyond, a linear machine is solved for its
-hyperplanes alone, and another kernel is approximated by landmarks, as Nyström's method does it: some rows, drawn at
-random, span the space of the kernel.
+    maximise  Σ α − ½ ΣΣ y y' α α' K(x, x')   with  0 ≤ α ≤ C·cost,  Σ y α = 0
+
+Given: prepared rows with their classes and costs, kernel, C. Comes back: the rows with α > 0, y·α of each in every pair
+of classes, and b. Up to some tens of thousands of rows this dual is solved exactly, by LIBSVM. Beyond, a linear machine
+is solved for its hyperplanes alone, and another kernel is approximated by landmarks, as Nyström's method does it: some
+rows, drawn at random, span the space of the kernel. The hard margin is the solution without slack, or a refusal that
+says which rows are in its way.
 """
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from likely.arrays import Array
+from likely.arrays import Array, Flags, Index, Int32
 from likely.errors import DataError, SettingsError
-from likely.models.svm.dual import Plan, Problem, solve_exactly, solve_hard
-from likely.models.svm.gram import gram_matrix
-from likely.models.svm.kernels import Gauss, Linear, Matrix, Polynomial, Sigmoid, densified, gram, with_int32_indices
-from likely.models.svm.machine import Machine, class_pairs, n_pairs
+from likely.models.svm.kernels import (
+    Gauss,
+    Kernel,
+    Linear,
+    Matrix,
+    Polynomial,
+    Sigmoid,
+    densified,
+    gram,
+    with_int32_indices,
+)
+from likely.models.svm.machine import Machine, class_pairs, gram_matrix, n_pairs, nearest_rival
 from likely.parallel import run
 
 LINEAR_ROWS = 10_000
@@ -40,6 +55,47 @@ SMALLEST = 1e-10
 METHODS = ("auto", "exact", "landmarks")
 
 
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows, the codes of their classes, and what a slack of one costs in each row, in units of C.
+
+    `products` are the scalar products of all rows, where somebody has them already.
+    """
+
+    X: Matrix
+    y: Int32
+    n_classes: int
+    cost: Array | None = None
+    products: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: Index) -> Problem:
+        """Some of the rows."""
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            cost=None if self.cost is None else self.cost[rows],
+            products=None if self.products is None else np.ascontiguousarray(self.products[np.ix_(rows, rows)]),
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How it is to be solved: C (infinite for no slack), the kernel, and the ways that are open."""
+
+    C: float
+    kernel: Kernel
+    tolerance: float = 1e-3
+    method: str = "auto"
+    max_rows: int = 30_000
+    landmarks: int = 500
+    seed: int = 0
+    n_jobs: int | None = None
+
+
 def solve(problem: Problem, plan: Plan, method: str | None = None) -> tuple[Machine, str]:
     """The machine, and how it was found: "exact", "plane" or "landmarks", as the rows ask for or as is said."""
     method = method or choose_method(problem, plan)
@@ -53,23 +109,18 @@ def solve(problem: Problem, plan: Plan, method: str | None = None) -> tuple[Mach
 
 def choose_method(problem: Problem, plan: Plan) -> str:
     """The method that the number of rows and the kernel allow; what cannot be solved is refused."""
-    if plan.method not in METHODS:
-        raise SettingsError(f"method is {plan.method!r}, but it is one of {', '.join(METHODS)}.")
     if problem.n_classes > MOST_CLASSES:
-        pairs = problem.n_classes * (problem.n_classes - 1) // 2
         raise DataError(
-            f"The {problem.n_classes:,} classes make {pairs:,} pairs, and each needs a machine of its own: more than "
-            f"{MOST_CLASSES} classes are too many for this classifier. Take BayesClassifier, or merge classes."
+            f"The {problem.n_classes:,} classes make {n_pairs(problem.n_classes):,} pairs, and each needs a machine of "
+            f"its own: more than {MOST_CLASSES} classes are too many for this classifier. Take BayesClassifier, or "
+            "merge classes."
         )
     if problem.n_classes == 1:
         return "exact"
-    is_linear = isinstance(plan.kernel, Linear)
-    if np.isinf(plan.C):
-        _refuse_many(problem, plan)
-        return "exact"
-    if plan.method == "landmarks" and not is_linear:
+    is_linear, is_hard = isinstance(plan.kernel, Linear), bool(np.isinf(plan.C))
+    if plan.method == "landmarks" and not is_linear and not is_hard:
         return "landmarks"
-    if plan.method == "exact":
+    if plan.method == "exact" or is_hard:
         _refuse_many(problem, plan)
         return "exact"
     if is_linear and len(problem) > min(LINEAR_ROWS, plan.max_rows):
@@ -143,9 +194,7 @@ def fit_hyperplanes(X: Matrix, problem: Problem, plan: Plan) -> tuple[Array, Arr
     return np.array([w for w, _ in found]), np.array([b for _, b in found])
 
 
-def _fit_hyperplane(X: Matrix, is_later: NDArray[np.bool_], cost: Array | None, plan: Plan) -> tuple[Array, float]:
-    import warnings
-
+def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: Plan) -> tuple[Array, float]:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import SGDClassifier
     from sklearn.svm import LinearSVC
@@ -165,3 +214,165 @@ def _fit_hyperplane(X: Matrix, is_later: NDArray[np.bool_], cost: Array | None, 
         warnings.simplefilter("ignore", ConvergenceWarning)
         solver.fit(with_int32_indices(X), is_later, sample_weight=cost)
     return solver.coef_[0].astype(np.float64), float(solver.intercept_[0])
+
+
+# The exact solution, with slack and without.
+
+GRAM_ROWS = 8_000
+"""Up to so many rows (490 MiB) their Gram matrix is made at once: faster than LIBSVM, which goes row by row."""
+
+CACHE_MIB = 500
+
+HARD_C_VALUES = (1.0, 1e2, 1e4, 1e6, 1e8)
+"""Values of C that are tried: once no coefficient reaches C, none would reach a higher one."""
+
+TOLERANCE, TOUCHING = 1e-9, 1e-4
+
+STEPS_PER_ROW, FEWEST_STEPS = 100, 100_000
+"""Steps after which a value of C is given up: where classes overlap, a solver would go on almost for ever."""
+
+PROGRAMME_CELLS, INFEASIBLE = 1 << 21, 2
+"""Cells of rows up to which a linear programme is asked first, and its answer that there is no hyperplane."""
+
+POLISHED = 600
+"""Support vectors up to which the equations of the solution are solved once more, exactly."""
+
+
+def solve_exactly(problem: Problem, plan: Plan, most_steps: int = -1) -> Machine:
+    """All pairs of classes in one go."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    options: dict[str, Any] = {"C": plan.C, "tol": plan.tolerance, "cache_size": CACHE_MIB, "max_iter": most_steps}
+    used = np.arange(len(problem)) if problem.cost is None else np.flatnonzero(problem.cost > 0.0)
+    part = problem if len(used) == len(problem) else problem.take(used)
+    if len(np.unique(part.y)) < problem.n_classes:
+        raise DataError("A class has no row with a weight above zero, so it cannot be told apart: leave its rows out.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            found = _fitted(part, plan.kernel, options, plan.n_jobs)
+        except ValueError as error:  # its own check of what it found
+            raise DataError(
+                f"LIBSVM finds no machine of finite numbers with the kernel {plan.kernel!r} and C = {plan.C:g}: leave "
+                "scale=True if numbers are large, or lower C."
+            ) from error
+    dual, b = found.dual_coef_, np.asarray(found.intercept_, dtype=np.float64)
+    dual = np.ascontiguousarray(dual.toarray() if sparse.issparse(dual) else dual, dtype=np.float64)
+    if problem.n_classes > 2:  # LIBSVM's pairs speak for the earlier class, except where there is one pair alone
+        dual, b = -dual, -b
+    rows = used[found.support_].astype(np.int64)
+    return Machine(problem.n_classes, plan.kernel, problem.X[rows], dual, found.n_support_.astype(np.int64), rows, b)
+
+
+def _fitted(problem: Problem, kernel: Kernel, options: dict[str, Any], n_jobs: int | None) -> Any:
+    from sklearn.svm import SVC
+
+    theirs = _libsvm_kernel(kernel)
+    if problem.products is not None:
+        norms = problem.products.diagonal()
+        rows = kernel.of(problem.products, norms, norms)
+    elif theirs is None or len(problem) <= GRAM_ROWS:
+        rows = gram_matrix(kernel, problem.X, problem.X, n_jobs)
+    else:
+        return SVC(**theirs, **options).fit(with_int32_indices(problem.X), problem.y, problem.cost)
+    return SVC(kernel="precomputed", **options).fit(rows, problem.y, problem.cost)
+
+
+def _libsvm_kernel(kernel: Kernel) -> dict[str, Any] | None:
+    """The kernel in LIBSVM's words, if it has some."""
+    if isinstance(kernel, Linear):
+        return {"kernel": "linear"}
+    if isinstance(kernel, Gauss):
+        return {"kernel": "rbf", "gamma": kernel.gamma}
+    if isinstance(kernel, Polynomial):
+        return {"kernel": "poly", "gamma": kernel.scale, "coef0": kernel.offset, "degree": kernel.degree}
+    if isinstance(kernel, Sigmoid) and kernel.slope is not None and kernel.slope >= 0.0:
+        return {"kernel": "sigmoid", "gamma": kernel.slope, "coef0": kernel.offset}
+    return None
+
+
+class NotSeparable(DataError):
+    """There is no hard margin, because some rows would lie on the wrong side."""
+
+
+def solve_hard(problem: Problem, plan: Plan) -> Machine:
+    """The machine without slack.
+
+    A soft margin whose coefficients all stay below C is the hard one: C never came into play.
+    """
+    whole = replace(problem, cost=None)
+    _refuse_equal_rows(whole)
+    if isinstance(plan.kernel, Linear) and not _linearly_separable(whole):
+        raise _refusal(_smallest_margin(solve_exactly(whole, replace(plan, C=1.0)), whole)[0], plan)
+    steps = max(STEPS_PER_ROW * len(whole), FEWEST_STEPS)
+    for C in HARD_C_VALUES:
+        machine = solve_exactly(whole, replace(plan, C=C, tolerance=TOLERANCE), steps)
+        worst, margin = _smallest_margin(machine, whole)
+        if np.abs(machine.dual).max(initial=0.0) < 0.999 * C and margin > 1.0 - TOUCHING:
+            return _refined(machine, whole)
+    raise _refusal(worst, plan)
+
+
+def _refusal(worst: int, plan: Plan) -> NotSeparable:
+    return NotSeparable(
+        f"The classes cannot be separated with the kernel {plan.kernel!r}: row {worst} would lie on the wrong side or "
+        "within the margin. Give a number for C, such as C=1.0, to allow some slack, or take another kernel."
+    )
+
+
+def _linearly_separable(problem: Problem) -> bool:
+    """Whether some hyperplane separates each two classes, by linear programming; where that is too much, perhaps."""
+    from scipy.optimize import linprog
+
+    if problem.X.shape[0] * problem.X.shape[1] > PROGRAMME_CELLS:
+        return True
+    for earlier, later in zip(*class_pairs(problem.n_classes), strict=True):
+        own = np.flatnonzero((problem.y == earlier) | (problem.y == later))
+        rows = problem.X[own].toarray() if sparse.issparse(problem.X) else problem.X[own]
+        sign = np.where(problem.y[own] == later, 1.0, -1.0)[:, None]
+        demands = -sign * np.column_stack([rows, np.ones(len(own))])
+        width = demands.shape[1]
+        found = linprog(np.zeros(width), demands, -np.ones(len(own)), bounds=(None, None), method="highs")
+        if found.status == INFEASIBLE:
+            return False
+    return True
+
+
+def _refuse_equal_rows(problem: Problem) -> None:
+    """Two equal rows of different classes cannot be separated by any kernel."""
+    X = problem.X
+    lines = (X[k].toarray().tobytes() for k in range(X.shape[0])) if sparse.issparse(X) else map(np.ndarray.tobytes, X)
+    seen: dict[bytes, int] = {}
+    for row, line in enumerate(lines):
+        twin = seen.setdefault(line, row)
+        if problem.y[twin] != problem.y[row]:
+            raise NotSeparable(
+                f"The classes cannot be separated: rows {twin} and {row} are equal but differ in class. "
+                "Give a number for C, such as C=1.0, to allow some slack."
+            )
+
+
+def _smallest_margin(machine: Machine, problem: Problem) -> tuple[int, float]:
+    """The row that is nearest to the wrong side, and y·f of it."""
+    _, margins = nearest_rival(machine.decision_values(problem.X), problem.y, machine.n_classes)
+    worst = int(np.argmin(margins))
+    return worst, float(margins[worst])
+
+
+def _refined(machine: Machine, problem: Problem) -> Machine:
+    """Two classes: y f(x) = 1 holds at every support vector, so the equations can be solved to the last digit."""
+    n = len(machine.rows)
+    if machine.n_classes != 2 or n > POLISHED or machine.n_support is None:
+        return machine
+    kernel = gram(machine.kernel, machine.vectors, machine.vectors)
+    y = np.where(problem.y[machine.rows] == 1, 1.0, -1.0)
+    equations = np.zeros((n + 1, n + 1))
+    equations[:n, :n], equations[:n, n], equations[n, :n] = kernel, 1.0, 1.0
+    try:
+        found = np.linalg.solve(equations, np.append(y, 0.0))
+    except np.linalg.LinAlgError:
+        return machine
+    close = np.allclose(found[:n], machine.dual[0], rtol=1e-3, atol=1e-6 * float(np.abs(machine.dual).max()))
+    if not (np.isfinite(found).all() and close):
+        return machine
+    return replace(machine, dual=found[None, :n].copy(), b=found[n:].copy())

@@ -6,17 +6,30 @@ from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from functools import partial
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array, Int32
+from likely.arrays import AnyArray, Array, ColumnLike, Int32
 from likely.decide import LossMatrix, Scores, as_loss
 from likely.errors import DataError, SettingsError
+from likely.families.smoothing import LARGEST as MOST_SMOOTHING
+from likely.measures import measure_named
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.settings import Check
+from likely.models.settings import (
+    COMMON,
+    Check,
+    check_settings,
+    is_loss,
+    is_positive,
+    is_truth,
+    not_negative,
+    one_of,
+    optional,
+    whole_from,
+)
 from likely.models.tree.codec import read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
 from likely.models.tree.explain import Paths
@@ -24,7 +37,7 @@ from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rul
 from likely.models.tree.fit import Plan
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows
-from likely.models.tree.pruning import (
+from likely.models.tree.prune import (
     Pruning,
     alpha_by_cases,
     cost_complexity,
@@ -33,16 +46,33 @@ from likely.models.tree.pruning import (
     places_among,
     table_and_labels,
 )
-from likely.models.tree.settings import CHECKS, checked_plan
 from likely.models.tree.sql import Gaps, case_expression
 from likely.models.tree.subtrees import raise_subtrees
-from likely.models.tree.tree import Tree
+from likely.models.tree.tree import Missing, Tree
 from likely.numerics import refuse_heavy
 from likely.scorer import class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema
+from likely.table.table import RowsLike, Weights
+
+GIVEN_APART = "rows that were given apart"
+"""What a file says of a pruning set, which it does not keep."""
+
+CHECKS: dict[str, Check] = {
+    **COMMON,
+    "measure": lambda name, given: measure_named(given),
+    **dict.fromkeys(("restrained", "raising", "collapse", "subsets", "binary", "binned"), is_truth),
+    "min_cases": is_positive,
+    "max_depth": optional(whole_from(0)),
+    "missing": one_of("weights", "surrogates"),
+    "prune": lambda name, given: Pruning.read(given),
+    "text_tokens": optional(whole_from(1)),
+    "smoothing": partial(not_negative, most=MOST_SMOOTHING),
+    "loss": is_loss,
+    "random_state": whole_from(0),
+}
 
 
 class TreeClassifier(Classifier):
@@ -99,7 +129,7 @@ class TreeClassifier(Classifier):
         min_cases: float = 2,
         max_depth: int | None = None,
         missing: str = "weights",
-        prune: Any = None,
+        prune: object = None,
         raising: bool = False,
         collapse: bool = True,
         subsets: bool = False,
@@ -138,7 +168,7 @@ class TreeClassifier(Classifier):
         check_is_fitted(self)
         return len(self.tree_)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: ColumnLike, sample_weight: Weights = None) -> Self:
         """Grow and prune a tree from these rows. `y` may also name a column of the table."""
         plan, pruning = self._plan(), Pruning.read(self.prune)
         given = self._training_rows(X, y, sample_weight)
@@ -159,7 +189,9 @@ class TreeClassifier(Classifier):
         self.n_rows_ = table.n_rows
         return self._remember(tree)
 
-    def pruned(self, prune: Any, X: Any = None, y: Any = None, *, raising: bool = False) -> Self:
+    def pruned(
+        self, prune: object, X: RowsLike | None = None, y: ColumnLike | None = None, *, raising: bool = False
+    ) -> Self:
         """Another classifier with a smaller tree: this one's, pruned anew, by other rows if they are given.
 
         "reduced_error" needs rows, and so does "cost_complexity" without a price, which is then the one with the fewest
@@ -179,7 +211,9 @@ class TreeClassifier(Classifier):
         other = copy(self)
         if X is None:
             return other._remember(pruning.apply(self.tree_))
-        rows, labels = self._rows(X), self._known_labels(X, y)
+        if y is None:
+            raise SettingsError("Rows to prune by need their labels: pruned(…, X, y).")
+        rows, labels = self._rows(X), places_among(labels_of(y, as_table(X)), self.classes_)
         kept = learned_places(labels)
         if len(kept) < len(labels):
             rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
@@ -190,24 +224,24 @@ class TreeClassifier(Classifier):
             return other._remember(cost_complexity(self.tree_, alpha_by_cases(self.tree_, counts)))
         return other._remember(pruning.apply(self.tree_, counts))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> AnyArray:
         """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
         rows = self._rows(X)
         if self.loss is None:
             return np.asarray(self.classes_[rows.choose(self._shares())])
         return self._cheapest(self._scores(X))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
 
-    def apply(self, X: Any) -> Int32:
+    def apply(self, X: RowsLike) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
         return self._rows(X).leaves()
 
     # What it shows of itself.
 
-    def explain(self, X: Any) -> Paths:
+    def explain(self, X: RowsLike) -> Paths:
         """The tests that each row passed and the leaf, or leaves, that it came to."""
         rows = replace(self._rows(X), tree=self._shown())
         return Paths.of(rows, self._shares(), None if self.loss is None else list(self.predict(X).tolist()))
@@ -235,7 +269,7 @@ class TreeClassifier(Classifier):
         """The tree as a graph for Graphviz."""
         return as_dot(self._shown())
 
-    def plot(self, X: Any = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
+    def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
         """The tree as a picture with class bars; with rows, the way of one of them is highlighted."""
         return TreePicture(self._shown(), max_depth=max_depth) if X is None else self.explain(X).plot(row, max_depth)
 
@@ -253,7 +287,18 @@ class TreeClassifier(Classifier):
 
     def _plan(self) -> Plan:
         """The parameters that growing needs, checked."""
-        return checked_plan(self)
+        check_settings(self)
+        return Plan(
+            measure=self.measure,
+            min_cases=float(self.min_cases),
+            max_depth=None if self.max_depth is None else int(self.max_depth),
+            missing=cast(Missing, self.missing),
+            subsets=bool(self.subsets),
+            binary=bool(self.binary),
+            binned=bool(self.binned),
+            collapse=bool(self.collapse),
+            restrained=bool(self.restrained),
+        )
 
     def _word_selection(self, table: Table, labels: Labels, weights: Array | None) -> WordSelection | None:
         """How the words of a text column are chosen, if they may be tested at all."""
@@ -274,7 +319,7 @@ class TreeClassifier(Classifier):
         refuse_heavy(weighed)
         return weighed
 
-    def _class_factors(self, classes: NDArray[Any], weights: Array) -> Array:
+    def _class_factors(self, classes: AnyArray, weights: Array) -> Array:
         """By what the weights of each class are multiplied so that the classes have the shares of the priors."""
         if self.priors is None:
             return np.ones(len(classes))
@@ -302,22 +347,18 @@ class TreeClassifier(Classifier):
         kept = learned_places(codes)
         return TrainingData.read(table, data.features, data.classes, codes, None).take(kept)
 
-    def _known_labels(self, X: Any, y: Any) -> Int32:
-        """Places of labels among the classes; −1 for classes that were never learned."""
-        return places_among(labels_of(y, as_table(X)), self.classes_)
-
     def _remember(self, tree: Tree) -> Self:
         self.tree_, self.classes_ = tree, tree.classes
         return self
 
-    def _rows(self, X: Any) -> Rows:
-        table = self._read(X)
+    def _rows(self, X: RowsLike) -> Rows:
+        table = self._read(X)  # says first that nothing has been learned yet
         return Rows.of(self.tree_, table, self.n_jobs)
 
     def _shares(self) -> Array:
         return self.tree_.probabilities(float(self.smoothing))
 
-    def _cheapest(self, scores: Scores) -> NDArray[Any]:
+    def _cheapest(self, scores: Scores) -> AnyArray:
         bound = LossMatrix.of(as_loss(self.loss), self.classes_, scores.n_rows)
         return bound.labelled(bound.choose(scores, with_risk=False).best, None)
 
@@ -333,7 +374,7 @@ class TreeClassifier(Classifier):
     def _rows_learned(self) -> int:
         return self.n_rows_
 
-    def _write_learned(self, writer: Writer) -> Any:
+    def _write_learned(self, writer: Writer) -> object:
         return {"rows": self.n_rows_, "tree": write_tree(self.tree_, writer)}
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
@@ -356,7 +397,3 @@ class TreeClassifier(Classifier):
             raise DataError("its tree tests columns that are not in its schema")
         if words and max(words.values()) > (self.text_tokens or 0):
             raise DataError("its tree asks for more words than it may")
-
-
-GIVEN_APART = "rows that were given apart"
-"""What a file says of a pruning set, which it does not keep."""

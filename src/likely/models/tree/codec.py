@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray
 from likely.errors import ModelFileError
 from likely.models.tree.data import word_feature
 from likely.models.tree.tree import LEAF, Feature, Surrogates, Tree
@@ -18,12 +16,12 @@ FLAT = ("column", "threshold", "first_child", "n_children", "values", "majority_
 STAND_INS = ("column", "threshold", "low", "high", "values")
 
 
-def write_tree(tree: Tree, writer: Writer) -> Any:
+def write_tree(tree: Tree, writer: Writer) -> object:
     """Features in the document, nodes in arrays."""
     return write(tree, writer)
 
 
-def read_tree(data: Any, reader: Reader, classes: NDArray[Any]) -> Tree:
+def read_tree(data: object, reader: Reader, classes: AnyArray) -> Tree:
     """The tree that `write_tree` wrote: every node has one parent, every place that it names exists."""
     return read(Tree, data, reader, classes=classes)
 
@@ -43,10 +41,12 @@ def _check_tree(tree: Tree, context: Context) -> None:
     expect("class counts", tree.counts, None, len(tree.classes), least=0.0, most=HEAVIEST_COUNT)
     if not n or not len(tree.classes) or not np.isfinite(tree.counts.sum()):
         raise ModelFileError("its tree has no nodes, or more cases than can be counted")
-    for name in FLAT:
-        expect("nodes", getattr(tree, name), n)
-    for name in STAND_INS:
-        expect("stand-ins", getattr(own, name), len(own.column))
+    for of_nodes in (
+        tree.column, tree.threshold, tree.first_child, tree.n_children, tree.values, tree.majority_branch
+    ):  # fmt: skip
+        expect("nodes", of_nodes, n)
+    for of_stand_ins in (own.column, own.threshold, own.low, own.high, own.values):
+        expect("stand-ins", of_stand_ins, len(own.column))
     expect("stand-ins", own.starts, n + 1)
     expect("branches", tree.branches, None)
     _check_shape(tree)

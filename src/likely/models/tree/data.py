@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
 
+import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32
-from likely.engines.memory import USUAL_RECIPE
+from likely.arrays import AnyArray, Array, Int32, UInt8
+from likely.engines.memory import USUAL_TOKENIZER
 from likely.errors import DataError, SchemaError, in_column, say_kind
 from likely.evaluation.folds import shuffled_by_class
 from likely.models.tree.tree import Feature
 from likely.stats import TokenCounts
+from likely.stats.binning import equal_frequency_edges
 from likely.table import GAP, Table, index_levels
 from likely.table.cells import CategoryCells, Cells, used
 from likely.table.levels import in_order
@@ -101,13 +101,13 @@ class TrainingData:
 
     features: tuple[Feature, ...]
     columns: tuple[ColumnValues, ...]
-    classes: NDArray[Any]
+    classes: AnyArray
     labels: Int32
     weights: Array | None
 
     @classmethod
     def read(
-        cls, table: Table, features: tuple[Feature, ...], classes: NDArray[Any], labels: Int32, weights: Array | None
+        cls, table: Table, features: tuple[Feature, ...], classes: AnyArray, labels: Int32, weights: Array | None
     ) -> TrainingData:
         """The columns of a table, without the rows that weigh nothing."""
         asked = with_word_tests(table, features)
@@ -118,7 +118,7 @@ class TrainingData:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def take(self, rows: NDArray[Any]) -> TrainingData:
+    def take(self, rows: AnyArray) -> TrainingData:
         """Some rows, by number or by a mask."""
         weights = None if self.weights is None else self.weights[rows]
         columns = tuple(column[rows] for column in self.columns)
@@ -161,7 +161,7 @@ def informative_words(
     """The words of a text column whose presence tells most about the class, by information gain, best first."""
     texts = table.strings(column)
     known = texts.is_valid().to_numpy() if texts.null_count else None
-    seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_RECIPE, known, n_jobs)
+    seen = TokenCounts.observe(texts, labels, weights, n_classes, USUAL_TOKENIZER, known, n_jobs)
     gains = np.round(seen.information_by_word(), DIGITS)
     best = np.argsort(-gains, kind="stable")[:most]
     return seen.words.take(best[gains[best] > 0.0].astype(np.int32)).to_list()
@@ -195,7 +195,7 @@ def _read(answers: Callable[[str], list[Int32]], column: str, place: int) -> Cel
 def _answers(table: Table, column: str, words: list[str], n_jobs: int | None) -> list[Int32]:
     """For each word, 1 where the text holds it, 0 where it does not, −1 where there is no text."""
     texts = table.strings(column)
-    found = count_rows(texts, USUAL_RECIPE, words=Words.of(words), n_jobs=n_jobs).to_csr().tocsc()
+    found = count_rows(texts, USUAL_TOKENIZER, words=Words.of(words), n_jobs=n_jobs).to_csr().tocsc()
     without = np.zeros(table.n_rows, dtype=np.int32)
     if texts.null_count:
         without[~texts.is_valid().to_numpy()] = GAP
@@ -205,3 +205,43 @@ def _answers(table: Table, column: str, words: list[str], n_jobs: int | None) ->
         own[found.indices[found.indptr[place] : found.indptr[place + 1]]] = 1
         answers.append(own)
     return answers
+
+
+# Numbers in bins of about equal size.
+
+MOST_BINS = 255
+
+GAP_BIN = 255
+"""The bin of a gap."""
+
+MOST_SAMPLED = 1 << 15
+"""Rows from which edges are settled: enough to place a quantile within a fraction of a bin."""
+
+
+def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
+    """Edges between bins: between all values if they are few, else at quantiles, always half way between two values."""
+    if len(numbers) > MOST_SAMPLED:
+        numbers = numbers[:: -(-len(numbers) // MOST_SAMPLED)]
+    return equal_frequency_edges(numbers, most_bins)
+
+
+@numba.njit(nogil=True, cache=True)
+def bin_numbers(numbers: Array, edges: Array) -> UInt8:
+    """The bin of every number: how many edges are not above it; a gap is 255.
+
+    Eight steps for every number, without a branch that the processor would have to guess.
+    """
+    out, padded = np.empty(len(numbers), dtype=np.uint8), np.full(256, np.inf)
+    padded[: len(edges)] = edges
+    for i in range(len(numbers)):
+        x, at = numbers[i], 0
+        at += 128 * (padded[at + 127] <= x)
+        at += 64 * (padded[at + 63] <= x)
+        at += 32 * (padded[at + 31] <= x)
+        at += 16 * (padded[at + 15] <= x)
+        at += 8 * (padded[at + 7] <= x)
+        at += 4 * (padded[at + 3] <= x)
+        at += 2 * (padded[at + 1] <= x)
+        at += 1 * (padded[at] <= x)
+        out[i] = GAP_BIN if np.isnan(x) else at
+    return out

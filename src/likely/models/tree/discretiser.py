@@ -6,16 +6,15 @@ from itertools import pairwise
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array, Int32
+from likely.arrays import AnyArray, Array, ColumnLike, Int32, TableLike
 from likely.errors import DataError, SettingsError
 from likely.models.tree.data import TrainingData, read_numbers
 from likely.models.tree.fit import Plan
-from likely.models.tree.pruning import Pruning, grow_and_prune
+from likely.models.tree.prune import Pruning, grow_and_prune
 from likely.models.tree.tree import Feature, number
 from likely.stats.binning import equal_frequency_edges, interval_of
 from likely.table import Labels, Table, as_table, labels_of
@@ -55,7 +54,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         measure: str = "information_gain",
         min_cases: float = 2,
         max_depth: int | None = None,
-        prune: Any = ("confidence", 0.8),
+        prune: object = ("confidence", 0.8),
         encode: str = "interval",
         schema: Any = None,
         random_state: int = 0,
@@ -76,7 +75,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return {name: interval_names(edges) for name, edges in self.edges_.items()}
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ColumnLike | str | None = None, sample_weight: ColumnLike | None = None) -> Self:
         """Settle the cuts; trees need the classes `y`, which may also name a column of the table."""
         self._check()
         table = as_table(X, allow_empty=False)
@@ -93,11 +92,11 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         self.schema_, self.n_features_in_ = schema, len(schema)
         if table.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        else:
+            self.__dict__.pop("feature_names_in_", None)
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: TableLike) -> AnyArray:
         """One column for each that came in: intervals for numbers, other cells as they are."""
         check_is_fitted(self)
         table = self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
@@ -108,12 +107,12 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
             out[:, place] = self._column(table, name)
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> AnyArray:
         """The names of the columns, which stay as they are."""
         check_is_fitted(self)
         return np.array(self.schema_.names, dtype=object)
 
-    def _column(self, table: Table, name: str) -> NDArray[Any]:
+    def _column(self, table: Table, name: str) -> AnyArray:
         if name not in self.edges_:
             codes = table.codes(name)
             return np.array([*codes.levels, None], dtype=object)[codes.codes]
@@ -134,7 +133,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         classes = labels.codes[rows], len(labels.classes)
         return tree_edges(numbers, *classes, weights, plan, Pruning.read(self.prune), self.random_state)
 
-    def _labels(self, table: Table, y: Any) -> Labels | None:
+    def _labels(self, table: Table, y: ColumnLike | str | None) -> Labels | None:
         if self.method != "tree":
             return None
         if y is None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import Array, Int32
 from likely.errors import SettingsError
 from likely.markup import tag
 from likely.models.tree.plot import TreePicture
@@ -123,7 +122,7 @@ class Paths:
                 lines.append((visit.depth, f"{column} is not known: {test}, {why}"))
         return lines
 
-    def _test(self, visit: Visit) -> tuple[str, Any, str]:
+    def _test(self, visit: Visit) -> tuple[str, Hashable, str]:
         if visit.how == "leaf":
             return "", None, ""
         name = self.tree.features[self.tree.column[visit.node]].name
@@ -136,7 +135,7 @@ class Paths:
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
 
 
-def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Sequence[Visit]:
+def _walk(tree: Tree, numbers: Array, codes: Int32, i: int) -> Sequence[Visit]:
     flat, found = flatten(tree), []
     pending = [(0, 1.0, 0)]
     while pending:
@@ -144,14 +143,11 @@ def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Seque
         if tree.is_leaf[node]:
             found.append(Visit(node, weight, depth, None, "leaf"))
             continue
-        branch, how, value = (
-            int(branch_at(flat, node, numbers, codes, i)),
-            "known",
-            _value(tree, node, numbers, codes, i),
-        )
+        value, how = _value(tree, int(tree.column[node]), numbers, codes, i), "known"
+        branch = int(branch_at(flat, node, numbers, codes, i))
         if branch < 0 and tree.missing == "surrogates":
-            branch = int(surrogate_branch(flat, node, numbers, codes, i))
-            how = "surrogate" if _knows_surrogate(tree, node, numbers, codes, i) else "majority"
+            branch, by_surrogate = surrogate_branch(flat, node, numbers, codes, i)
+            how = "surrogate" if by_surrogate else "majority"
         children = list(tree.children(node))
         if branch >= 0:
             found.append(Visit(node, weight, depth, value, how, branch))  # type: ignore[arg-type]
@@ -164,24 +160,10 @@ def _walk(tree: Tree, numbers: Array, codes: NDArray[np.int32], i: int) -> Seque
     return found
 
 
-def _value(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> Hashable:
-    column = int(tree.column[node])
-    slot = sum(f.is_numeric == tree.features[column].is_numeric for f in tree.features[:column])
+def _value(tree: Tree, column: int, numbers: Array, codes: Int32, i: int) -> Hashable:
+    """What a row holds in a column, None for a gap."""
     levels = tree.features[column].levels
+    slot = sum(feature.is_numeric == (levels is None) for feature in tree.features[:column])
     if levels is None:
         return None if np.isnan(numbers[i, slot]) else float(numbers[i, slot])
     return None if codes[i, slot] < 0 else levels[codes[i, slot]]
-
-
-def _knows_surrogate(tree: Tree, node: int, numbers: Array, codes: NDArray[np.int32], i: int) -> bool:
-    """Whether any surrogate of a node can tell the branch of a row."""
-    own = tree.surrogates
-    for k in range(own.starts[node], own.starts[node + 1]):
-        feature = tree.features[own.column[k]]
-        slot = sum(f.is_numeric == feature.is_numeric for f in tree.features[: own.column[k]])
-        if feature.levels is None:
-            if not np.isnan(numbers[i, slot]):
-                return True
-        elif codes[i, slot] >= 0 and tree.branches[own.values[k] + codes[i, slot]] >= 0:
-            return True
-    return False

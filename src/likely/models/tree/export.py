@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from likely.markup import Markup, joined, tag
 from likely.models.tree.plot import TreePicture
@@ -49,7 +48,7 @@ class Rule:
     """If all conditions hold, then this class; of so many cases, with this confidence (its smoothed share)."""
 
     conditions: tuple[str, ...]
-    then: Any
+    then: Hashable
     cases: float
     confidence: float
 
@@ -84,7 +83,7 @@ def _paths(tree: Tree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 
 def _joined(tree: Tree, path: list[tuple[int, int]]) -> tuple[str, ...]:
     """Conditions in the order of first use; of the cuts of a column the tightest two."""
-    said: dict[Any, str] = {}
+    said: dict[int | tuple[int, int], str] = {}
     low: dict[int, float] = {}
     high: dict[int, float] = {}
     for node, branch in path:
@@ -121,15 +120,19 @@ def as_json(tree: Tree, indent: int | None = None) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
-def _column(feature: Feature) -> dict[str, Any]:
+def _column(feature: Feature) -> dict[str, object]:
     if feature.levels is None:
         return {"name": feature.name, "kind": "numeric"}
-    found = {"name": feature.name, "kind": "nominal", "values": [_plain(value) for value in feature.levels]}
+    found: dict[str, object] = {
+        "name": feature.name,
+        "kind": "nominal",
+        "values": [_plain(value) for value in feature.levels],
+    }
     return found if feature.word is None else found | {"text": feature.column, "word": feature.word[1]}
 
 
-def _json_node(tree: Tree, node: int) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _json_node(tree: Tree, node: int) -> dict[str, object]:
+    found: dict[str, object] = {
         "node": node,
         "class": _plain(tree.classes.tolist()[tree.majority[node]]),
         "counts": tree.counts[node].tolist(),
@@ -148,7 +151,7 @@ def _json_node(tree: Tree, node: int) -> dict[str, Any]:
     return found | ({"stand_ins": stand_ins} if stand_ins else {})
 
 
-def _stand_in(tree: Tree, k: int) -> dict[str, Any]:
+def _stand_in(tree: Tree, k: int) -> dict[str, object]:
     own, feature = tree.surrogates, tree.features[tree.surrogates.column[k]]
     if feature.levels is None:
         sides = {"below": int(own.low[k]), "from": int(own.high[k])}
@@ -157,7 +160,7 @@ def _stand_in(tree: Tree, k: int) -> dict[str, Any]:
     return {"column": feature.name, "branches": branches.tolist()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value if value is None or type(value) in (bool, int, str) else str(value)
 
 

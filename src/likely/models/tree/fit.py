@@ -9,21 +9,20 @@ import numpy as np
 
 from likely.errors import SettingsError, say_kind
 from likely.measures import measure_named
-from likely.models.tree.binned_column import BinnedColumn, quantile_edges
-from likely.models.tree.columns import Cases, SearchColumn, SplitCriterion
-from likely.models.tree.data import TrainingData
+from likely.models.tree.data import TrainingData, quantile_edges
 from likely.models.tree.grow import Limits, TreeGrower
+from likely.models.tree.level import SplitCriterion, TreeWorkers
 from likely.models.tree.nominal_column import EVERY, GROUPS, ONE, NominalColumn
-from likely.models.tree.partition import TreeWorkers
-from likely.models.tree.sorted_column import SortedColumn
-from likely.models.tree.split_measures import IDS, logarithms
+from likely.models.tree.numeric_column import BinnedColumn, SortedColumn
+from likely.models.tree.split_measures import IDS, WITHOUT_LOGARITHMS, logarithms
 from likely.models.tree.subtrees import collapse_tree
 from likely.models.tree.tree import Feature, Missing, Tree
 
 MOST_GROUPED = 256
 """Values of a column that are merged greedily; every step looks at all pairs."""
 
-MOST_LOGARITHMS = 1 << 21
+MOST_LOGARITHMS = 1 << 24
+"""Above, logarithms are computed when they are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Plan:
     collapse: bool = True
     restrained: bool = False
 
-    def criterion(self, total: float) -> SplitCriterion:
+    def criterion(self, n_rows: int) -> SplitCriterion:
         """The plan as the search for tests needs it."""
         measure_named(self.measure)
         if self.subsets and self.binary:
@@ -48,8 +47,9 @@ class Plan:
         if self.restrained and self.measure != "gain_ratio":
             raise SettingsError(f"restrained=True is for measure='gain_ratio'; {self.measure!r} has no use for it.")
         mode = GROUPS if self.subsets else ONE if self.binary else EVERY
-        logs = logarithms(int(min(total, MOST_LOGARITHMS)))
-        return SplitCriterion(IDS[self.measure], logs, float(self.min_cases), mode, self.restrained)
+        measure = IDS[self.measure]
+        logs = None if measure in WITHOUT_LOGARITHMS else logarithms(min(n_rows, MOST_LOGARITHMS))
+        return SplitCriterion(measure, logs, float(self.min_cases), mode, self.restrained)
 
     @property
     def limits(self) -> Limits:
@@ -59,23 +59,25 @@ class Plan:
 
 def fit_tree(plan: Plan, data: TrainingData, n_jobs: int | None = None) -> Tree:
     """Grow a tree."""
-    criterion, features = plan.criterion(float(len(data))), data.features
-    refuse_many_groups(plan, features)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    unit = data.weights is None or bool((weights == 1.0).all())
-    cases = Cases(np.arange(len(data), dtype=np.int32), data.labels, weights, unit)
+    criterion, weights = plan.criterion(len(data)), data.weights
+    refuse_many_groups(plan, data.features)
+    if weights is not None and bool((weights == 1.0).all()):
+        weights = None
+    if weights is None and len(data) > MOST_LOGARITHMS:  # whole numbers of cases are looked up
+        weights = np.ones(len(data))
 
-    def prepare(place: int) -> SearchColumn:
-        column, levels = data.columns[place], features[place].levels
-        if levels is not None:
-            return NominalColumn(place, column.astype(np.int32, copy=False), len(levels))
+    def prepare(place: int) -> tuple[Feature, SortedColumn | BinnedColumn | NominalColumn]:
+        feature, column = data.features[place], data.columns[place]
+        if feature.levels is not None:
+            return feature, NominalColumn(place, column.astype(np.int32, copy=False), len(feature.levels))
         numbers = column.astype(np.float64, copy=False)
-        return BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
+        known = BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
+        return replace(feature, cuts=known.n_cuts), known
 
     with TreeWorkers(n_jobs) as workers:
-        searched = list(workers.each(prepare, range(len(features)), len(data)))
-        known = tuple(_with_cuts(feature, column) for feature, column in zip(features, searched, strict=True))
-        tree = TreeGrower(data.classes, known, searched, criterion, plan.limits, workers).grow(cases)
+        prepared = workers.each(prepare, range(len(data.features)), len(data))
+        features, columns = tuple(feature for feature, _ in prepared), [column for _, column in prepared]
+        tree = TreeGrower(data.classes, features, columns, criterion, plan.limits, workers).grow(data.labels, weights)
     return collapse_tree(tree) if plan.collapse else tree
 
 
@@ -89,9 +91,3 @@ def refuse_many_groups(plan: Plan, features: Sequence[Feature]) -> None:
                 say_kind(feature.name, "ignored"),
                 ").",
             )
-
-
-def _with_cuts(feature: Feature, column: SearchColumn) -> Feature:
-    if isinstance(column, SortedColumn):
-        return replace(feature, cuts=max(len(column.values) - 1, 0))
-    return replace(feature, cuts=len(column.edges)) if isinstance(column, BinnedColumn) else feature

@@ -7,29 +7,37 @@ stays a leaf if its cases are of one class, if no split tells anything, or if no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Index, Int32, Int64
-from likely.models.tree.binned_column import BinnedColumn, entropy_tables_of
-from likely.models.tree.columns import Cases, Level, Moves, SearchColumn, SplitCriterion, Splits
-from likely.models.tree.partition import LevelPartition, TreeWorkers, partition_cases, partition_fractional_cases
-from likely.models.tree.sorted_column import SortedColumn
-from likely.models.tree.split_measures import (
-    GAIN,
-    WITHOUT_LOGARITHMS,
-    ZERO_WEIGHT,
-    above_average_ratios,
-    choose_columns,
+from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64, UInt8
+from likely.models.tree.level import (
+    Level,
+    LevelPartition,
+    Moves,
+    SearchColumn,
+    SplitCriterion,
+    Splits,
+    SurrogateSplit,
+    TreeWorkers,
 )
-from likely.models.tree.surrogates import LevelSurrogates, find_surrogates
+from likely.models.tree.split_measures import GAIN, ZERO_WEIGHT, above_average_ratios, choose_columns
 from likely.models.tree.tree import LEAF, Feature, Missing, Surrogates, Tree
 
-NO_SHARES = np.empty(0)
+MAX_SURROGATES = 5
+
+NODE = np.dtype(
+    [
+        ("column", np.int32),
+        ("threshold", np.float64),
+        ("first_child", np.int32),
+        ("n_children", np.int32),
+        ("values", np.int64),
+        ("majority_branch", np.int32),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,7 @@ class Limits:
     missing: Missing = "weights"
     reuse_nominal: bool = False
 
-    def leave_open(self, counts: Array, depth: int) -> NDArray[np.bool_]:
+    def leave_open(self, counts: Array, depth: int) -> Flags:
         """Which nodes may be split: not too deep, enough cases, and of more than one class."""
         sizes = counts.sum(axis=1)
         mixed = sizes - counts.max(axis=1) > ZERO_WEIGHT
@@ -54,7 +62,7 @@ class Limits:
 class TreeGrower:
     """A tree that is being grown."""
 
-    classes: NDArray[Any]
+    classes: AnyArray
     features: tuple[Feature, ...]
     columns: Sequence[SearchColumn]
     criterion: SplitCriterion
@@ -64,201 +72,165 @@ class TreeGrower:
     moves: Moves | None = None
     depth: int = 0
 
-    def grow(self, cases: Cases) -> Tree:
-        """Level by level, until nothing is left to split."""
-        n_classes = len(self.classes)
-        counts = np.asarray(np.bincount(cases.labels, cases.weights, n_classes)[None, :], dtype=np.float64)
+    def grow(self, labels: Int32, weights: Array | None) -> Tree:
+        """Level by level, until nothing is left to split; weights are None where all are 1."""
+        counts = np.bincount(labels, weights, len(self.classes)).astype(np.float64)[None, :]
         self.nodes = NodeList(counts)
+        rows, starts = np.arange(len(labels), dtype=np.int32), np.array([0, len(labels)])
         used = np.zeros((1, len(self.features)), dtype=np.uint8)
-        members = np.arange(len(cases.rows), dtype=np.int64)
-        starts = np.array([0, len(members)])
-        level = Level(cases, members, starts, counts, counts.sum(axis=1), used, cases.labels)
-        ids = np.array([0])
+        level: Level | None = Level(rows, labels, weights, starts, counts, counts.sum(axis=1), used)
         if not self.limits.leave_open(counts, 0)[0]:
-            level, ids = self._nothing(level), ids[:0]
-        while len(level):
+            level = None
+        ids = np.array([0])
+        while level is not None:
             level, ids = self._next(level, ids)
             self.depth += 1
         return self.nodes.tree(self.classes, self.features, self.limits.missing)
 
-    def _next(self, level: Level, ids: Int64) -> tuple[Level, Int64]:
-        n_cases, winners = len(level.members), self._winners(level)
-        branches = np.full(len(level.cases.rows), -1, dtype=np.int32)
-        n_branches = np.zeros(len(level), dtype=np.int32)
+    def _next(self, level: Level, ids: Int64) -> tuple[Level | None, Int64]:
+        """Split the nodes of a level; the nodes of the next one that may be split, if there are any."""
+        winners = self._winners(level)
+        branches, n_branches = np.full(level.n_cases, -1, dtype=np.int32), np.zeros(len(level), dtype=np.int32)
 
-        def split(position: int) -> tuple[SearchColumn, Int64, Splits]:
+        def split(position: int) -> NodeSplits:
             column, chosen = self.columns[position], np.flatnonzero(winners == position)
-            return column, chosen, column.split(level, self.criterion, chosen, branches)
+            return column.place, chosen, column.split(level, self.criterion, chosen, branches)
 
-        splits = list(self.workers.each(split, np.unique(winners[winners >= 0]).tolist(), n_cases))
+        splits = self.workers.each(split, np.unique(winners[winners >= 0]).tolist(), level.n_cases)
         if not splits:
-            return self._nothing(level), ids[:0]
+            return None, ids
         for _, chosen, found in splits:
             n_branches[chosen] = found.n_branches
         partition = LevelPartition.of(n_branches, branches)
         counts, majority, surrogates, shares = self._count_children(level, winners, partition)
-        kids = self.nodes.add(ids, splits, partition.first_child, n_branches, majority, counts, surrogates)
+        kids = self.nodes.add(ids, splits, partition, majority, counts, surrogates)
         open_ = self.limits.leave_open(counts, self.depth + 1)
         if not open_.any():
-            return self._nothing(level), ids[:0]
-        by_case = any(isinstance(column, SortedColumn) for column in self.columns)
-        next_level = (
-            partition_fractional_cases(level, partition, open_, shares)
-            if len(shares)
-            else partition_cases(level, partition, open_, by_case, self.workers)
-        )
-        self.moves = next_level.moves
-        used, counts = self._used(level, splits, n_branches)[open_], counts[open_]
-        rest = (counts, counts.sum(axis=1), used, next_level.labels)
-        return Level(next_level.cases, next_level.members, next_level.moves.starts, *rest), kids[open_]
+            return None, ids
+        used = used_below(level.used, splits, partition, self.limits)
+        following, self.moves = partition.next_level(level, open_, counts, used, shares, self.workers)
+        return following, kids[open_]
 
     def _winners(self, level: Level) -> Index:
         """The place of the column that each node splits, −1 for none."""
-        scores: Iterable[Array]
-        level = self._with_entropy_tables(level)
-        if self.criterion.restrained and self.columns:
-            scores = self._restrained(level)
-        else:
-            scores = self.workers.each(
-                lambda column: self._moved(column).score_splits(level, self.criterion), self.columns, len(level.members)
-            )
-        return best_columns(scores, len(level))
 
-    def _moved(self, column: SearchColumn) -> SearchColumn:
-        """A column on the level that is grown: it goes there when it is asked, while it is at hand anyway."""
-        if self.moves is not None:
-            column.move(self.moves)
-        return column
+        def judge(column: SearchColumn) -> tuple[Array, Array]:
+            if self.moves is not None:  # a column goes to a level when it is asked, while it is at hand anyway
+                column.move(self.moves)
+            return judged(column, level, self.criterion)
 
-    def _restrained(self, level: Level) -> Array:
-        by_gain = replace(self.criterion, measure=GAIN)
-
-        def both(column: SearchColumn) -> tuple[Array, Array]:
-            gains = self._moved(column).score_splits(level, by_gain)
-            return gains, column.ratios(level, self.criterion, gains)
-
-        scores = list(self.workers.each(both, self.columns, len(level.members)))
-        return above_average_ratios(
-            np.array([gains for gains, _ in scores]), np.array([ratios for _, ratios in scores])
-        )
-
-    def _with_entropy_tables(self, level: Level) -> Level:
-        """What columns in bins need to know of the nodes, made once for all of them."""
-        if not level.has_unit_weights(self.criterion) or self.criterion.measure in WITHOUT_LOGARITHMS:
-            return level
-        if not any(isinstance(column, BinnedColumn) for column in self.columns):
-            return level
-        return replace(level, entropy_tables=entropy_tables_of(level.counts, self.criterion.logs))
+        return best_columns(self.workers.each(judge, self.columns, level.n_cases), len(level), self.criterion)
 
     def _count_children(
         self, level: Level, winners: Index, partition: LevelPartition
-    ) -> tuple[Array, Int32, LevelSurrogates | None, Array]:
+    ) -> tuple[Array, Int32, list[SurrogateSplit], Array | None]:
         """Class weights of the children, majority branches, surrogates, and each child's share of gaps, if any."""
         counts, gaps, n_gaps = partition.child_counts(level, self.workers)
-        known, parents = counts.sum(axis=1), partition.parents
+        known = counts.sum(axis=1)
         majority = partition.majority_branches(known)
         if self.limits.missing == "weights":
             if not n_gaps:
-                return counts, majority, None, NO_SHARES
-            shares = known / np.bincount(parents, known, len(level))[parents]
-            return counts + gaps[parents] * shares[:, None], majority, None, shares
-        found = find_surrogates(
-            self.columns, level, winners, partition.of_case, partition.n_branches, majority, self.workers
-        )
+                return counts, majority, [], None
+            shares = partition.shares(known)
+            return counts + gaps[partition.parents] * shares[:, None], majority, [], shares
+        found = find_surrogates(self.columns, level, winners, partition, majority, self.workers)
         if n_gaps:
-            found.assign_branches(self.columns, level, partition.of_case, partition.n_branches, majority)
+            follow_surrogates(found, self.columns, level, partition, majority)
             counts, _, _ = partition.child_counts(level, self.workers)
-        return counts, majority, found, NO_SHARES
-
-    def _used(
-        self, level: Level, splits: list[tuple[SearchColumn, Int64, Splits]], n_branches: Int32
-    ) -> NDArray[np.uint8]:
-        """Nominal columns that may not be tested any more below each child."""
-        used = level.used.copy()
-        for column, chosen, found in splits:
-            if found.maps is not None and not self.limits.reuse_nominal:
-                used[chosen, column.place] = 1
-        return np.repeat(used, n_branches, axis=0)
-
-    def _nothing(self, level: Level) -> Level:
-        none = np.empty(0, dtype=np.int64)
-        rest = (level.counts[:0], level.sizes[:0], level.used[:0], level.labels[:0])
-        return Level(level.cases, none, np.zeros(1, dtype=np.int64), *rest)
+        return counts, majority, found, None
 
 
-def best_columns(scores: Iterable[Array], n_nodes: int) -> Index:
+NodeSplits = tuple[int, Int64, Splits]
+"""The place of a feature, the nodes of a level that test it, and their tests."""
+
+
+def judged(column: SearchColumn, level: Level, criterion: SplitCriterion) -> tuple[Array, Array]:
+    """The values of a column's best splits; with a restrained gain ratio, of those with most gain, and their gains."""
+    if not criterion.restrained:
+        scores = column.score_splits(level, criterion)
+        return scores, scores
+    gains = column.score_splits(level, replace(criterion, measure=GAIN))
+    return column.ratios(level, criterion, gains), gains
+
+
+def best_columns(found: Sequence[tuple[Array, Array]], n_nodes: int, criterion: SplitCriterion) -> Index:
     """The column with the best value in each node, the first of equals; −1 where none tells anything."""
-    winners, values = np.full(n_nodes, -1), list(scores)
-    if values:
-        choose_columns(np.array(values), winners)
+    winners = np.full(n_nodes, -1)
+    if found:
+        values = np.array([scores for scores, _ in found])
+        if criterion.restrained:
+            values = above_average_ratios(np.array([gains for _, gains in found]), values)
+        choose_columns(values, winners)
     return winners
+
+
+def used_below(used: UInt8, splits: Sequence[NodeSplits], partition: LevelPartition, limits: Limits) -> UInt8:
+    """Nominal columns that may not be tested any more below each child."""
+    used = used.copy()
+    for place, chosen, found in splits:
+        if found.maps is not None and not limits.reuse_nominal:
+            used[chosen, place] = 1
+    return np.repeat(used, partition.n_branches, axis=0)
 
 
 class NodeList:
     """Arrays of nodes that grow; nodes of a level stand side by side, in the order of their parents."""
 
     def __init__(self, root: Array) -> None:
-        self.n = 1
-        self.counts = [root]
-        self.column: list[Int32] = [_leaves(1)]
-        self.threshold: list[Array] = [np.zeros(1)]
-        self.first_child: list[Int32] = [np.zeros(1, dtype=np.int32)]
-        self.n_children: list[Int32] = [np.zeros(1, dtype=np.int32)]
-        self.values: list[Int64] = [_nowhere(1)]
-        self.majority_branch: list[Int32] = [_leaves(1)]
+        self.n = 0
+        self.counts: list[Array] = []
+        self.levels: list[AnyArray] = []
         self.branches: list[Int32] = []
         self.n_branches = 0
         self.surrogates: list[tuple[int, int, float, int, int, int]] = []
-        self._first = [0]
-
-    def __len__(self) -> int:
-        return self.n
+        self._grow(root)
 
     def add(
-        self, ids: Int64, splits: list[tuple[SearchColumn, Int64, Splits]], first_child: Int64, n_branches: Int32,
-        majority: Int32, counts: Array, surrogates: LevelSurrogates | None,
-    ) -> Int64:  # fmt: skip
+        self,
+        ids: Int64,
+        splits: Sequence[NodeSplits],
+        partition: LevelPartition,
+        majority: Int32,
+        counts: Array,
+        surrogates: Sequence[SurrogateSplit] = (),
+    ) -> Int64:
         """Write the splits of a level into its nodes and put its children behind all nodes; their numbers."""
-        at = ids - self._first[-1]
-        for column, chosen, found in splits:
-            self.column[-1][at[chosen]] = column.place
+        level = self.levels[-1]
+        at = ids - (self.n - len(level))
+        for place, chosen, found in splits:
+            level["column"][at[chosen]] = place
             if found.thresholds is not None:
-                self.threshold[-1][at[chosen]] = found.thresholds
+                level["threshold"][at[chosen]] = found.thresholds
             if found.maps is not None:
-                self.values[-1][at[chosen]] = self._keep(found.maps)
-        inner = n_branches > 0
-        self.first_child[-1][at[inner]] = first_child[inner] + self.n
-        self.n_children[-1][at[inner]] = n_branches[inner]
-        self.majority_branch[-1][at[inner]] = majority[inner]
-        if surrogates is not None:
-            for test in surrogates.splits:
-                start = -1 if test.branches is None else int(self._keep(test.branches[None, :])[0])
-                node = int(ids[test.node])
-                self.surrogates.append((node, test.column, test.threshold, test.low, test.high, start))
+                level["values"][at[chosen]] = self._keep(found.maps)
+        inner = partition.n_branches > 0
+        level["first_child"][at[inner]] = partition.first_child[inner] + self.n
+        level["n_children"][at[inner]] = partition.n_branches[inner]
+        level["majority_branch"][at[inner]] = majority[inner]
+        for test in surrogates:
+            start = int(self._keep(test.branches[None, :])[0]) if len(test.branches) else -1
+            self.surrogates.append((int(ids[test.node]), test.column, test.threshold, test.low, test.high, start))
         return self._grow(counts)
 
-    def tree(self, classes: NDArray[Any], features: tuple[Feature, ...], missing: Missing) -> Tree:
+    def tree(self, classes: AnyArray, features: tuple[Feature, ...], missing: Missing) -> Tree:
         """All nodes as one immutable tree."""
+        nodes = np.concatenate(self.levels)
         branches = np.concatenate(self.branches) if self.branches else np.empty(0, dtype=np.int32)
+        column, threshold, first_child, n_children, values, majority_branch = (
+            np.ascontiguousarray(nodes[name]) for name in NODE.names or ()
+        )
         return Tree(
-            classes, features, missing, np.concatenate(self.column), np.concatenate(self.threshold),
-            np.concatenate(self.first_child), np.concatenate(self.n_children), np.concatenate(self.values), branches,
-            np.concatenate(self.majority_branch), np.concatenate(self.counts), self._surrogates(),
+            classes, features, missing, column, threshold, first_child, n_children, values, branches, majority_branch,
+            np.concatenate(self.counts), self._surrogates(),
         )  # fmt: skip
 
     def _grow(self, counts: Array) -> Int64:
-        n = len(counts)
-        kids = np.arange(self.n, self.n + n)
-        self._first.append(self.n)
-        self.n += n
+        level = np.zeros(len(counts), dtype=NODE)
+        level["column"], level["values"], level["majority_branch"] = LEAF, -1, -1
+        self.levels.append(level)
         self.counts.append(counts)
-        self.column.append(_leaves(n))
-        self.threshold.append(np.zeros(n))
-        self.first_child.append(np.zeros(n, dtype=np.int32))
-        self.n_children.append(np.zeros(n, dtype=np.int32))
-        self.values.append(_nowhere(n))
-        self.majority_branch.append(_leaves(n))
-        return kids
+        self.n += len(counts)
+        return np.arange(self.n - len(counts), self.n)
 
     def _keep(self, maps: Int32) -> Int64:
         """Put the branches of values behind those that are there; where each line begins."""
@@ -277,9 +249,64 @@ class NodeList:
         return Surrogates(starts, as_ints[0], np.array(threshold), as_ints[1], as_ints[2], np.array(values, np.int64))
 
 
-def _leaves(n: int) -> Int32:
-    return np.full(n, LEAF, dtype=np.int32)
+# Surrogates take the place of a split whose column is not known, as in CART. A surrogate sends the cases that are known
+# to both columns to the branches of the split that it stands for; it is good if it sends more of them right than the
+# rule "follow the branch that most cases take" would. Up to five are kept, best first; where none of them knows its
+# column, the case follows most cases.
 
 
-def _nowhere(n: int) -> Int64:
-    return np.full(n, -1, dtype=np.int64)
+def find_surrogates(
+    columns: Sequence[SearchColumn],
+    level: Level,
+    winners: Index,
+    chosen: LevelPartition,
+    majority: Int32,
+    workers: TreeWorkers,
+) -> list[SurrogateSplit]:
+    """The best surrogates of every node that has a split, those of a node best first; its own column is none."""
+    found = workers.each(lambda column: column.score_surrogates(level, chosen, majority), columns, level.n_cases)
+    gains = np.column_stack([one.gains for one in found])
+    inner = np.flatnonzero(winners >= 0)
+    gains[inner, winners[inner]] = 0.0
+    best = {int(node): _best(gains[node]) for node in inner}
+    maps: list[dict[int, Int32]] = []
+    for position, column in enumerate(columns):
+        nodes = np.array([node for node, places in best.items() if position in places], dtype=np.int64)
+        lines = column.surrogate_value_branches(level, chosen, majority, nodes)
+        maps.append(dict(zip(nodes.tolist(), lines, strict=True)))
+    return [
+        SurrogateSplit(node, position, columns[position].place, *found[position].at(node), maps[position][node])
+        for node, places in best.items()
+        for position in places
+    ]
+
+
+def _best(gains: Array) -> list[int]:
+    """Up to five columns that tell most, the first of equals first."""
+    # Ten digits are compared, so that rounding decides nothing.
+    places = np.argsort(-np.round(gains / max(gains.max(), ZERO_WEIGHT), 10), kind="stable")[:MAX_SURROGATES]
+    return [int(place) for place in places if gains[place] > ZERO_WEIGHT]
+
+
+def follow_surrogates(
+    surrogates: Sequence[SurrogateSplit],
+    columns: Sequence[SearchColumn],
+    level: Level,
+    chosen: LevelPartition,
+    majority: Int32,
+) -> None:
+    """Give a branch to every case whose own column is a gap."""
+    by_node: dict[int, list[SurrogateSplit]] = {}
+    for split in surrogates:
+        by_node.setdefault(split.node, []).append(split)
+    branches = chosen.of_case
+    for node in np.flatnonzero(chosen.n_branches > 0):
+        first, last = level.starts[node], level.starts[node + 1]
+        open_ = first + np.flatnonzero(branches[first:last] < 0)
+        for split in by_node.get(int(node), []):
+            if not len(open_):
+                break
+            found = columns[split.position].follow_surrogate(level, open_, split)
+            branches[open_] = found
+            open_ = open_[found < 0]
+        branches[open_] = majority[node]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.arrays import Array, Int32, Int64
-from likely.models.tree.columns import LOWER, Level, Moves, SplitCriterion, Splits, SurrogateScores
+from likely.models.tree.level import (
+    Level,
+    LevelPartition,
+    Moves,
+    SplitCriterion,
+    Splits,
+    SurrogateScores,
+    SurrogateSplit,
+    rearrange,
+)
 from likely.models.tree.split_measures import (
     TIE,
     ZERO_WEIGHT,
@@ -28,67 +34,67 @@ NO_MAPS = np.empty((0, 0), dtype=np.int32)
 
 
 class NominalColumn:
-    """Codes of the values, −1 for a gap. With a branch for every value it is tested once on a path."""
+    """The code of the value of each case of a level, −1 for a gap.
+
+    With a branch for every value the column is tested once on a path.
+    """
 
     def __init__(self, place: int, codes: Int32, n_values: int) -> None:
         self.place, self.codes, self.n_values = place, codes, n_values
 
     def score_splits(self, level: Level, criterion: SplitCriterion) -> Array:
-        cases, scores = level.cases, np.empty(len(level))
-        score_nominal(
-            self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, self.n_values,
-            level.counts.shape[1], level.sizes, np.ascontiguousarray(level.used[:, self.place]), criterion.mode,
-            criterion.measure, criterion.logs, criterion.min_cases, scores,
-        )  # fmt: skip
+        nodes, scores = np.flatnonzero(level.used[:, self.place] == 0), np.zeros(len(level))
+        scores[nodes] = self._search(level, criterion, nodes, NO_MAPS, np.empty(0, dtype=np.int32)) / level.sizes[nodes]
         return scores
 
     def ratios(self, level: Level, criterion: SplitCriterion, gains: Array) -> Array:
         return self.score_splits(level, criterion)
 
     def split(self, level: Level, criterion: SplitCriterion, nodes: Int64, branches: Int32) -> Splits:
-        cases = level.cases
-        maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
-        n_branches = np.empty(len(nodes), dtype=np.int32)
-        group_values(
-            self.codes, cases.rows, level.members, level.starts, cases.labels, cases.weights, self.n_values,
-            level.counts.shape[1], nodes, criterion.mode, criterion.measure, criterion.logs, criterion.min_cases,
-            branches, maps, n_branches,
-        )  # fmt: skip
+        maps, n_branches = np.empty((len(nodes), self.n_values), dtype=np.int32), np.empty(len(nodes), dtype=np.int32)
+        self._search(level, criterion, nodes, maps, n_branches)
+        branch_by_value(self.codes, level.starts, nodes, maps, branches)
         return Splits(n_branches, maps=maps)
 
-    def score_surrogates(self, level: Level, branches: Int32, n_branches: Int32, majority: Int32) -> SurrogateScores:
-        nodes = np.flatnonzero(n_branches > 0)
-        gains, some = np.zeros(len(level)), np.empty(len(nodes))
-        self._score_values(level, branches, n_branches, majority, nodes, some, NO_MAPS)
-        gains[nodes] = some
+    def score_surrogates(self, level: Level, chosen: LevelPartition, majority: Int32) -> SurrogateScores:
+        nodes, gains = np.flatnonzero(chosen.n_branches > 0), np.zeros(len(level))
+        gains[nodes] = self._search_surrogates(level, chosen, majority, nodes, NO_MAPS)
         return SurrogateScores(gains)
 
-    def surrogate_value_branches(
-        self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64
-    ) -> Int32 | None:
+    def surrogate_value_branches(self, level: Level, chosen: LevelPartition, majority: Int32, nodes: Int64) -> Int32:
         maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
-        self._score_values(level, branches, n_branches, majority, nodes, np.empty(len(nodes)), maps)
+        self._search_surrogates(level, chosen, majority, nodes, maps)
         return maps
 
-    def follow_surrogate(self, rows: Int32, threshold: float, low: int, high: int, branches: Int32 | None) -> Int32:
-        codes = self.codes[rows]
-        return np.where(codes < 0, -1, np.append(branches, -1)[codes]).astype(np.int32)  # type: ignore[arg-type]
+    def follow_surrogate(self, level: Level, cases: Int64, split: SurrogateSplit) -> Int32:
+        return np.append(split.branches, np.int32(-1))[self.codes[cases]]
 
     def move(self, moves: Moves) -> None:
-        """Codes are found by row: nothing has to move."""
+        codes = np.empty(len(moves.sources), dtype=np.int32)
+        rearrange(self.codes, moves.sources, codes)
+        self.codes = codes
 
-    def _score_values(
-        self, level: Level, branches: Int32, n_branches: Int32, majority: Int32, nodes: Int64, gains: Array, maps: Int32
-    ) -> None:
-        cases = level.cases
-        surrogate_values(
-            self.codes, cases.rows, level.members, level.starts, branches, cases.weights, self.n_values, n_branches,
-            majority, nodes, gains, maps,
+    def _search(self, level: Level, criterion: SplitCriterion, nodes: Int64, maps: Int32, n_branches: Int32) -> Array:
+        values = np.empty(len(nodes))
+        search_values(
+            self.codes, level.starts, level.labels, level.weights, self.n_values, level.counts.shape[1], nodes,
+            criterion.mode, criterion.measure, criterion.logs, criterion.min_cases, values, maps, n_branches,
         )  # fmt: skip
+        return values
+
+    def _search_surrogates(
+        self, level: Level, chosen: LevelPartition, majority: Int32, nodes: Int64, maps: Int32
+    ) -> Array:
+        gains = np.empty(len(nodes))
+        search_surrogate_values(
+            self.codes, level.starts, chosen.of_case, level.weights, self.n_values, chosen.n_branches, majority, nodes,
+            gains, maps,
+        )  # fmt: skip
+        return gains
 
 
 @numba.njit(nogil=True, cache=True)
-def sort_values(values: NDArray[Any], n: int) -> None:
+def sort_values(values: Int32, n: int) -> None:
     """Sort the first n values by Shell's method: few lines, quick to compile."""
     gap = 1
     while gap < n // 3:
@@ -119,16 +125,15 @@ def table_sums(table: Array, by_class: Array, by_value: Array) -> float:
 
 @numba.njit(nogil=True, cache=True)
 def tabulate(
-    codes: Int32, rows: Int32, members: Int64, first: int, last: int, labels: Int32, weights: Array,
-    place: Int32, values: Int32, table: Array,
-) -> int:  # fmt: skip
+    codes: Int32, labels: Int32, weights: Array | None, first: int, last: int, place: Int32, values: Int32, table: Array
+) -> int:
     """The table of one node: only values that occur get a line, in their order; returns how many.
 
     `place` is −1 everywhere before and after.
     """
     n = 0
     for i in range(first, last):
-        code = codes[rows[members[i] & LOWER]]
+        code = codes[i]
         if code >= 0 and place[code] < 0:
             place[code] = 0
             values[n] = code
@@ -138,10 +143,8 @@ def tabulate(
         place[values[k]] = k
         table[k] = 0.0
     for i in range(first, last):
-        case = members[i] & LOWER
-        code = codes[rows[case]]
-        if code >= 0 and labels[case] >= 0:
-            table[place[code], labels[case]] += weights[case]
+        if codes[i] >= 0:
+            table[place[codes[i]], labels[i]] += 1.0 if weights is None else weights[i]
     for k in range(n):
         place[values[k]] = -1
     return n
@@ -149,7 +152,7 @@ def tabulate(
 
 @numba.njit(nogil=True, cache=True)
 def best_grouping(
-    mode: int, table: Array, measure: int, logs: Array, min_cases: float, groups: Int32
+    mode: int, table: Array, measure: int, logs: Array | None, min_cases: float, groups: Int32
 ) -> tuple[float, float]:
     """The measure of the best test on these values, and the known weight; `groups` gets the branch of each line."""
     n_values = len(table)
@@ -166,7 +169,7 @@ def best_grouping(
         alone[k] = branch_term(measure, table[k], sizes[k], known, logs)
         cells += alone[k]
         of_sizes += xlogx(sizes[k], logs)
-    value = split_value(measure, n, log_n, whole, cells, of_sizes)
+    value = split_value(measure, n, log_n, whole, cells, of_sizes, logs)
     if mode == GROUPS:
         value = merge_groups(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
     n_large = 0
@@ -177,7 +180,7 @@ def best_grouping(
 
 @numba.njit(nogil=True, cache=True)
 def one_vs_rest(
-    table: Array, sizes: Array, known: Array, measure: int, n: float, log_n: float, whole: float, logs: Array,
+    table: Array, sizes: Array, known: Array, measure: int, n: float, log_n: float, whole: float, logs: Array | None,
     min_cases: float, groups: Int32,
 ) -> float:  # fmt: skip
     """The value that tells most when it stands against all others; of equals the first."""
@@ -186,7 +189,9 @@ def one_vs_rest(
     for k in range(n_values):
         if sizes[k] < least or n - sizes[k] < least:
             continue
-        value = binary_split_value(measure, table[k], sizes[k], rest, known, n, log_n, whole, logs)
+        for c in range(len(rest)):
+            rest[c] = known[c] - table[k, c]
+        value = binary_split_value(measure, table[k], sizes[k], rest, n - sizes[k], known, n, log_n, whole, logs)
         if value > best * (1.0 + TIE):
             best, winner = value, k
     for k in range(n_values):
@@ -197,13 +202,13 @@ def one_vs_rest(
 @numba.njit(nogil=True, cache=True)
 def merge_groups(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, n: float, log_n: float, whole: float,
-    cells: float, of_sizes: float, logs: Array, groups: Int32,
+    cells: float, of_sizes: float, logs: Array | None, groups: Int32,
 ) -> float:  # fmt: skip
     """Join the two groups that give the best measure, as long as it does not fall and two are left.
 
     By what `cells` and `of_sizes` change if two groups are joined is the same until one of the two is.
     """
-    n_values, current = len(table), split_value(measure, n, log_n, whole, cells, of_sizes)
+    n_values, current = len(table), split_value(measure, n, log_n, whole, cells, of_sizes, logs)
     by_cells, by_sizes = np.empty((n_values, n_values)), np.empty((n_values, n_values))
     for a in range(n_values):
         merge_changes(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
@@ -215,7 +220,7 @@ def merge_groups(
             for b in range(a + 1, n_values):
                 if groups[b] != b:
                     continue
-                value = split_value(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b])
+                value = split_value(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b], logs)
                 if best < 0.0 or value > best * (1.0 + TIE):
                     best, left, right = value, a, b
         if best < current * (1.0 - TIE):
@@ -229,7 +234,7 @@ def merge_groups(
 
 @numba.njit(nogil=True, cache=True)
 def merge_changes(
-    table: Array, sizes: Array, known: Array, alone: Array, measure: int, logs: Array, groups: Int32, one: int,
+    table: Array, sizes: Array, known: Array, alone: Array, measure: int, logs: Array | None, groups: Int32, one: int,
     by_cells: Array, by_sizes: Array,
 ) -> None:  # fmt: skip
     """By what the sums of a measure change if one group is joined with any other."""
@@ -255,25 +260,6 @@ def merge_pair(table: Array, sizes: Array, groups: Int32, left: int, right: int)
 
 
 @numba.njit(nogil=True, cache=True)
-def score_nominal(
-    codes: Int32, rows: Int32, members: Int64, starts: Int64, labels: Int32, weights: Array, n_values: int,
-    n_classes: int, sizes: Array, used: NDArray[np.uint8], mode: int, measure: int, logs: Array, min_cases: float,
-    scores: Array,
-) -> None:  # fmt: skip
-    """The best measure of each node, times known / all weight; 0 where the column was used up on the path."""
-    place, values = np.full(n_values, -1, dtype=np.int32), np.empty(n_values, dtype=np.int32)
-    table, groups = np.empty((n_values, n_classes)), np.empty(n_values, dtype=np.int32)
-    for node in range(len(starts) - 1):
-        scores[node] = 0.0
-        if used[node]:
-            continue
-        first, last = starts[node], starts[node + 1]
-        n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
-        value, known = best_grouping(mode, table[:n], measure, logs, min_cases, groups)
-        scores[node] = value * known / sizes[node]
-
-
-@numba.njit(nogil=True, cache=True)
 def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: Int32, branches: Int32) -> int:
     """The branch of every value (−1: it leads nowhere), from the groups of n values that occur; how many there are.
 
@@ -296,30 +282,34 @@ def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: In
 
 
 @numba.njit(nogil=True, cache=True)
-def group_values(
-    codes: Int32, rows: Int32, members: Int64, starts: Int64, labels: Int32, weights: Array, n_values: int,
-    n_classes: int, nodes: Int64, mode: int, measure: int, logs: Array, min_cases: float, branches: Int32,
-    maps: Int32, n_branches: Int32,
+def search_values(
+    codes: Int32, starts: Int64, labels: Int32, weights: Array | None, n_values: int, n_classes: int, nodes: Int64,
+    mode: int, measure: int, logs: Array | None, min_cases: float, found: Array, maps: Int32, n_branches: Int32,
 ) -> None:  # fmt: skip
-    """The branch of every value in the nodes that test this column (−1: the value leads nowhere), and of every case."""
+    """The best measure of some nodes, times the known weight; `maps` gets the branch of every value, if it has room."""
     place, values = np.full(n_values, -1, dtype=np.int32), np.empty(n_values, dtype=np.int32)
     table, groups = np.empty((n_values, n_classes)), np.empty(n_values, dtype=np.int32)
     numbers = np.empty(n_values, dtype=np.int32)
     for k, node in enumerate(nodes):
-        first, last = starts[node], starts[node + 1]
-        n = tabulate(codes, rows, members, first, last, labels, weights, place, values, table)
-        best_grouping(mode, table[:n], measure, logs, min_cases, groups)
-        n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])
-        for i in range(first, last):
-            case = members[i] & LOWER
-            code = codes[rows[case]]
-            branches[case] = maps[k, code] if code >= 0 else -1
+        n = tabulate(codes, labels, weights, starts[node], starts[node + 1], place, values, table)
+        value, known = best_grouping(mode, table[:n], measure, logs, min_cases, groups)
+        found[k] = value * known
+        if len(maps):
+            n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])
 
 
 @numba.njit(nogil=True, cache=True)
-def surrogate_values(
-    codes: Int32, rows: Int32, members: Int64, starts: Int64, branches: Int32, weights: Array, n_values: int,
-    n_branches: Int32, majority: Int32, nodes: Int64, gains: Array, maps: Int32,
+def branch_by_value(codes: Int32, starts: Int64, nodes: Int64, maps: Int32, branches: Int32) -> None:
+    """The branch of every case in the nodes that test this column, −1 where its value leads nowhere."""
+    for k, node in enumerate(nodes):
+        for i in range(starts[node], starts[node + 1]):
+            branches[i] = maps[k, codes[i]] if codes[i] >= 0 else -1
+
+
+@numba.njit(nogil=True, cache=True)
+def search_surrogate_values(
+    codes: Int32, starts: Int64, branches: Int32, weights: Array | None, n_values: int, n_branches: Int32,
+    majority: Int32, nodes: Int64, gains: Array, maps: Int32,
 ) -> None:  # fmt: skip
     """Each value stands for the branch that most of its cases take; how much more weight goes right than by `majority`.
 
@@ -330,16 +320,13 @@ def surrogate_values(
         most = max(most, n_branches[node])
     table = np.empty((n_values, most))
     for k, node in enumerate(nodes):
-        gains[k] = 0.0
         table[:] = 0.0
-        followed = 0.0
+        followed, right = 0.0, 0.0
         for i in range(starts[node], starts[node + 1]):
-            case = members[i] & LOWER
-            code = codes[rows[case]]
-            if code >= 0 and branches[case] >= 0:
-                table[code, branches[case]] += weights[case]
-                followed += weights[case] if branches[case] == majority[node] else 0.0
-        right = 0.0
+            if codes[i] >= 0 and branches[i] >= 0:
+                weight = 1.0 if weights is None else weights[i]
+                table[codes[i], branches[i]] += weight
+                followed += weight if branches[i] == majority[node] else 0.0
         for code in range(n_values):
             best = largest(table[code, : n_branches[node]])
             right += table[code, best]

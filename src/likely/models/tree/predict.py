@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32, Int64
+from likely.arrays import AnyArray, Array, Index, Int32, Int64, UInt8
 from likely.errors import BadCell, SchemaError
 from likely.models.tree.data import ColumnValues, read_codes, with_word_tests
 from likely.models.tree.tree import Tree
@@ -97,32 +96,25 @@ class Rows:
 
     def posterior(self, shares: Array) -> Array:
         """P(class) of each row from that of every node."""
-        flat, sizes, out = flatten(self.tree), self.tree.sizes, np.empty((self.n_rows, shares.shape[1]))
-        by_surrogates = self.tree.missing == "surrogates"
+        return self._from_leaves(shares, shares, lambda found: found)
 
-        def use(rows: slice, numbers: Array, codes: Int32) -> None:
-            leaves, there = np.empty(len(numbers), dtype=np.int32), out[rows]
-            n_open = find_leaves(flat, by_surrogates, numbers, codes, leaves)
-            np.take(shares, leaves, axis=0, out=there, mode="wrap")
-            if n_open:
-                fractional_posteriors(flat, sizes, numbers, codes, np.flatnonzero(leaves < 0), shares, there)
-
-        self.each(use)
-        return out
-
-    def choose(self, shares: Array) -> NDArray[np.intp]:
+    def choose(self, shares: Array) -> Index:
         """The most probable class of each row; the first of equals."""
-        flat, sizes, out = flatten(self.tree), self.tree.sizes, np.empty(self.n_rows, dtype=np.intp)
-        best, by_surrogates = shares.argmax(axis=1), self.tree.missing == "surrogates"
+        return self._from_leaves(shares, shares.argmax(axis=1), lambda found: found.argmax(axis=1))
+
+    def _from_leaves(self, shares: Array, of_node: AnyArray, of_shares: Callable[[Array], AnyArray]) -> AnyArray:
+        """What a row's leaf says; for a row in several leaves, what follows from all of their shares."""
+        flat, sizes, by_surrogates = flatten(self.tree), self.tree.sizes, self.tree.missing == "surrogates"
+        out = np.empty((self.n_rows, *of_node.shape[1:]), dtype=of_node.dtype)
 
         def use(rows: slice, numbers: Array, codes: Int32) -> None:
             leaves = np.empty(len(numbers), dtype=np.int32)
             n_open = find_leaves(flat, by_surrogates, numbers, codes, leaves)
-            np.take(best, leaves, out=out[rows], mode="wrap")
+            np.take(of_node, leaves, axis=0, out=out[rows], mode="wrap")
             if n_open:
                 some, found = np.flatnonzero(leaves < 0), np.empty((len(numbers), shares.shape[1]))
                 fractional_posteriors(flat, sizes, numbers, codes, some, shares, found)
-                out[rows][some] = found[some].argmax(axis=1)
+                out[rows][some] = of_shares(found[some])
 
         self.each(use)
         return out
@@ -162,7 +154,7 @@ class Flat(NamedTuple):
     values: Int64
     branches: Int32
     majority_branch: Int32
-    numeric: NDArray[np.uint8]
+    numeric: UInt8
     slot: Int32
     surrogate_starts: Int64
     surrogate_column: Int32
@@ -186,21 +178,21 @@ def branch_at(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> in
 
 
 @numba.njit(nogil=True, cache=True)
-def surrogate_branch(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
-    """The branch by the first surrogate that can tell, or the majority branch."""
+def surrogate_branch(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> tuple[int, bool]:
+    """The branch by the first surrogate that can tell, or the majority branch; and whether a surrogate could tell."""
     for k in range(flat.surrogate_starts[node], flat.surrogate_starts[node + 1]):
         column = flat.surrogate_column[k]
         if flat.numeric[column]:
             x = numbers[i, flat.slot[column]]
             if not np.isnan(x):
-                return int(flat.surrogate_high[k]) if x >= flat.surrogate_threshold[k] else int(flat.surrogate_low[k])
+                return int(flat.surrogate_high[k] if x >= flat.surrogate_threshold[k] else flat.surrogate_low[k]), True
         else:
             code = codes[i, flat.slot[column]]
             if code >= 0:
                 branch = flat.branches[flat.surrogate_values[k] + code]
                 if branch >= 0:
-                    return int(branch)
-    return int(flat.majority_branch[node])
+                    return int(branch), True
+    return int(flat.majority_branch[node]), False
 
 
 @numba.njit(nogil=True, cache=True)
@@ -225,7 +217,7 @@ def find_leaves(flat: Flat, by_surrogates: bool, numbers: Array, codes: Int32, o
                     node = NO_LEAF
                     n_open += 1
                     break
-                branch = surrogate_branch(flat, node, numbers, codes, i)
+                branch = surrogate_branch(flat, node, numbers, codes, i)[0]
             node = first_child[node] + branch
             at = column[node]
         out[i] = node
@@ -297,7 +289,7 @@ def count_cases(
                 continue
             first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
             if branch < 0 and by_surrogates:
-                branch = surrogate_branch(flat, node, numbers, codes, i)
+                branch = surrogate_branch(flat, node, numbers, codes, i)[0]
             n = push_children(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
 
 
@@ -319,4 +311,4 @@ def branches_of(
     for k in range(len(rows)):
         out[k] = branch_at(flat, node, numbers, codes, rows[k])
         if out[k] < 0 and by_surrogates:
-            out[k] = surrogate_branch(flat, node, numbers, codes, rows[k])
+            out[k] = surrogate_branch(flat, node, numbers, codes, rows[k])[0]

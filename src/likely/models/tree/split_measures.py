@@ -5,15 +5,21 @@ n_jc in both, and f(x) = x log₂ x:
 
     whole    Σ_c f(n_c)      cells    Σ_jc f(n_jc)      sizes    Σ_j f(n_j)
     n I = f(n) − whole − sizes + cells,   n H(A) = f(n) − sizes,   n H(A, C) = f(n) − cells,   n H(C) = f(n) − whole
+
+One text is compiled several times, by the types that it is called with: with whole numbers where every case weighs 1
+and with fractions elsewhere; and without any logarithm (`logs` is None) for measures that need none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numba
 import numpy as np
-from numpy.typing import NDArray
+from numba import types
+from numba.extending import overload
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Index
 
 MISCLASSIFICATION, GAIN, RATIO, SYMMETRIC_1, SYMMETRIC_2, CHI2, GINI = range(7)
 
@@ -45,61 +51,71 @@ def logarithms(n: int) -> Array:
     return np.asarray(x * np.log2(x, out=np.zeros_like(x), where=x > 0.0))
 
 
-@numba.njit(nogil=True, cache=True)
-def xlogx(x: float, logs: Array) -> float:
-    """Look up x log₂ x, or compute it for a fraction."""
-    if x <= ZERO_WEIGHT:
+def xlogx(x: float, logs: Array | None) -> float:
+    """Look up x log₂ x, or compute it for a fraction; 0 for a measure that needs no logarithms."""
+    if logs is None or x <= ZERO_WEIGHT:
         return 0.0
-    k = int(x)
-    if k == x and k < len(logs):
-        return float(logs[k])
-    return float(x * np.log2(x))
+    return float(logs[int(x)]) if x == int(x) and x < len(logs) else float(x * np.log2(x))
 
 
-@numba.njit(nogil=True, cache=True)
-def parent_term(measure: int, totals: Array, n: float, logs: Array) -> float:
+@overload(xlogx, inline="always", strict=False)
+def _compiled_xlogx(x: types.Type, logs: types.Type) -> Callable[..., float]:
+    if isinstance(logs, types.NoneType):
+        return lambda x, logs: 0.0
+    if isinstance(x, types.Integer):
+        return lambda x, logs: logs[np.uint64(x)]
+
+    def of_fraction(x: float, logs: Array) -> float:
+        if x <= ZERO_WEIGHT:
+            return 0.0
+        k = int(x)
+        if k == x and k < len(logs):
+            return float(logs[k])
+        return float(x * np.log2(x))
+
+    return of_fraction
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def parent_term(measure: int, totals: AnyArray, n: float, logs: Array | None) -> float:
     """What a measure needs to know of the classes of all cases."""
     found = 0.0
     for c in range(len(totals)):
-        if measure == MISCLASSIFICATION:
-            found = max(found, totals[c])
-        elif measure == GINI:
-            found += totals[c] * totals[c] / n
-        elif measure != CHI2:
+        if logs is not None:
             found += xlogx(totals[c], logs)
+        elif measure == MISCLASSIFICATION:
+            found = max(found, float(totals[c]))
+        else:
+            found += totals[c] * totals[c] / n
     return found
 
 
-@numba.njit(nogil=True, cache=True)
-def branch_term(measure: int, counts: Array, size: float, totals: Array, logs: Array) -> float:
+@numba.njit(nogil=True, cache=True, inline="always")
+def branch_term(measure: int, counts: AnyArray, size: float, totals: AnyArray, logs: Array | None) -> float:
     """What a measure needs to know of the classes in one branch; the sum over branches goes to `split_value`."""
     found = 0.0
-    if measure == MISCLASSIFICATION:
-        for c in range(len(counts)):
-            found = max(found, counts[c])
-    elif measure == GINI:
-        for c in range(len(counts)):
-            found += counts[c] * counts[c]
-        found /= size
-    elif measure == CHI2:
-        for c in range(len(counts)):
-            if totals[c] > ZERO_WEIGHT:
-                found += counts[c] * counts[c] / totals[c]
-        found /= size
-    else:
+    if logs is not None:
         for c in range(len(counts)):
             found += xlogx(counts[c], logs)
-    return found
+        return found
+    for c in range(len(counts)):
+        if measure == MISCLASSIFICATION:
+            found = max(found, float(counts[c]))
+        elif measure == GINI:
+            found += counts[c] * counts[c]
+        elif totals[c] > ZERO_WEIGHT:
+            found += counts[c] * counts[c] / totals[c]
+    return found if measure == MISCLASSIFICATION else found / size
 
 
-@numba.njit(nogil=True, cache=True)
-def split_value(measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float) -> float:
+@numba.njit(nogil=True, cache=True, inline="always")
+def split_value(
+    measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float, logs: Array | None
+) -> float:
     """The measure itself; `log_n` is f(n), and `sizes` the sum of f over the sizes of the branches."""
-    if measure in (MISCLASSIFICATION, GINI):
-        found = (cells - whole) / n
+    if logs is None:
+        found = cells - 1.0 if measure == CHI2 else (cells - whole) / n
         return found if found > MIN_GAIN else 0.0
-    if measure == CHI2:
-        return cells - 1.0 if cells - 1.0 > MIN_GAIN else 0.0
     gain = log_n - whole - sizes + cells
     if gain <= MIN_GAIN * n:
         return 0.0
@@ -112,35 +128,25 @@ def split_value(measure: int, n: float, log_n: float, whole: float, cells: float
     return gain / (log_n - sizes + log_n - whole)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, inline="always")
 def binary_split_value(
-    measure: int, one: Array, n_one: float, other: Array, totals: Array, n: float, log_n: float, whole: float,
-    logs: Array,
+    measure: int, one: AnyArray, n_one: float, other: AnyArray, n_other: float, totals: AnyArray, n: float,
+    log_n: float, whole: float, logs: Array | None,
 ) -> float:  # fmt: skip
-    """The measure of a test with two branches, from the classes in one of them; `other` gets those of the other."""
-    for c in range(len(totals)):
-        other[c] = totals[c] - one[c]
-    cells = branch_term(measure, one, n_one, totals, logs) + branch_term(measure, other, n - n_one, totals, logs)
-    return split_value(measure, n, log_n, whole, cells, xlogx(n_one, logs) + xlogx(n - n_one, logs))
+    """The measure of a test with two branches, from the classes in both."""
+    cells = branch_term(measure, one, n_one, totals, logs) + branch_term(measure, other, n_other, totals, logs)
+    sizes = xlogx(n_one, logs) + xlogx(n_other, logs)
+    return split_value(measure, n, log_n, whole, cells, sizes, logs)
 
 
 @numba.njit(nogil=True, cache=True)
-def choose_columns(values: Array, winners: NDArray[np.intp]) -> None:
+def choose_columns(values: Array, winners: Index) -> None:
     """The best line of columns × nodes for each node, the first of equals; winners stay where nothing is above zero."""
     for node in range(len(winners)):
         best = 0.0
         for column in range(len(values)):
             if values[column, node] > best * (1.0 + TIE):
                 best, winners[node] = values[column, node], column
-
-
-@numba.njit(nogil=True, cache=True)
-def total_of(weights: Array) -> float:
-    """The sum of a few weights."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    return total
 
 
 @numba.njit(nogil=True, cache=True)

@@ -1,23 +1,34 @@
-"""Growing a tree from files of any length: a first pass for classes, values and bins, then one pass for each level."""
+"""Growing a tree from files of any length: a first pass for classes, values and bins, then one pass for each level.
+
+For every node that may still be split there is a class × bin table for each numeric column (at most 255 bins, edges
+settled beforehand) and a class × value table for each nominal one. They are sums over rows, so batches may be counted
+anywhere, in any order, and nothing of a row is kept. Tests, children and their class weights follow from the tables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
+import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array, Int32, Int64, UInt8
 from likely.engines.pieces import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
-from likely.io.table import FileTable, open_table
-from likely.models.tree.batches import LevelCounts, OpenNodes, StreamedTreeGrower
-from likely.models.tree.binned_column import MOST_SAMPLED, quantile_edges
+from likely.io.file_table import FileTable, open_table
+from likely.io.sources import FileSource
 from likely.models.tree.classifier import TreeClassifier
-from likely.models.tree.data import TrainingData, read_numbers
-from likely.models.tree.tree import Feature
+from likely.models.tree.data import GAP_BIN, MOST_SAMPLED, TrainingData, bin_numbers, quantile_edges, read_numbers
+from likely.models.tree.fit import Plan, refuse_many_groups
+from likely.models.tree.grow import NodeList, NodeSplits, best_columns, judged, used_below
+from likely.models.tree.level import NOWHERE, Level, LevelPartition, SearchColumn, count_children
+from likely.models.tree.nominal_column import NominalColumn
+from likely.models.tree.numeric_column import BinnedColumn
+from likely.models.tree.predict import Flat, Rows, branch_at, flatten, push_children
+from likely.models.tree.split_measures import ZERO_WEIGHT
+from likely.models.tree.subtrees import collapse_tree
+from likely.models.tree.tree import Feature, Tree
 from likely.numerics import together
 from likely.progress import Shown
 from likely.table import Table, encode_column, level_key, merge_classes
@@ -25,9 +36,12 @@ from likely.table.labels import row_weights
 from likely.table.levels import in_order as ordered
 from likely.table.schema import Schema
 
+MOST_CELLS = 1 << 23
+"""Cells of all tables that are counted in one pass; a level with more open nodes takes several."""
+
 
 def train_tree_file(
-    source: Any,
+    source: FileSource | FileTable,
     target: str,
     *,
     classifier: TreeClassifier | None = None,
@@ -63,7 +77,7 @@ class Looked:
     """What the first pass finds: classes and their weights, values of nominal columns, samples of numeric ones."""
 
     schema: Schema
-    classes: NDArray[Any] | None = None
+    classes: AnyArray | None = None
     weights: Array = field(default_factory=lambda: np.zeros(0))
     levels: dict[str, dict[Hashable, Hashable]] = field(default_factory=dict)
     sampled: dict[str, list[Array]] = field(default_factory=dict)
@@ -118,7 +132,7 @@ class Glance:
     """What the first pass sees of one piece."""
 
     n_rows: int
-    classes: NDArray[Any]
+    classes: AnyArray
     weights: Array
     levels: dict[str, tuple[Hashable, ...]]
     numbers: dict[str, Array]
@@ -154,8 +168,8 @@ class FileGrowth:
         factors = self.classifier._class_factors(looked.classes, looked.weights)
         classes = looked.classes
 
-        def count(open_nodes: OpenNodes) -> LevelCounts:
-            def tables(rows: Table) -> LevelCounts:
+        def count(open_nodes: OpenNodes) -> Array:
+            def tables(rows: Table) -> Array:
                 return open_nodes.count(self._training_data(rows, features, classes, factors))
 
             total = open_nodes.empty()
@@ -184,7 +198,7 @@ class FileGrowth:
         return Glance(rows.n_rows, labels.classes, by_class, levels, numbers)
 
     def _training_data(
-        self, rows: Table, features: tuple[Feature, ...], classes: NDArray[Any], factors: Array
+        self, rows: Table, features: tuple[Feature, ...], classes: AnyArray, factors: Array
     ) -> TrainingData:
         labels = encode_column(rows.cells(self.target))
         places = merge_classes(classes, labels.classes)[2].astype(np.int32)
@@ -199,3 +213,168 @@ class FileGrowth:
         for _, result in level.tables(lambda rows, turn: task(rows)):
             if result is not None:
                 yield result
+
+
+# Growing from counts that add up.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenNodes:
+    """Nodes whose tables are to be counted: a tree so far, the numbers of its open leaves, and the edges of bins."""
+
+    tree: Tree
+    nodes: Int64
+    edges: tuple[Array, ...]
+
+    @property
+    def widths(self) -> Int64:
+        """Bins or values of each feature."""
+        pairs = zip(self.tree.features, self.edges, strict=True)
+        return np.array([len(e) + 1 if f.levels is None else len(f.levels) for f, e in pairs], dtype=np.int64)
+
+    def empty(self) -> Array:
+        """Tables without any rows, one behind the other; those of batches add up."""
+        return np.zeros(len(self.nodes) * int(self.widths.sum()) * len(self.tree.classes))
+
+    def count(self, data: TrainingData) -> Array:
+        """The tables of some rows."""
+        tree, n_classes = self.tree, len(self.tree.classes)
+        rows = Rows.from_columns(tree, data.columns)
+        numbers, codes = rows.block(slice(0, len(data)))
+        bins = np.empty(numbers.shape, dtype=np.uint8)
+        numeric = [edges for feature, edges in zip(tree.features, self.edges, strict=True) if feature.is_numeric]
+        for place, edges in enumerate(numeric):
+            bins[:, place] = bin_numbers(np.ascontiguousarray(numbers[:, place]), edges)
+        places = np.full(len(tree), -1, dtype=np.int64)
+        places[self.nodes] = np.arange(len(self.nodes))
+        counts = self.empty()
+        offsets = len(self.nodes) * n_classes * (np.cumsum(self.widths) - self.widths)
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        count_open(
+            flatten(tree), tree.sizes, places, numbers, codes, bins, data.labels, weights, self.widths, offsets,
+            n_classes, counts,
+        )  # fmt: skip
+        return counts
+
+    def tables(self, counts: Array) -> list[Array]:
+        """Node × bin × class for each feature."""
+        n, n_classes = len(self.nodes), len(self.tree.classes)
+        ends = np.cumsum(self.widths)[:-1] * n * n_classes
+        parts = np.split(counts, ends)
+        return [part.reshape(n, -1, n_classes) for part in parts]
+
+
+@dataclass(slots=True, eq=False)
+class StreamedTreeGrower:
+    """A tree that is being grown from counts; `count` is one pass over all batches."""
+
+    plan: Plan
+    classes: AnyArray
+    features: tuple[Feature, ...]
+    edges: tuple[Array, ...]
+    count: Callable[[OpenNodes], Array]
+    nodes: NodeList = field(init=False)
+
+    def grow(self, root: Array) -> Tree:
+        """Level by level, from the class weights of all rows on."""
+        if self.plan.missing != "weights":
+            raise SettingsError("A tree that is grown from counts shares gaps out: missing='weights'.")
+        refuse_many_groups(self.plan, self.features)
+        counts, depth = root[None, :], 0
+        self.nodes = NodeList(counts)
+        ids = np.flatnonzero(self.plan.limits.leave_open(counts, 0))
+        used = np.zeros((1, len(self.features)), dtype=np.uint8)
+        while len(ids):
+            depth += 1
+            ids, counts, used = self._next(ids, counts, used, depth)
+        tree = self._tree()
+        return collapse_tree(tree) if self.plan.collapse else tree
+
+    def _tree(self) -> Tree:
+        return self.nodes.tree(self.classes, self.features, "weights")
+
+    def _next(self, ids: Int64, counts: Array, used: UInt8, depth: int) -> tuple[Int64, Array, UInt8]:
+        """Count and split the open nodes of a level; the open nodes of the next."""
+        tree, n_branches = self._tree(), np.zeros(len(ids), dtype=np.int32)
+        cells = max(int(OpenNodes(tree, ids[:1], self.edges).widths.sum()) * len(self.classes), 1)
+        step = max(MOST_CELLS // cells, 1)
+        splits, known_below = list[NodeSplits](), list[Array]()
+        for start in range(0, len(ids), step):
+            some = slice(start, start + step)
+            open_nodes = OpenNodes(tree, ids[some], self.edges)
+            for (place, chosen, found), known in self._splits(open_nodes, counts[some], used[some]):
+                splits.append((place, start + chosen, found))
+                known_below.append(known)
+                n_branches[start + chosen] = found.n_branches
+        if not splits:
+            return ids[:0], counts[:0], used[:0]
+        partition = LevelPartition.of(n_branches, NOWHERE)
+        parents, known = partition.parents, np.empty((int(n_branches.sum()), counts.shape[1]))
+        for (_, chosen, _), own in zip(splits, known_below, strict=True):
+            known[np.isin(parents, chosen)] = own
+        gaps, sizes = counts.copy(), known.sum(axis=1)
+        np.subtract.at(gaps, parents, known)
+        below = known + np.maximum(gaps, 0.0)[parents] * partition.shares(sizes)[:, None]
+        kids = self.nodes.add(ids, splits, partition, partition.majority_branches(sizes), below)
+        open_ = self.plan.limits.leave_open(below, depth)
+        return kids[open_], below[open_], used_below(used, splits, partition, self.plan.limits)[open_]
+
+    def _splits(self, open_nodes: OpenNodes, counts: Array, used: UInt8) -> Iterator[tuple[NodeSplits, Array]]:
+        """The best tests of some nodes, column by column, and the class weights of the known cases of each branch."""
+        criterion = self.plan.criterion(0)
+        columns = [
+            self._as_cases(place, table, counts, used)
+            for place, table in enumerate(open_nodes.tables(self.count(open_nodes)))
+        ]
+        winners = best_columns([judged(*column, criterion) for column in columns], len(counts), criterion)
+        for place in np.unique(winners[winners >= 0]).tolist():
+            (column, level), chosen = columns[place], np.flatnonzero(winners == place)
+            branches, n_branches = np.full(level.n_cases, -1, dtype=np.int32), np.zeros(len(counts), dtype=np.int32)
+            found = column.split(level, criterion, chosen, branches)
+            n_branches[chosen] = found.n_branches
+            first_child = LevelPartition.of(n_branches, branches).first_child
+            known = np.zeros((int(n_branches.sum()), counts.shape[1]))
+            count_children(
+                level.starts, branches, first_child, level.labels, level.weights, known, np.empty_like(counts)
+            )
+            yield (place, chosen, found), known
+
+    def _as_cases(self, place: int, table: Array, counts: Array, used: UInt8) -> tuple[SearchColumn, Level]:
+        """A node × bin × class table as a column: each cell is a case with the weight of all rows in it."""
+        node, code, label = np.nonzero(table > ZERO_WEIGHT)
+        starts, rows = np.searchsorted(node, np.arange(len(table) + 1)), np.arange(len(node), dtype=np.int32)
+        weights = table[node, code, label]
+        level = Level(rows, label.astype(np.int32), weights, starts, table.sum(axis=1), counts.sum(axis=1), used)
+        if self.features[place].levels is not None:
+            return NominalColumn(place, code.astype(np.int32), table.shape[1]), level
+        lowest = np.concatenate([[-np.inf], self.edges[place]])
+        return BinnedColumn(place, lowest[code], self.edges[place]), level
+
+
+@numba.njit(nogil=True, cache=True)
+def count_open(
+    flat: Flat, sizes: Array, places: Int64, numbers: Array, codes: Int32, bins: UInt8, labels: Int32, given: Array,
+    widths: Int64, offsets: Int64, n_classes: int, out: Array,
+) -> None:  # fmt: skip
+    """Add rows to the tables of the open leaves that they come to; a gap on the way shares a row out.
+
+    `places` is the place of each open node among them, −1 for others. The tables of feature j begin at `offsets[j]`:
+    node × bin × class, with `widths[j]` bins.
+    """
+    pending, weights = np.empty(len(flat.column), dtype=np.int64), np.empty(len(flat.column))
+    for i in range(len(labels)):
+        pending[0], weights[0], n = 0, given[i], 1
+        while n:
+            n -= 1
+            node, weight = pending[n], weights[n]
+            if flat.column[node] < 0:
+                if places[node] >= 0:
+                    for j in range(len(widths)):
+                        slot = flat.slot[j]
+                        code = int(bins[i, slot]) if flat.numeric[j] else int(codes[i, slot])
+                        if code >= 0 and not (flat.numeric[j] and code == GAP_BIN):
+                            at = (places[node] * widths[j] + code) * n_classes + labels[i]
+                            out[offsets[j] + at] += weight
+                continue
+            first, branch = flat.first_child[node], branch_at(flat, node, numbers, codes, i)
+            n = push_children(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)

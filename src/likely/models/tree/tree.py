@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32, Int64
+from likely.arrays import AnyArray, Array, Int32, Int64
 
 Missing = Literal["weights", "surrogates"]
 
@@ -76,7 +76,7 @@ class Tree:
     that most of them took. `decided` is what a loss makes of each node; it is no part of what was learned.
     """
 
-    classes: NDArray[Any]
+    classes: AnyArray
     features: tuple[Feature, ...]
     missing: Missing
     column: Int32

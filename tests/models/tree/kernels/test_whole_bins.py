@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from likely.measures import MEASURES
-from likely.models.tree.binned_column import entropy_tables_of
-from likely.models.tree.columns import GAP
+from likely.models.tree.data import GAP_BIN as GAP
+from likely.models.tree.level import Level, LevelPartition
+from likely.models.tree.numeric_column import FEW_CASES, BinnedColumn, SortedColumn, score_edges
 from likely.models.tree.split_measures import IDS, TIE, WITHOUT_LOGARITHMS, logarithms
-from likely.models.tree.unit_weights import FEW_CASES, count_known, unit_edges_by_counts, unit_edges_by_entropy
 
 N_BINS = 255
 SIZES = (1, 2, 7, 40, 300, FEW_CASES, FEW_CASES + 1, 1500)
@@ -51,17 +51,29 @@ def test_the_best_of_all_cuts(measure: str, n_classes: int, gaps: float) -> None
     codes, labels, starts = nodes(n_classes, gaps)
     slices = [slice(a, b) for a, b in pairwise(starts)]
     counts = np.array([np.bincount(labels[part], minlength=n_classes) for part in slices], dtype=np.float64)
+    sizes, logs = np.array(SIZES, dtype=np.float64), None
+    if IDS[measure] not in WITHOUT_LOGARITHMS:
+        logs = logarithms(len(labels))
     scores, edges = np.empty(len(SIZES)), np.empty(len(SIZES), dtype=np.int64)
+    found = (scores, np.zeros((len(SIZES), 2)), edges)
+    table, tally = np.zeros((GAP + 1, n_classes), dtype=np.int64), np.zeros((3, n_classes), dtype=np.int64)
     for least in (1, 2, 20):
-        found = (float(least), scores, edges)
-        if IDS[measure] in WITHOUT_LOGARITHMS:
-            unit_edges_by_counts(codes, starts, labels, N_BINS, counts, IDS[measure], *found)
-        else:
-            known, logs = np.zeros_like(counts), logarithms(len(labels))
-            count_known(codes, starts, labels, known)
-            unit_edges_by_entropy(
-                codes, starts, labels, N_BINS, *entropy_tables_of(known, logs), IDS[measure], logs, *found
-            )
+        score_edges(codes, starts, labels, None, table, tally, counts, sizes, IDS[measure], logs, least, *found)
+        assert not table.any()
         expected = [best_cut(measure, codes[part], labels[part], n_classes, least) for part in slices]
         assert edges.tolist() == [edge for _, edge in expected]
         assert scores == pytest.approx([value for value, _ in expected], abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(6)])
+def test_a_surrogate_has_cases_on_both_sides_of_its_cut(weights: NDArray[np.float64] | None) -> None:
+    """The number 3 is of a case whose branch is not known: nothing is known of what lies above 2."""
+    numbers = np.array([1.0, 2.0, 3.0, np.nan, np.nan, np.nan])
+    branches = np.array([1, 1, -1, 0, 0, 0], dtype=np.int32)
+    rows, counts = np.arange(6, dtype=np.int32), np.array([[6.0]])
+    used = np.zeros((1, 1), dtype=np.uint8)
+    level = Level(rows, np.zeros(6, dtype=np.int32), weights, np.array([0, 6]), counts, counts[0], used)
+    chosen = LevelPartition.of(np.array([2], dtype=np.int32), branches)
+    for column in (SortedColumn(0, numbers), BinnedColumn(0, numbers, np.array([1.5, 2.5]))):
+        found = column.score_surrogates(level, chosen, np.array([0], dtype=np.int32))
+        assert (found.gains.tolist(), found.at(0)) == ([2.0], (1.5, 1, 1))

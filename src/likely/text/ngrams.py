@@ -5,19 +5,72 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from likely.arrays import Int32, Int64, UInt64
-from likely.text.kernels.interning import first_slot
-from likely.text.kernels.words import DONE, TABLE_FULL
+from likely.arrays import Int32, Int64, UInt8, UInt64
+from likely.text.token_scan import DONE, TABLE_FULL
+from likely.text.vocabulary import Words, first_slot, process_seed, roomier
+
+_FIRST_GRAMS = 1 << 12
 
 N_GRAMS, AT_DOC, N_OUT = range(3)
 """Places in the cursor."""
+
+
+class GramTable:
+    """A growing table of n-grams: the shorter one that each begins with, and its last token."""
+
+    def __init__(self) -> None:
+        self.cells = np.zeros(4 * _FIRST_GRAMS, dtype=np.uint64)
+        self.parents = np.empty(_FIRST_GRAMS, dtype=np.int32)
+        self.lasts = np.empty(_FIRST_GRAMS, dtype=np.int32)
+        self.n_grams = 0
+
+    def _grow(self) -> None:
+        """Room for twice as many."""
+        self.cells = roomier(self.cells)
+        self.parents = np.concatenate([self.parents, np.empty_like(self.parents)])
+        self.lasts = np.concatenate([self.lasts, np.empty_like(self.lasts)])
+
+    def scan(
+        self, ids: Int32, ends: Int64, new_id: Int32, base: int, low: int, high: int, whole: bool
+    ) -> tuple[Int32, Int64]:
+        """The n-grams of a block of documents, and where each document ends among them; see `scan_grams`."""
+        grams, gram_ends = (
+            np.empty(len(ids) * (high - low + 1) + 1, dtype=np.int32),
+            np.empty(len(ends), dtype=np.int64),
+        )
+        cursor = np.array([self.n_grams, 0, 0], dtype=np.int64)
+        tokens = ids, ends, new_id, base, low, high, whole
+        while (
+            scan_grams(*tokens, self.cells, self.parents, self.lasts, process_seed(), grams, gram_ends, cursor)
+            == TABLE_FULL
+        ):
+            self._grow()
+        self.n_grams = int(cursor[N_GRAMS])
+        return grams[: cursor[N_OUT]].copy(), gram_ends
+
+    def take_up(self, other: GramTable, base: int) -> Int32:
+        """Learn another table's n-grams; the number of each of them here."""
+        while self.n_grams + other.n_grams > len(self.parents):
+            self._grow()
+        new = np.empty(other.n_grams, dtype=np.int32)
+        cursor = np.array([self.n_grams, 0, 0], dtype=np.int64)
+        theirs = other.parents[: other.n_grams], other.lasts[: other.n_grams]
+        merge_grams(self.cells, self.parents, self.lasts, cursor, base, *theirs, new, process_seed())
+        self.n_grams = int(cursor[N_GRAMS])
+        return new
+
+    def spelled(self, words: Words, gap: bytes) -> Words:
+        """The words, and behind them each n-gram written out, with the gap between its tokens."""
+        grams = self.parents[: self.n_grams], self.lasts[: self.n_grams]
+        return Words(*spell_grams(words.arena, words.starts, *grams, np.frombuffer(gap, dtype=np.uint8)))
+
 
 _32 = np.uint64(32)
 _FREE = np.uint64(0)
 
 
 @numba.njit(nogil=True, cache=True)
-def pair_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
+def _pair_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
     """The cell of a pair, or the free cell where it belongs. A cell is the pair and its number + 1."""
     mask = cells.shape[0] // 2 - 1
     slot = first_slot(key, seed, mask)
@@ -32,7 +85,7 @@ def _extend(
 ) -> int:
     """The number of the n-gram that `parent` and `last` make."""
     key = np.uint64(parent) << _32 | np.uint64(last)
-    slot = pair_slot(cells, key, seed)
+    slot = _pair_slot(cells, key, seed)
     if cells[2 * slot + 1] == _FREE:
         n_grams = cursor[N_GRAMS]
         cells[2 * slot] = key
@@ -135,3 +188,29 @@ def merge_grams(
         if parent >= base:
             parent = int(new_id[parent - base])
         new_id[k] = _extend(cells, parents, lasts, cursor, base, parent, int(other_lasts[k]), seed)
+
+
+@numba.njit(nogil=True, cache=True)
+def spell_grams(arena: UInt8, starts: Int64, parents: Int32, lasts: Int32, gap: UInt8) -> tuple[UInt8, Int64]:
+    """The words, and behind them each n-gram: its beginning (an n-gram or a word), the gap, its last word."""
+    n_words, n_grams = starts.shape[0] - 1, parents.shape[0]
+    new_starts = np.empty(n_words + n_grams + 1, dtype=np.int64)
+    new_starts[: n_words + 1] = starts
+    for k in range(n_grams):
+        parent, last = parents[k], lasts[k]
+        length = new_starts[parent + 1] - new_starts[parent] + len(gap) + starts[last + 1] - starts[last]
+        new_starts[n_words + k + 1] = new_starts[n_words + k] + length
+    spelled = np.empty(new_starts[n_words + n_grams], dtype=np.uint8)
+    spelled[: starts[n_words]] = arena[: starts[n_words]]
+    for k in range(n_grams):
+        at = new_starts[n_words + k]
+        for i in range(new_starts[parents[k]], new_starts[parents[k] + 1]):
+            spelled[at] = spelled[i]
+            at += 1
+        for i in range(len(gap)):
+            spelled[at] = gap[i]
+            at += 1
+        for i in range(starts[lasts[k]], starts[lasts[k] + 1]):
+            spelled[at] = arena[i]
+            at += 1
+    return spelled, new_starts

@@ -15,9 +15,8 @@ from typing import Any, Literal, cast, get_args
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32
+from likely.arrays import AnyArray, Array, Flags, Index, Int32
 from likely.errors import DataError, SettingsError
 from likely.evaluation.folds import shuffled_by_class
 from likely.measures import confident_errors
@@ -58,7 +57,7 @@ class Pruning:
     amount: Any = None
 
     @classmethod
-    def read(cls, given: Any) -> Pruning:
+    def read(cls, given: object) -> Pruning:
         """What the parameter `prune` says, checked."""
         if given is None:
             return cls(None)
@@ -165,7 +164,7 @@ def _hold_out(data: TrainingData, share: float, seed: int) -> tuple[TrainingData
     return data.take(np.flatnonzero(~held_out)), data.take(np.flatnonzero(held_out))
 
 
-def _unknown_pruning(given: Any) -> SettingsError:
+def _unknown_pruning(given: object) -> SettingsError:
     return SettingsError(
         f"prune is {given!r}, but it is None, ('pessimistic', r), ('confidence', level), ('reduced_error', share of "
         "rows or (X, y)), 'mdl', 'cost_complexity' or ('cost_complexity', price of a leaf)."
@@ -296,19 +295,17 @@ def alpha_by_cases(tree: Tree, counts: Array) -> float:
     return float(links.alphas[np.flatnonzero(wrong <= wrong.min() * (1.0 + SLACK) + ROUNDING)[-1]])
 
 
-def _ends(tree: Tree, links: WeakestLinks, alpha: float) -> NDArray[np.bool_]:
+def _ends(tree: Tree, links: WeakestLinks, alpha: float) -> Flags:
     """Leaves, and nodes that become leaves at this price."""
     return np.asarray(tree.is_leaf | (links.node_alphas <= alpha * (1.0 + SLACK) + ROUNDING))
 
 
-def _leaf_errors(parent: NDArray[np.int32], ends: NDArray[np.bool_], errors: Array) -> float:
+def _leaf_errors(parent: Int32, ends: Flags, errors: Array) -> float:
     return float(errors[reachable(parent, ends) & ends].sum())
 
 
 @numba.njit(nogil=True, cache=True)
-def _prune_weakest_links(
-    errors: Array, parent: NDArray[np.int32], ends: NDArray[np.bool_], node_alphas: Array
-) -> Array:
+def _prune_weakest_links(errors: Array, parent: Int32, ends: Flags, node_alphas: Array) -> Array:
     """Let the weakest nodes become leaves, again and again; the price of each round."""
     n = len(parent)
     n_leaves, below = np.where(ends, 1.0, 0.0), np.where(ends, errors, 0.0)
@@ -358,7 +355,7 @@ def table_and_labels(given: Any, target: str | None) -> tuple[Any, Any]:
     )
 
 
-def places_among(labels: Labels, classes: NDArray[Any]) -> Int32:
+def places_among(labels: Labels, classes: AnyArray) -> Int32:
     """Where each row's class stands among others, −1 if it does not."""
     merged, own, known = merge_classes(labels.classes, classes)
     place = np.full(len(merged), -1, dtype=np.int32)
@@ -366,7 +363,7 @@ def places_among(labels: Labels, classes: NDArray[Any]) -> Int32:
     return np.asarray(place[own][labels.codes], dtype=np.int32)
 
 
-def learned_places(places: Int32) -> NDArray[np.intp]:
+def learned_places(places: Int32) -> Index:
     """The rows to prune by that are of a class that the tree knows: others are errors of every node, and no reason."""
     kept = np.flatnonzero(places >= 0)
     if not len(kept):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import pairwise
+from typing import ClassVar, Self
 
 import numba
 import numpy as np
@@ -15,10 +17,10 @@ from likely.families.counts import DenseWeights, Weights, lines_of
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import CountTable, Domain, Reads, Settings, Token
 from likely.stats import FeatureCounts, TokenCounts
-from likely.stats.feature_counts import rows_of
+from likely.stats.feature_counts import rows_of, with_cells
 from likely.table import Table
 from likely.text.class_counts import count_rows
-from likely.text.token_stream import Tokens, find_tokens
+from likely.text.token_stream import find_tokens
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
 
@@ -27,25 +29,19 @@ from likely.text.vocabulary import Words
 class Reader:
     """Finds the known words of texts; `factor` weighs them (None: each counts as it is)."""
 
-    recipe: Tokenizer
+    tokenizer: Tokenizer
     words: Words
     factor: Array | None
 
     @classmethod
     def of(cls, seen: TokenCounts, settings: Settings) -> Reader:
-        return cls(seen.recipe, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
+        return cls(seen.tokenizer, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
 
     def rows(self, table: Table, column: str) -> sparse.csr_array:
         """Documents × known words; a gap is an empty document."""
-        counted = count_rows(table.strings(column), self.recipe, words=self.words).to_csr()
+        counted = count_rows(table.strings(column), self.tokenizer, words=self.words).to_csr()
         cells = counted.data.astype(np.float64)
-        if self.factor is not None:
-            cells *= self.factor[counted.indices]
-        return sparse.csr_array((cells, counted.indices, counted.indptr), shape=counted.shape)
-
-    def found(self, table: Table, column: str) -> Tokens:
-        """The known words of each document as they follow one another."""
-        return find_tokens(table.strings(column), self.recipe, self.words)
+        return with_cells(counted, cells if self.factor is None else cells * self.factor[counted.indices])
 
     def weighed(self, counts: FeatureCounts) -> FeatureCounts:
         """Counts as `rows` would weigh them."""
@@ -59,14 +55,9 @@ def inverse_frequency(seen: TokenCounts) -> Array:
     return np.asarray(np.log((1.0 + seen.texts.sum()) / (1.0 + seen.documents.column_sums())) + 1.0)
 
 
-def pseudo_counts_of_words(columns: tuple[str, ...], seen: TokenCounts, settings: Settings) -> Array:
-    """What smoothing adds to the count of every word."""
-    return settings.smoothing_of(columns[0]).pseudo_counts(seen.words)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class WeighedWords:
-    """A weight per word and class: the evidence of a text is their sum over its words."""
+class TextFamily(ABC):
+    """A family of the words of one text column."""
 
     statistic: ClassVar[str] = "tokens"
     reads: ClassVar[Reads] = "text"
@@ -74,22 +65,50 @@ class WeighedWords:
 
     columns: tuple[str, ...]
     reader: Reader
+
+    @abstractmethod
+    def line(self, place: int) -> Array:
+        """What an occurrence of a word adds to the log joint of each class."""
+
+    def only(self, column: str) -> Self:
+        return self
+
+    @classmethod
+    def smoothed_counts(
+        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
+    ) -> list[CountTable]:
+        return [(columns, seen.counts.dense())]
+
+    def tokens(self, table: Table) -> list[list[Token]]:
+        """For each text its known words and what each adds; what absent words say is left out."""
+        rows, found = self.reader.rows(table, self.columns[0]), []
+        for start, stop in pairwise(rows.indptr):
+            places = rows.indices[start:stop]
+            spelled, cells = self.reader.words.take(places).to_list(), rows.data[start:stop].tolist()
+            triples = zip(spelled, cells, places.tolist(), strict=True)
+            found.append([Token(word, cell, cell * self.line(place)) for word, cell, place in triples])
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedWords(TextFamily):
+    """A weight per word and class: the evidence of a text is their sum over its words."""
+
     weights: Weights
+
+    def line(self, place: int) -> Array:
+        return np.asarray(self.weights.only(place).lines[0])
 
     def bind(self, table: Table) -> BlockScorer:
         if isinstance(self.weights, DenseWeights):
             return self._token_by_token(table, self.weights)
         rows = self.reader.rows(table, self.columns[0])
-
-        def score(block: slice, joint: Array) -> None:
-            self.weights.add(rows_of(rows, block), joint)
-
-        return score
+        return lambda block, joint: self.weights.add(rows_of(rows, block), joint)
 
     def _token_by_token(self, table: Table, weights: DenseWeights) -> BlockScorer:
         """A sum over words asks for no counts: they would cost more than the sum."""
-        found = self.reader.found(table, self.columns[0])
-        factor = self.reader.factor
+        reader, factor = self.reader, self.reader.factor
+        found = find_tokens(table.strings(self.columns[0]), reader.tokenizer, reader.words)
         lines = weights.lines if factor is None else weights.lines * factor[:, None]
 
         def score(block: slice, joint: Array) -> None:
@@ -99,34 +118,11 @@ class WeighedWords:
 
         return score
 
-    def tokens(self, table: Table) -> list[list[Token]]:
-        """For each text its known words and what each adds."""
-        rows = self.reader.rows(table, self.columns[0])
-        return tokens_of(rows, self.reader.words, lambda place: self.weights.only(place).lines[0])
-
-    @classmethod
-    def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
-    ) -> list[CountTable]:
-        return [(columns, seen.counts.dense())]
-
     def numbers_by_word(self) -> Iterator[tuple[str, Array]]:
         """Every word and its weights."""
         words: Sequence[str] = self.reader.words.to_list()
         for place, line in lines_of(self.weights):
             yield words[place], line
-
-
-def tokens_of(rows: sparse.csr_array, words: Words, line_of: Callable[[int], Array]) -> list[list[Token]]:
-    """The words of each row, with cell × line as their evidence."""
-    found = []
-    for row in range(rows.shape[0]):
-        held = slice(rows.indptr[row], rows.indptr[row + 1])
-        places: Int32 = rows.indices[held]
-        spelled, cells = words.take(places).to_list(), rows.data[held].tolist()
-        triples = zip(spelled, cells, places.tolist(), strict=True)
-        found.append([Token(word, cell, cell * line_of(place)) for word, cell, place in triples])
-    return found
 
 
 @numba.njit(nogil=True, cache=True)

@@ -1,30 +1,28 @@
-"""Which format a file has, and the reader for it."""
+"""A table in files: which format each has, what its columns seem to hold, and its rows in batches of bounded size."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import closing
 from functools import cached_property
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from likely.errors import FileError, SchemaError, Setting, SettingsError, listed, missing_columns
-from likely.io.dialect import ReadOptions
-from likely.io.faults import Rejects
+from likely.errors import FileError, SchemaError, Setting, SettingsError, listed, refuse_missing
+from likely.io import sources
+from likely.io.dialect import Dialect, ReadOptions
 from likely.io.outputs import Output, refuse
-from likely.io.sources import SUFFIXES, Format, Piece, Place, Source, Spool, TableFile, Wanted, empty, find_sources
-from likely.io.streams import EncodingNote, RawBytes, packing
+from likely.io.sources import FileSource, Piece, Place, Rejects, Source, TableFile, Wanted
+from likely.io.streams import EncodingNote, RawBytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.io.dialect import Dialect
-    from likely.io.types import CellType
+    from likely.io.parse import CellType
 
 START = 512
-MARKS: tuple[tuple[bytes, Format], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"))
+MARKS: dict[bytes, sources.Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 STRANGERS = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "export the sheet as CSV, or unpack the archive"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "export the sheet as CSV"),
@@ -39,14 +37,9 @@ STRANGERS = (
 
 
 def open_file(
-    source: Source,
-    wishes: ReadOptions,
-    types: Mapping[str, CellType],
-    columns: tuple[str, ...] | None,
-    rejects: Rejects | None,
-    given: str | None,
-    n_files: int,
-) -> TableFile:
+    source: Source, options: ReadOptions, types: Mapping[str, CellType], columns: tuple[str, ...] | None,
+    rejects: Rejects | None, given: str | None, n_files: int,
+) -> TableFile:  # fmt: skip
     """The reader of a file, by the format that was named, its first bytes, or its suffix; one of so many."""
     kind = _format(source, given)
     if kind in ("parquet", "arrow"):
@@ -56,34 +49,33 @@ def open_file(
     if kind == "json":
         from likely.io.json_lines import JsonFile
 
-        return JsonFile(source, wishes.encoding, rejects, columns)
+        return JsonFile(source, options.encoding, rejects, columns)
     from likely.io.delimited import DelimitedFile
 
-    return DelimitedFile(source, wishes, types, rejects, n_files)
+    return DelimitedFile(source, options, types, rejects, n_files)
 
 
-def _format(source: Source, given: str | None) -> Format:
-    formats = tuple(dict.fromkeys(SUFFIXES.values()))
-    if given is not None and given not in formats:
-        raise SettingsError(f"format is {given!r}, but it is one of {listed(formats)}.")
-    named = next((known for known in formats if known == given), None)
-    if named is not None:
-        return named
-    packed = packing(source)
-    with RawBytes(source) as raw:
+def _format(source: Source, given: str | None) -> sources.Format:
+    formats = {str(known): known for known in sources.SUFFIXES.values()}
+    if given is not None:
+        if given not in formats:
+            raise SettingsError(f"format is {given!r}, but it is one of {listed(list(formats))}.")
+        return formats[given]
+    with closing(RawBytes(source)) as raw:
         start = raw.read(START)
     if not start:
-        raise empty(source)
-    for mark, kind in MARKS:
+        raise sources.empty(source)
+    for mark, kind in MARKS.items():
         if start.startswith(mark):
-            return kind if not packed else _refuse_packed(source)
+            if raw.packing:
+                twice = "is packed twice: Parquet and Arrow files pack their columns themselves; unpack it."
+                raise FileError(f"{source.name} {twice}")
+            return kind
     _refuse_strangers(start, source)
-    by_suffix = SUFFIXES.get(source.suffix)
+    by_suffix = sources.SUFFIXES.get(source.suffix)
     if by_suffix == "parquet":
         raise FileError(f"{source.name} does not begin like a Parquet file; it is damaged or misnamed.")
-    if by_suffix is not None:
-        return by_suffix
-    return "json" if start.lstrip().startswith(b'{"') else "delimited"
+    return by_suffix or ("json" if start.lstrip().startswith(b'{"') else "delimited")
 
 
 def _refuse_strangers(start: bytes, source: Source) -> None:
@@ -94,11 +86,7 @@ def _refuse_strangers(start: bytes, source: Source) -> None:
         raise FileError(f"{source.name} is a web page or XML and no table; fetch the table itself.")
 
 
-def _refuse_packed(source: Source) -> Format:
-    raise FileError(f"{source.name} is packed twice: Parquet and Arrow files pack their columns themselves; unpack it.")
-
-
-# A table in files: its columns and what they seem to hold, and its rows in batches of bounded size.
+# The table.
 
 BATCH_ROWS = 65_536
 SKIP = "skip"
@@ -114,8 +102,9 @@ class FileTable:
     """A table in one or several files. `open_table` makes it; it can be read as often as wanted."""
 
     def __init__(
-        self, files: Sequence[TableFile], columns: tuple[str, ...] | None, rejects: Rejects | None, spool: Spool | None
-    ) -> None:
+        self, files: Sequence[TableFile], columns: tuple[str, ...] | None, rejects: Rejects | None,
+        spool: sources.Spool | None,
+    ) -> None:  # fmt: skip
         self.files = tuple(files)
         self.rejected = rejects if rejects is not None else Rejects()
         self._chosen, self._spool = columns, spool
@@ -150,7 +139,7 @@ class FileTable:
     @property
     def dialect(self) -> Dialect | None:
         """How the (first) file is written, if it is delimited text."""
-        return getattr(self.files[0], "dialect", None)
+        return self.files[0].dialect
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -189,7 +178,7 @@ class FileTable:
 
         names = tuple(columns) if columns is not None else self.names
         promised = pa.schema([self.schema.field(name) for name in names])  # a file may say "not null", we do not
-        for piece in self.pieces({name: self._read_as(name) for name in names}):
+        for piece in self.pieces(self.read_as(names)):
             for batch in piece.read().cast(promised).combine_chunks().to_batches(max_chunksize=rows):
                 if batch.num_rows:
                     yield batch
@@ -200,18 +189,19 @@ class FileTable:
 
         return pa.Table.from_batches(list(self.batches()), self.schema)
 
+    def read_as(self, names: Sequence[str]) -> dict[str, str]:
+        """One type for each column, whatever it is in single files; "" where all agree."""
+        kinds = [file.types for file in self.files]
+        return {n: self.types[n] if len({types[n] for types in kinds}) > 1 else "" for n in names}
+
     def pieces(self, wanted: Wanted, place: Place | None = None) -> Iterator[Piece]:
         """All rows from a place on, piece by piece, in the order of the files."""
-        unknown = [name for name in wanted if name not in self.names]
-        if unknown:
-            raise missing_columns(unknown, self.names)
+        refuse_missing(wanted, self.names)
         begin = place or Place()
         if place is None:
             self.rejected.restart()
-        for number, file in enumerate(self.files):
-            if number >= begin.file:
-                at = begin if number == begin.file else Place(number)
-                yield from file.pieces(wanted, replace(at, file=number))
+        for number, file in enumerate(self.files[begin.file :], begin.file):
+            yield from file.pieces(wanted, begin if number == begin.file else Place(number))
 
     def share_before(self, number: int) -> tuple[float, float]:
         """The part of all bytes that lies before a file, and that of the file itself."""
@@ -227,7 +217,7 @@ class FileTable:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -238,31 +228,26 @@ class FileTable:
         lines = [f"  {name}: {kind}" for name, kind in self.types.items()]
         return "\n".join([repr(self), *lines, *(f"note: {note}" for note in self.notes[:SHOWN_NOTES])])
 
-    def _read_as(self, name: str) -> str:
-        kinds = {file.types[name] for file in self.files}
-        return self.types[name] if len(kinds) > 1 else ""
-
     def _refuse_other_columns(self) -> None:
         first = self.files[0]
-        if self._chosen is not None:
-            absent = [name for name in self._chosen if name not in first.names]
-            if absent:
-                raise missing_columns(absent, first.names)
+        refuse_missing(self.names, first.names)
         for file in self.files[1:]:
             expected, found = set(self.names), set(file.names)
             lacking = [name for name in self.names if name not in found]
             strange = [name for name in file.names if name not in expected and self._chosen is None]
             if lacking or strange:
                 what = f"lacks {listed(lacking)}" if lacking else f"also has {listed(strange)}"
-                raise SchemaError(
-                    f"{file.source.name} {what}, unlike {first.source.name}; give ",
-                    Setting("columns"),
-                    " that all files have, or read them apart.",
-                )
+                why = f"{file.source.name} {what}, unlike {first.source.name}; give "
+                raise SchemaError(why, Setting("columns"), " that all files have, or read them apart.")
+
+
+def as_file_table(source: FileTable | FileSource) -> FileTable:
+    """A table in files that is open already, or that is found with nothing said about it."""
+    return source if isinstance(source, FileTable) else open_table(source)
 
 
 def open_table(
-    source: Any,
+    source: FileSource,
     *,
     format: str | None = None,
     delimiter: str | None = None,
@@ -286,23 +271,21 @@ def open_table(
     `na` are the cells that are gaps (of unquoted cells, in all columns), `types` says by name what a column of text
     holds, `rejects` is a file for lines that cannot be read, or "skip" to leave them out and only count them.
     """
-    from likely.io.types import checked_types
+    from likely.io.parse import checked_types
 
-    wishes = ReadOptions(
+    options = ReadOptions(
         delimiter, encoding, quote, escape, decimal, header, None if names is None else tuple(names), skip,
         None if na is None else tuple(dict.fromkeys(("", *na))), multiline,
     )  # fmt: skip
     chosen = None if columns is None else tuple(columns)
     left_out = None if rejects is None else Rejects(None if rejects == SKIP else rejects)
-    kinds = checked_types(dict(types or {}))
-    found, spool = find_sources(source)
+    kinds = checked_types(types or {})
+    found, spool = sources.find_sources(source)
     try:
         if left_out is not None:
             refuse(left_out.outputs, [entry.path for entry in found])
-        files = [open_file(entry, wishes, kinds, chosen, left_out, format, len(found)) for entry in found]
-        absent = [name for name in kinds if not any(name in file.names for file in files)]
-        if absent:
-            raise missing_columns(absent, files[0].names)
+        files = [open_file(entry, options, kinds, chosen, left_out, format, len(found)) for entry in found]
+        refuse_missing((name for name in kinds if not any(name in file.names for file in files)), files[0].names)
         table = FileTable(files, chosen, left_out, spool)
     except BaseException:
         if spool is not None:
@@ -319,11 +302,10 @@ def _common(kinds: list[str]) -> str:
     distinct = list(dict.fromkeys(kinds))
     if len(distinct) == 1:
         return distinct[0]
-    if set(distinct) == {"integer", "number"}:
-        return "number"
-    text = ("integer", "number", "truth", "date", "time", "text")
-    if all(kind in text for kind in distinct):
-        return "text"
+    from likely.io.parse import CELL_TYPES, NUMERIC
+
+    if set(distinct) <= {*CELL_TYPES}:
+        return "number" if set(distinct) == {*NUMERIC} else "text"
     raise FileError(
         f"The files give one column different types: {listed(distinct)}; write them alike, or read them apart."
     )

@@ -1,4 +1,4 @@
-"""Words of a block of documents, as numbers in a table of distinct words.
+"""Words of a block of documents as numbers in a table of distinct words, or characters as code points.
 
 While the table grows its words are *packed*: eight bytes to a number, the last number of a word holds its last one to
 eight bytes. Word `k` begins at `packed[starts[k]]` and has `sizes[k]` bytes.
@@ -8,16 +8,46 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.arrays import Int32, Int64, UInt8, UInt64
-from likely.text.characters import ASCII, CJK, EMOJI, EXTENDER, FLAG, KIND_BITS, SPACE, SUSPECT, WORD, ZWJ
-from likely.text.kernels.bytes import decode, utf8, word_bytes
-from likely.text.kernels.interning import SHORT, first_slot, occupy, stir
+from likely.text.bytes import decode, utf8, word_bytes
+from likely.text.unicode import ASCII, CJK, EMOJI, EXTENDER, FLAG, KIND_BITS, SPACE, SUSPECT, WORD, ZWJ
+from likely.text.vocabulary import SHORT, Words, first_slot, occupy, roomier, stir
 
 DONE, TABLE_FULL, ARENA_FULL, FOUND_SUSPECT = range(4)
 AT_DOC, AT_BYTE, IN_RUN, N_IDS, N_WORDS = range(5)
 """Places in the cursor, with which a scan goes on where it stopped for want of room."""
+
+_FIRST_CELLS = 1 << 12
+_FIRST_WORDS = _FIRST_CELLS // 4 * 3
+"""Three cells in four may be taken."""
+_FIRST_ROOM = 1 << 12
+
+
+class Lexicon:
+    """A growing table of distinct words, which one thread at a time fills from blocks of documents."""
+
+    def __init__(self) -> None:
+        self.n_words = 0
+        self.cells: UInt64 = np.zeros(2 * _FIRST_CELLS, dtype=np.uint64)
+        self.packed: UInt64 = np.empty(_FIRST_ROOM, dtype=np.uint64)
+        self.starts: Int64 = np.zeros(_FIRST_WORDS + 1, dtype=np.int64)
+        self.sizes: Int32 = np.empty(_FIRST_WORDS, dtype=np.int32)
+
+    def add_words(self) -> None:
+        """Room for twice as many words."""
+        self.cells = roomier(self.cells)
+        self.sizes = np.concatenate([self.sizes, np.empty_like(self.sizes)])
+        self.starts = np.concatenate([self.starts, np.empty(len(self.starts) - 1, dtype=np.int64)])
+
+    def add_bytes(self) -> None:
+        """Room for twice as many bytes."""
+        self.packed = np.concatenate([self.packed, np.empty_like(self.packed)])
+
+    def to_words(self) -> Words:
+        """The words so far, with the table that finds them."""
+        return Words(*_unpack(self.packed, self.starts, self.sizes, self.n_words), self.cells)
+
 
 _ZERO = np.uint64(0)
 _32 = np.uint64(32)
@@ -32,7 +62,7 @@ _H, _W = ord("h"), ord("w")
 
 
 @numba.njit(nogil=True, cache=True)
-def _kind_at(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.int32]) -> tuple[int, int]:
+def _kind_at(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> tuple[int, int]:
     """Kind of the character at `i`, and its size; −1 at the end."""
     if i >= stop:
         return -1, 0
@@ -53,7 +83,7 @@ def _spells(data: UInt8, i: int, stop: int, letters: bytes) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _url_end(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.int32]) -> int:
+def _url_end(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> int:
     """Where the address that begins at `i` ends (at white space), or `i` if none begins here."""
     known = _spells(data, i, stop, b"http://") or _spells(data, i, stop, b"https://") or _spells(data, i, stop, b"www.")
     end = i
@@ -66,7 +96,7 @@ def _url_end(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.int
 
 
 @numba.njit(nogil=True, cache=True)
-def _emoji_end(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.int32]) -> int:
+def _emoji_end(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> int:
     """Where the emoji that begins at `i` ends: with its skin tone, all joined figures, or the second flag letter."""
     kind, size = _kind_at(data, i, stop, pages, cells)
     end = i + size
@@ -87,7 +117,7 @@ def _emoji_end(data: UInt8, i: int, stop: int, pages: Int32, cells: NDArray[np.i
 
 
 @numba.njit(nogil=True, cache=True)
-def _span_end(data: UInt8, i: int, stop: int, kind: int, bigrams: bool, pages: Int32, cells: NDArray[np.int32]) -> int:
+def _span_end(data: UInt8, i: int, stop: int, kind: int, bigrams: bool, pages: Int32, cells: Int32) -> int:
     """Where the token ends that begins with the picture or CJK character at `i`."""
     if kind != CJK:
         return _emoji_end(data, i, stop, pages, cells)
@@ -125,7 +155,7 @@ def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array 
     ends: Int64,
     first: UInt8,
     pages: Int32,
-    kinds: NDArray[np.int32],
+    kinds: Int32,
     lowercase: bool,
     min_chars: int,
     bigrams: bool,
@@ -281,7 +311,7 @@ def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array 
 
 
 @numba.njit(nogil=True, cache=True)
-def unpack(packed: UInt64, starts: Int64, sizes: Int32, n_words: int) -> tuple[UInt8, Int64]:
+def _unpack(packed: UInt64, starts: Int64, sizes: Int32, n_words: int) -> tuple[UInt8, Int64]:
     """The words as bytes end to end, and where each begins."""
     byte_starts = np.zeros(n_words + 1, dtype=np.int64)
     for k in range(n_words):
@@ -293,3 +323,64 @@ def unpack(packed: UInt64, starts: Int64, sizes: Int32, n_words: int) -> tuple[U
             group = packed[starts[k] + (i >> 3)]
             arena[byte_starts[k] + i] = np.uint8(group >> np.uint64(8 * (i & 7)) & np.uint64(255))
     return arena, byte_starts
+
+
+# Characters, from which n-grams of characters are made.
+
+BREAK = -1
+"""Stands between the words of a document: no n-gram reaches over it."""
+
+_BLANK = 32
+
+
+@numba.njit(nogil=True, cache=True)
+def scan_chars(data: UInt8, ends: Int64, pages: Int32, kinds: Int32, by_word: bool) -> tuple[Int32, Int64]:
+    """Code points in lower case, and the end of every document among them.
+
+    White space of two characters and more counts as one blank. `by_word`: the words between white space, each
+    with a blank at both ends, and a break behind.
+    """
+    # A word of one byte, alone in its document, becomes four numbers.
+    ids = np.empty((4 if by_word else 1) * data.shape[0], dtype=np.int32)
+    id_ends = np.empty(ends.shape[0], dtype=np.int64)
+    n = 0
+    i = 0
+    for doc in range(ends.shape[0]):
+        stop = ends[doc]
+        in_word = False
+        while i < stop:
+            code, size = decode(data, i, stop)
+            cell = kinds[pages[code >> 8], code & 255]
+            i += size
+            if cell & _KIND != SPACE:
+                if by_word and not in_word:
+                    ids[n] = _BLANK
+                    n += 1
+                ids[n] = code + (cell >> KIND_BITS)
+                n += 1
+                in_word = True
+                continue
+            run = 1
+            while i < stop:
+                follower, its_size = decode(data, i, stop)
+                if kinds[pages[follower >> 8], follower & 255] & _KIND != SPACE:
+                    break
+                i += its_size
+                run += 1
+            if not by_word:
+                ids[n] = code if run == 1 else _BLANK
+                n += 1
+            elif in_word:
+                n = _close(ids, n)
+            in_word = False
+        if by_word and in_word:
+            n = _close(ids, n)
+        id_ends[doc] = n
+    return ids[:n].copy(), id_ends
+
+
+@numba.njit(nogil=True, cache=True)
+def _close(ids: Int32, n: int) -> int:
+    ids[n] = _BLANK
+    ids[n + 1] = BREAK
+    return n + 2

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from likely import compare
 from likely.comparison import Comparison
-from likely.comparison.noise import difference, variance_inflation
+from likely.comparison.comparison import difference, variance_inflation
 
 FOLDS = 5
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.arrays import AnyArray
 from likely.errors import ModelFileError, SettingsError
-from likely.store.plain import from_plain, to_plain
-from likely.store.scalars import ticking, unit_of
+from likely.store.container import Document
+from likely.store.plain import from_plain, ticking, to_plain, unit_of
 from likely.table import level_key
 from likely.table.column import as_objects
 from likely.table.levels import is_gap
@@ -23,7 +22,7 @@ WIDEST = 1 << 20
 """Letters that all labels together may have room for beyond those that they need: a few bytes cannot ask for more."""
 
 
-def write_labels(labels: NDArray[Any]) -> dict[str, Any]:
+def write_labels(labels: AnyArray) -> Document:
     """The labels one by one, the kind of their array, and its exact type."""
     about = {"type": labels.dtype.kind, "dtype": labels.dtype.str}
     if labels.dtype.kind in "Mm":
@@ -32,7 +31,7 @@ def write_labels(labels: NDArray[Any]) -> dict[str, Any]:
     return {**about, "of": [to_plain(label) for label in labels.tolist()]}
 
 
-def unsaved_type(labels: NDArray[Any]) -> str | None:
+def unsaved_type(labels: AnyArray) -> str | None:
     """The type of the first label that a file cannot hold, or None."""
     for label in labels.tolist() if labels.dtype.kind in "fO" else ():
         try:
@@ -42,7 +41,7 @@ def unsaved_type(labels: NDArray[Any]) -> str | None:
     return None
 
 
-def read_labels(data: Any) -> NDArray[Any]:
+def read_labels(data: Document) -> AnyArray:
     """The labels that `write_labels` wrote: as many as there are, and each once."""
     values = [from_plain(value) for value in data["of"]]
     kind, dtype = data["type"], data.get("dtype")
@@ -53,8 +52,8 @@ def read_labels(data: Any) -> NDArray[Any]:
     return labels
 
 
-def _array(values: list[Any], kind: Any, dtype: Any) -> NDArray[Any]:
-    if kind in ("M", "m") and dtype is not None:
+def _array(values: list[object], kind: object, dtype: object) -> AnyArray:
+    if isinstance(kind, str) and kind in ("M", "m") and dtype is not None:
         if not all(type(value) is int for value in values):
             raise ModelFileError("its class labels are no dates")
         return np.array(values, dtype=np.int64).view(ticking(kind, dtype))
@@ -67,14 +66,14 @@ def _array(values: list[Any], kind: Any, dtype: Any) -> NDArray[Any]:
     return as_objects(values)
 
 
-def _width(kind: str, dtype: Any) -> np.dtype[Any]:
+def _width(kind: str, dtype: object) -> np.dtype[np.generic]:
     name = FIRST_FORM[kind] if dtype is None else dtype
     if not isinstance(name, str) or not NUMBERS.fullmatch(name) or name[1] != kind:
         raise ModelFileError("its class labels have a type that no labels have")
     return np.dtype(name)
 
 
-def _widened(natural: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def _widened(natural: AnyArray, dtype: object) -> AnyArray:
     """Strings with as much room as they had."""
     digits = dtype[2:] if isinstance(dtype, str) and dtype[1:2] == natural.dtype.kind else ""
     width = int(digits) if digits.isdecimal() and len(digits) < 10 else 0
@@ -83,7 +82,7 @@ def _widened(natural: NDArray[Any], dtype: Any) -> NDArray[Any]:
     return natural.astype(f"{natural.dtype.kind}{width}")
 
 
-def _same(labels: NDArray[Any], values: list[Any]) -> bool:
+def _same(labels: AnyArray, values: list[object]) -> bool:
     """Whether the array holds the labels as they stand in the file; a label is no gap."""
     if labels.dtype.kind in "Mm":
         return not bool(np.isnat(labels).any())

@@ -10,7 +10,7 @@ import pytest
 
 from likely.errors import FileError, SettingsError
 from likely.io import open_table
-from likely.streaming.convert import convert_file
+from likely.streaming.transform import convert_file
 
 SUFFIXES = ["csv", "tsv", "psv", "parquet", "arrow", "feather", "jsonl", "csv.gz", "csv.zst", "jsonl.gz"]
 TEXT = 'n,x,word,ok\n1,0.5,"a,b",true\n2,,"line\nbreak",false\n3,1e300,NULL,\n-4,-0.25,"=1+1",true\n'
