@@ -10,7 +10,7 @@ ARGS    ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test torture lint format bench clean distclean
+.PHONY: help demo test matrix torture lint format bench clean distclean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
@@ -21,8 +21,13 @@ demo: $(VENV)/.core ## Train on a small table and show predictions, one posterio
 test: $(VENV)/.dev ## Run the tests, the doctests and the code of the documentation
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
 
-torture: $(VENV)/.dev ## Damage, kill and forge model files at full size (minutes)
-	@LIKELY_TORTURE=full $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 tests/store tests/test_atomic.py $(ARGS)
+matrix: ## Run the tests on each Python, with the lowest and the newest dependencies (half an hour)
+	@ARGS="$(ARGS)" .ci/matrix
+
+# Kernels with bounds checks are other kernels: they are compiled into a cache of their own.
+torture: $(VENV)/.dev ## Run everything with bounds checks in the kernels, and damage model files at full size (an hour)
+	@LIKELY_TORTURE=full NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)/checked-kernels" \
+	    $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format, types and the direction of imports
 	@$(BIN)/python -m ruff check .
@@ -42,7 +47,7 @@ clean: ## Remove caches (compiled kernels too) and build outputs
 	@find src tests docs benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean ## Remove the virtual environment as well
-	@rm -rf $(VENV)
+	@rm -rf $(VENV) .venv-*
 
 # A stamp newer than pyproject.toml means that all is installed: nothing to do, no network needed.
 $(VENV)/.core: pyproject.toml | $(BIN)/python

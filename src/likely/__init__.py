@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from likely.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from likely.api import engine_table as engine_table
+    from likely.api import evaluate as evaluate
     from likely.api import train as train
     from likely.comparison.compare import compare as compare
     from likely.comparison.comparison import Comparison as Comparison
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from likely.errors import NotMergeable as NotMergeable
     from likely.errors import SchemaError as SchemaError
     from likely.errors import SettingsError as SettingsError
-    from likely.evaluation.evaluate import evaluate as evaluate
     from likely.evaluation.report import Report as Report
     from likely.families.smoothing import Laplace as Laplace
     from likely.families.smoothing import MEstimate as MEstimate
@@ -45,14 +46,13 @@ if TYPE_CHECKING:
     from likely.table.schema import Schema as Schema
 
 _NAMES = {
-    "api": ("train",),
+    "api": ("engine_table", "evaluate", "train"),
     "comparison.compare": ("compare",),
     "comparison.comparison": ("Comparison",),
     "decide.loss": ("REFUSED", "Loss"),
     "errors": (
         "DataError", "FileError", "LikelyError", "ModelFileError", "NotMergeable", "SchemaError", "SettingsError",
     ),
-    "evaluation.evaluate": ("evaluate",),
     "evaluation.report": ("Report",),
     "families.smoothing": ("Laplace", "MEstimate"),
     "io.file_table": ("open_table",),

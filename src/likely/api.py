@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -13,6 +13,8 @@ from likely.arrays import ColumnLike
 from likely.comparison.candidates import Contenders
 from likely.comparison.compare import compare as compare_tables
 from likely.engines import pieces
+from likely.engines.connections import as_relation, connect, is_relation
+from likely.engines.relation import Relation
 from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate as evaluate_table
 from likely.io.file_table import FileTable, open_table
@@ -22,6 +24,7 @@ from likely.models.registry import entries, entry_named
 from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
+from likely.streaming.in_place import evaluate_in_place, fetch
 from likely.streaming.train import fit_file
 from likely.table import RowsLike, Table, as_table
 from likely.table.schema import schema_for, with_weight
@@ -40,10 +43,20 @@ if TYPE_CHECKING:
         EvidenceClassifier | BayesClassifier | FullBayesClassifier | AODEClassifier | TreeClassifier | SVMClassifier
     )
 
-__all__ = ["Reason", "Selection", "compare", "evaluate", "load", "new_classifier", "select_model", "train"]
+__all__ = [
+    "Reason",
+    "Selection",
+    "compare",
+    "engine_table",
+    "evaluate",
+    "load",
+    "new_classifier",
+    "select_model",
+    "train",
+]
 
-AnySource: TypeAlias = FileTable | RowsLike | os.PathLike[str]
-"""A table in memory, one in files that is opened, or the path of files, a folder or a glob."""
+AnySource: TypeAlias = FileTable | Relation | RowsLike | os.PathLike[str]
+"""A table in memory, one in files that is opened, one in an engine, or the path of files, a folder or a glob."""
 
 AUTO = "auto"
 LOG = logging.getLogger("likely")
@@ -62,8 +75,9 @@ def train(
 ) -> Classifier:
     """Learn a table with its target column.
 
-    The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives. `model` is
-    "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence if the table fits into memory, and naive
+    The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives; or a table in an
+    engine, which counts it: one of Ibis, a relation of DuckDB, a frame of Spark, or what `engine_table` gives. `model`
+    is "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence if the table fits into memory, and naive
     Bayes if it does not or if a setting is given that only naive Bayes has. `settings` are those of the model, `weight`
     names a column that says what each row counts for, and `checkpoint` a file to go on from if counting is broken off.
 
@@ -71,9 +85,12 @@ def train(
     >>> clf.predict({"sky": ["blue"]}).tolist()
     ['dry']
     """
-    source = open_source(table)
     if random_state is not None:
         settings["random_state"] = random_state
+    if is_relation(table):
+        there: Classifier = _train_in_place(as_relation(table), target, model, settings, weight, checkpoint)
+        return there
+    source = open_source(table)
     selection = select_model(
         source, target, model, settings, weight=weight, counts=checkpoint is not None, spills=True, progress=progress
     )
@@ -84,11 +101,13 @@ def train(
 
 
 def evaluate(classifier: object, table: AnySource, target: Any = None, **how: Any) -> Report:
-    """How good a classifier, or a model called by its name, is on a table: see `likely.evaluate` for the parameters.
+    """How good a classifier, or a model called by its name, is on a table: see `likely.evaluation.evaluate`.
 
-    The table may also be in files, of any length for a model that counts.
+    The table may also be in files, of any length for a model that counts, or in an engine.
     """
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
+    if is_relation(table):
+        return evaluate_in_place(made, table, target, **how)
     source = _opened(table)
     if isinstance(source, FileTable):
         return evaluate_file(made, source, target, **how)
@@ -97,8 +116,46 @@ def evaluate(classifier: object, table: AnySource, target: Any = None, **how: An
 
 def compare(table: AnySource, target: ColumnLike, classifiers: Contenders = "all", **how: Any) -> Comparison:
     """Which classifier suits a table, also one in files, which is read whole: see `likely.compare`."""
+    if is_relation(table):
+        label = str(target)
+        return compare_tables(fetch(as_relation(table), label).table, label, classifiers, **how)
     source = _opened(table)
     return compare_tables(source.read() if isinstance(source, FileTable) else source, target, classifiers, **how)
+
+
+def engine_table(table: Any, name: str | None = None, *, sample: int | None = None) -> Relation:
+    """A table in an engine: an address such as "postgresql://host/db" and the table's name; or one of Ibis, DuckDB or
+    Spark. `sample` is how many rows may be fetched for what counts do not tell; None for as many as fit into memory.
+    """
+    if name is not None:
+        found = connect(table, name)
+    elif isinstance(table, str):
+        raise SettingsError("Which table? Give its name after the address.")
+    else:
+        found = as_relation(table)
+    if sample is not None and sample < 1:
+        raise SettingsError(f"sample is {sample!r}, but it is a number of rows from 1 up.")
+    return replace(found, drawn=sample)
+
+
+def _train_in_place(
+    relation: Relation, target: str, model: str, settings: dict[str, Any], weight: str | None, checkpoint: Any
+) -> Any:
+    """Learn a table where it lies."""
+    if checkpoint is not None:
+        raise SettingsError(Parameter("checkpoint"), " is for tables in files: an engine counts in one go.")
+    relation.require([target] if weight is None else [target, weight])
+    name = model
+    if model == AUTO:
+        of_evidence = new_classifier("evidence", {}).get_params(deep=False)
+        name = "evidence" if all(setting in of_evidence for setting in settings) else "naive"
+    given = {**settings, "schema": with_weight(settings.get("schema"), weight)}
+    classifier = new_classifier(name, given)
+    if name == "evidence" or entry_named(name).counts:
+        classifier.fit(relation, target)
+    else:
+        fetch(relation, target, weight).fit(classifier)
+    return classifier.set_params(schema=settings.get("schema"))
 
 
 def open_source(table: AnySource) -> FileTable | Table:
@@ -113,7 +170,7 @@ def _opened(table: AnySource) -> FileTable | RowsLike:
         return table
     if looks_like_files(table):
         return open_table(table)
-    assert not isinstance(table, os.PathLike)
+    assert not isinstance(table, os.PathLike | Relation)
     return table
 
 

@@ -54,7 +54,7 @@ from tests.table.read_back import values
         (pl.Series([object, "a"], dtype=pl.Object), "mixed"),
         (pd.arrays.SparseArray([0.0, 1.5]), "float"),
         (pd.interval_range(0, 2), "mixed"),
-        (pa.array([1.5, 2], pa.float16()), "float"),
+        (pa.array(np.array([1.5, 2], np.float16)), "float"),
         (pa.RunEndEncodedArray.from_arrays([1, 2], [3, 4]), "integer"),
     ],
 )

@@ -66,6 +66,10 @@ class Rows:
         counted |= {part: self._observe(part) for part in shared}
         return Summary(ClassWeights.observe(self.classes, self.y, self.weight), {part: counted[part] for part in plan})
 
+    def with_preprocessing(self, preprocessing: Preprocessing) -> Rows:
+        """The same rows, where columns are read otherwise."""
+        return Rows(self.table, self.classes, self.y, self.weight, self.n_jobs, preprocessing)
+
     def _observe(self, part: Part) -> Statistic:
         return READINGS[part.kind](self, part.columns)
 

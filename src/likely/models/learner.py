@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.decide import LossLike
+from likely.engines.connections import is_relation
+from likely.engines.in_place import counted_schema, further_task, task_in_place
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import (
     Families,
@@ -110,7 +112,12 @@ class Learner(Classifier):
     def _task(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Task:
         """What `fit` counts: the rows, what their columns are taken for, and the family of each."""
         check_settings(self)
-        return self._considered(self._plan(self._training_rows(X, y, sample_weight)))
+        if is_relation(X):
+            return self._considered(task_in_place(X, y, sample_weight, self.schema, self._look, self.n_jobs))
+        return self._considered(self._look(X, y, sample_weight))
+
+    def _look(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
+        return self._plan(self._training_rows(X, y, sample_weight))
 
     def _plan(self, rows: TrainingRows) -> Task:
         """The family of each column, and how texts become words."""
@@ -122,14 +129,17 @@ class Learner(Classifier):
     def _schema_of(self, table: Table, target: str | None) -> Schema:
         return _infer(table, target, self.schema, self._families_given())
 
-    def _planned(self, given: TrainingRows, assigned: Mapping[str, str], recipes: Preprocessing) -> Task:
+    def _planned(self, given: TrainingRows, assigned: Mapping[str, str], preprocessing: Preprocessing) -> Task:
         refuse_negative_counts(given.table, assigned)
-        rows = Rows(given.table, given.labels.classes, given.labels.codes, given.weight, self.n_jobs, recipes)
+        rows = Rows(given.table, given.labels.classes, given.labels.codes, given.weight, self.n_jobs, preprocessing)
         return Task(rows, given.schema, assigned, given.weight is not None)
 
     def _task_of(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> Task:
         """Further rows, read as the first ones were."""
-        return self._planned(self._further_rows(X, y, sample_weight), self.families_, preprocessing_in(self.summary_))
+        how = preprocessing_in(self.summary_)
+        if is_relation(X):
+            return further_task(X, y, sample_weight, self.schema_, self.families_, how)
+        return self._planned(self._further_rows(X, y, sample_weight), self.families_, how)
 
     def _remember(self, task: Task, summary: Summary) -> Self:
         self._remember_columns(counted_schema(task, summary), named=task.rows.table.named)
@@ -336,20 +346,6 @@ def _infer(table: Table, target: str | None, given: SchemaLike, families: Famili
     free = tuple(name for name in table.names if name not in roles)
     wanted = kinds_for(families, free, strings_in(table, families))
     return Schema.infer(table, target, overrides={**wanted, **overrides})
-
-
-def counted_schema(task: Task, summary: Summary) -> Schema:
-    """With the gaps of a large matrix, which was not read twice to count them: rows less known cells."""
-    schema = task.schema
-    if task.weighted:
-        return schema
-    known: dict[str, float] = {}
-    for part, seen in summary.parts.items():
-        weights = seen.known_weights
-        if weights is not None:
-            known |= zip(part.columns, weights.sum(axis=0).tolist(), strict=True)
-    unknown = [name for name in known if schema[name].gaps is None]
-    return schema.with_gaps({name: summary.n_rows - round(known[name]) for name in unknown}) if unknown else schema
 
 
 def _with_empty_columns(table: Table, schema: Schema) -> Table:

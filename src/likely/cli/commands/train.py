@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from likely.cli.engine_options import EngineOptions, types_of
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import (
     adds_counts,
@@ -23,16 +24,19 @@ from likely.progress import Shown, row_bar
 
 if TYPE_CHECKING:
     from likely.api import Classifier
+    from likely.engines.relation import Relation
     from likely.io.file_table import FileTable
 
 SHOWN_CLASSES = 6
+NONE: list[str] = []
 
 
 def train(
-    tables: Tables,
     model_options: ModelOptions,
     input_options: InputOptions,
+    engine_options: EngineOptions,
     output: OutputOptions,
+    tables: Tables = NONE,
     target: Target = None,
     out: Annotated[str | None, OUT, Writes(MODEL, onto="onto", usual=lambda given: usual_path(**given))] = None,
     weight: Weight = None,
@@ -56,12 +60,21 @@ def train(
     likely train calls.csv -t churn --family visits=poisson --smoothing 0.5
     likely train more.csv --onto m.likely                learn on
     zcat rows.csv.gz | likely train - -t label -o - | likely show -
+    likely train --connect postgresql://host/db --table days -t kind
+    likely train warehouse.duckdb --table days -t kind
 
     A table that fits into memory (512 MiB) is learned by evidence: naive Bayes, corrected for what columns say twice
     and together. A larger one, by naive Bayes with learned weights, in one pass. --model names another; options that
     only naive Bayes knows (--smoothing, --family, --checkpoint …) choose it. What each column is taken for is judged
     from rows across the whole file; see likely schema for the reasons, and --kind to say it better.
     """
+    relation = engine_options.open(tables)
+    if relation is not None:
+        if onto is not None or checkpoint is not None:
+            raise SettingsError("--onto and --checkpoint are for files: an engine counts a table in one go.")
+        path = out or f"{name_of(engine_options.name_of(tables))}.likely"
+        _train_in_place(relation, model_options, target, weight, path, force, output)
+        return
     table = input_options.open(tables, output)
     path = out or usual_path(tables, onto)
     with row_bar("learning", output.progress) as progress:
@@ -87,6 +100,24 @@ def train(
     save_and_tell(classifier, path, sources, output, _content(classifier, table), *why, *_told(classifier, table, path))
 
 
+def _train_in_place(
+    relation: Relation, model_options: ModelOptions, target: str | None, weight: str | None, path: str, force: bool,
+    output: OutputOptions,
+) -> None:  # fmt: skip
+    """Learn a table where it lies; the model knows its name, and nothing of how it was reached."""
+    from likely.api import AUTO, train
+
+    try:
+        label = wanted_target(relation, target)
+        refuse_other_target(path, label, force)
+        settings = model_options.settings(types_of(relation), label)
+        classifier = train(relation, label, model=model_options.model or AUTO, weight=weight, **settings)
+    finally:
+        relation.close()
+    sources = [f"{relation.name} in {relation.engine}"]
+    save_and_tell(classifier, path, sources, output, _content(classifier, None), *_told(classifier, None, path))
+
+
 def _learn(
     model_options: ModelOptions,
     table: FileTable,
@@ -107,10 +138,10 @@ def _learn(
 
 def usual_path(tables: Sequence[str], onto: str | None = None, **others: object) -> str:
     """Where a model is written if nothing is said: where the one is that learns on, or under the name of the table."""
-    return onto if onto and onto != PIPE else f"{name_of(tables)}.likely"
+    return onto if onto and onto != PIPE else f"{name_of(tables or [str(others.get('table') or 'model')])}.likely"
 
 
-def wanted_target(table: FileTable, target: str | None) -> str:
+def wanted_target(table: FileTable | Relation, target: str | None) -> str:
     """The column to be predicted, or an error that lists them."""
     if target is None:
         raise SettingsError(f"Which column is to be predicted? Say --target COLUMN; there are {listed(table.names)}.")
@@ -125,24 +156,24 @@ def _columns(classifier: Classifier) -> dict[str, str]:
     return dict(families) or {name: classifier.schema_.kinds[name] for name in classifier.schema_.features}
 
 
-def _content(classifier: Classifier, table: FileTable) -> dict[str, object]:
+def _content(classifier: Classifier, table: FileTable | None) -> dict[str, object]:
     return {
         "kind": type(classifier).__name__,
         "rows": classifier._rows_learned(),
-        "rejected": len(table.rejected),
+        "rejected": 0 if table is None else len(table.rejected),
         "classes": shares_learned(classifier),
         "columns": _columns(classifier),
         "ignored": {column.name: column.why for column in classifier.schema_ if column.kind == "ignored"},
-        "notes": list(table.notes),
+        "notes": [] if table is None else list(table.notes),
     }
 
 
-def _told(classifier: Classifier, table: FileTable, path: str) -> Iterator[str]:
+def _told(classifier: Classifier, table: FileTable | None, path: str) -> Iterator[str]:
     rows, columns, shares = classifier._rows_learned(), _columns(classifier), shares_learned(classifier)
     for column in classifier.schema_:
         if column.kind == "ignored":
             yield Message(f"note: column {column.name!r} is left out: ", column.why)
-    if len(table.rejected):
+    if table is not None and len(table.rejected):
         yield str(table.rejected)
     where = "standard output" if path == PIPE else path
     yield (

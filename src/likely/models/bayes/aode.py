@@ -143,8 +143,7 @@ class AODEClassifier(Learner):
         chosen, cuts = chosen_columns(rows, task.schema, wanted, given, int(self.bins), int(self.max_cells))
         left_out = {"numeric": "bins", "nominal": "categorical"}
         assigned |= {name: left_out[task.schema.kinds[name]] for name in wanted if name not in chosen}
-        recipes = {**rows.preprocessing, **cuts}
-        again = Rows(rows.table, rows.classes, rows.y, rows.weight, rows.n_jobs, recipes)
+        again = rows.with_preprocessing({**rows.preprocessing, **cuts})
         return Task(again, task.schema, assigned, task.weighted)
 
     def _usual_families(self) -> Mapping[str, str]:

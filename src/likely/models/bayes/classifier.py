@@ -11,13 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
+from likely.engines.in_place import counted_schema
 from likely.engines.plan import Families, Task
 from likely.errors import SettingsError
 from likely.families import Settings, Smoothing
 from likely.families.select import best_of, chosen_smoothing, likelihoods
 from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
-from likely.models.learner import Learner, counted_schema
+from likely.models.learner import Learner
 from likely.models.settings import (
     BELIEFS,
     BINS,
@@ -31,7 +32,6 @@ from likely.models.settings import (
     Unseen,
     Variance,
     Weighting,
-    check_settings,
     is_smoothing,
     one_of,
     optional,
@@ -120,17 +120,15 @@ class BayesClassifier(Learner):
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
-        check_settings(self)
-        rows = self._training_rows(X, y, sample_weight)
-        warn_if_unsaved(rows.labels.classes)
-        task = self._considered(self._plan(rows))  # families that are left open are chosen by the rows
+        task = self._task(X, y, sample_weight)  # families that are left open are chosen by the rows
+        warn_if_unsaved(task.rows.classes)
         summary = task.count()
         settings = self._settings_for(summary, task.assigned)  # and smoothing by the counts
         learned = self._learned_weights(task, summary, settings) if self._wants_weights() else None
         weights = (None, None) if learned is None else (learned.weights, learned.offsets)
         model = Model.settle(summary, task.assigned, self.priors, settings, *weights)
         self.exponents_ = learned
-        self._remember_columns(counted_schema(task, summary), named=rows.table.named)
+        self._remember_columns(counted_schema(task, summary), named=task.rows.table.named)
         return self._keep(summary, task.assigned, model)
 
     def resettle(self, **changes: Unpack[Changes]) -> Self:

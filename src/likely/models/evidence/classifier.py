@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
+from likely.engines.connections import is_relation
+from likely.engines.in_place import counted_schema
 from likely.engines.memory import Preprocessing
 from likely.engines.memory import Rows as TableRows
 from likely.engines.plan import preprocessing_in, tokenizers_for
@@ -20,20 +22,12 @@ from likely.explain.credible import check_level
 from likely.models import prediction
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
+from likely.models.evidence import prepare
 from likely.models.evidence.codec import read_evidence
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, table_of, terms_page
 from likely.models.evidence.fit import STEPS, EvidenceFit, Options
-from likely.models.evidence.fitter import EncodedData
+from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters
-from likely.models.evidence.prepare import (
-    FitContext,
-    binned_summary,
-    code_counts,
-    count_plan,
-    count_rows,
-    prepare_rows,
-)
-from likely.models.evidence.row_source import RowSource
 from likely.models.evidence.text_scores import FAMILY, TextModel
 from likely.models.evidence.updates import (
     Side,
@@ -148,20 +142,25 @@ class EvidenceClassifier(Classifier):
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
         self._options()
+        if is_relation(X):
+            task = judge_in_place(X, y, sample_weight, self.schema, self.text, self.n_jobs)
+            self._learn(task.schema, lambda context: prepare_in_place(task, context))
+            self._remember_columns(counted_schema(task, self.summary_))
+            return self
         given = rows_with_weight(self._training_rows(X, y, sample_weight))
         warn_if_unsaved(given.labels.classes)
         tokenizers = tokenizers_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
         rows = self._rows(given, tokenizers)
-        self._learn(given.schema, lambda context: prepare_rows(rows, context))
+        self._learn(given.schema, lambda context: prepare.prepare_rows(rows, context))
         self._remember_columns(given.schema, named=given.table.named)
         return self
 
-    def _learn(self, schema: Schema, prepare: Callable[[FitContext], tuple[EncodedData[RowSource], Summary]]) -> Self:
-        """Forget everything, then learn rows that `prepare` makes ready, wherever they are kept."""
+    def _learn(self, schema: Schema, preparation: prepare.Preparation) -> Self:
+        """Forget everything, then learn rows that `preparation` makes ready, wherever they are kept."""
         options, started = self._options(), time.monotonic()
         bar = StepBar(len(STEPS), "step", self.progress)
         with one_thread_each(), WorkerPool(self.n_jobs) as pool:
-            data, summary = prepare(FitContext(schema, options.seed, pool))
+            data, summary = preparation(prepare.FitContext(schema, options.seed, pool))
             evidence = EvidenceFit(data, options, bar, started).run()
         bar.end()
         self._remember_columns(schema)
@@ -177,6 +176,8 @@ class EvidenceClassifier(Classifier):
 
     def _further(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TableRows:
         """Further rows, without those that have no weight."""
+        if is_relation(X):
+            return further_rows(X, y, sample_weight, self.schema_, preprocessing_in(self.summary_))
         return self._rows(rows_with_weight(self._further_rows(X, y, sample_weight)), preprocessing_in(self.summary_))
 
     # Learning on, forgetting and merging, by counts.
@@ -188,12 +189,12 @@ class EvidenceClassifier(Classifier):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)
-        return self._recount(self.summary_ + count_rows(self._further(X, y, sample_weight), self.schema_))
+        return self._recount(self.summary_ + prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
     def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Take rows out of the counts; corrections are stale from then on, see `refresh`."""
         check_is_fitted(self)
-        return self._recount(self.summary_ - count_rows(self._further(X, y, sample_weight), self.schema_))
+        return self._recount(self.summary_ - prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
     def merge(self, other: Self) -> Self:
         """Add what another classifier of the same columns has counted; corrections are stale from then on.
@@ -226,7 +227,8 @@ class EvidenceClassifier(Classifier):
         is searched for, and it begins where the last corrections ended. Counts and priors stay, too.
         """
         check_is_fitted(self)
-        options, rows = self._options(), self._further(X, y, sample_weight)
+        options = self._options()
+        rows = at_hand(self._further(X, y, sample_weight), self.schema_, options.seed)
         evidence = corrected_anew(self.model_.evidence, self._corrected, self.summary_, rows, self.schema_, options)
         return self._remember(evidence, self.summary_, stale=False)
 
@@ -300,7 +302,7 @@ class EvidenceClassifier(Classifier):
         """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
         check_is_fitted(self)
         by_counts = Model(self.model_.classes, self.model_.columns, self.model_.prior, ())
-        return rank(by_counts, binned_summary(self.model_.evidence.encoding, self.summary_))
+        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_))
 
     def plot_table(self, *columns: str) -> Picture:
         """What each value of a column adds for each class, a panel per column; without names those that say most."""
@@ -379,14 +381,14 @@ class EvidenceClassifier(Classifier):
         counted = summary.classes.labels.tolist() == self.classes_.tolist() and type(stale) is bool
         if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
             raise DataError("its counts are not those of its classes")
-        if set(summary.parts) != set(count_plan(self.schema_, texts=True)):
+        if set(summary.parts) != set(prepare.count_plan(self.schema_, texts=True)):
             raise DataError("its counts are not those of its columns")
         evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
         names = [*evidence.encoding.names, *self.schema_.text]
         if names != sorted(self.schema_.features, key=names.index):
             raise DataError("its evidence is not about the columns of its schema")
         for column in evidence.encoding.columns:
-            code_counts(column, summary)  # refuses counts that do not fall into its bins
+            prepare.code_counts(column, summary)  # refuses counts that do not fall into its bins
         last, n_texts = data["corrected"], evidence.text_weights.size
         self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), n_texts)
         self._remember(evidence, summary, stale=stale)

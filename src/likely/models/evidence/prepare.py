@@ -5,7 +5,7 @@ A summary adds up, so bins do not depend on how the rows were divided while they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from likely.arrays import Array, Index, UInt8
 from likely.engines.memory import Rows as TableRows
+from likely.engines.relational import RelationalRows
 from likely.errors import DataError
 from likely.models.evidence.encoding import (
     MIN_PARALLEL_CELLS,
@@ -60,6 +61,10 @@ class FitContext:
     pool: WorkerPool
 
 
+Preparation = Callable[[FitContext], tuple[EncodedData[RowSource], Summary]]
+"""Makes rows ready to be learned from, wherever they are kept, and says what was counted of them."""
+
+
 def prepare_rows(given: TableRows, context: FitContext) -> tuple[EncodedData[Rows], Summary]:
     """Encoded rows under an encoding that is fitted to them, and what was counted."""
     summary = count_rows(given, context.schema, texts=False)
@@ -104,6 +109,8 @@ def count_plan(schema: Schema, *, texts: bool = False) -> tuple[Part, ...]:
 def count_rows(given: TableRows, schema: Schema, *, texts: bool = True) -> Summary:
     """Class × cell of numbers, class × category, and class × word unless texts are counted elsewhere."""
     plan = count_plan(schema, texts=texts)
+    if isinstance(given, RelationalRows):
+        return given.summarise(plan)
     few = given.table.n_rows * len(plan) < MIN_PARALLEL_CELLS
     n_jobs = 1 if few else given.n_jobs
     return TableRows(given.table, given.classes, given.y, given.weight, n_jobs, given.preprocessing).summarise(plan)

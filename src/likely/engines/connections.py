@@ -1,0 +1,224 @@
+"""What a user may hand over as a table of an engine: Ibis, DuckDB, Spark, or an address and a name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+from likely.engines.relation import EngineError, Expression, Relation, Run, ibis_module, one_line
+from likely.errors import LikelyError, MissingExtra, SettingsError, did_you_mean, listed
+
+SCHEMES = {
+    "postgres": "postgres", "postgresql": "postgres", "duckdb": "duckdb", "sqlite": "sqlite", "spark": "pyspark",
+    "pyspark": "pyspark", "mysql": "mysql", "mssql": "mssql", "snowflake": "snowflake", "bigquery": "bigquery",
+    "clickhouse": "clickhouse", "trino": "trino", "databricks": "databricks", "oracle": "oracle",
+}  # fmt: skip
+"""The engines that an address may name, as SQLAlchemy calls them and as Ibis does."""
+
+VIEW = "likely_rows"
+
+
+def is_relation(table: Any) -> bool:
+    """Whether this is a table of an engine; nothing is imported to find out."""
+    return isinstance(table, Relation) or _kind(table) is not None
+
+
+def as_relation(table: Any) -> Relation:
+    """A table of an engine, ready to be asked."""
+    if isinstance(table, Relation):
+        return table
+    made = {"ibis": _from_ibis, "duckdb": _from_duckdb, "spark": _from_spark}
+    kind = _kind(table)
+    if kind is None:
+        raise SettingsError(f"A table of an engine is needed, not {type(table).__name__}.")
+    return made[kind](table)
+
+
+def _kind(table: Any) -> str | None:
+    ibis, duckdb = sys.modules.get("ibis"), sys.modules.get("duckdb")
+    if ibis is not None and isinstance(table, ibis.Table):
+        return "ibis"
+    if duckdb is not None and isinstance(table, duckdb.DuckDBPyRelation):
+        return "duckdb"
+    spark = [sys.modules.get(name) for name in ("pyspark.sql.dataframe", "pyspark.sql.connect.dataframe")]
+    if any(module is not None and isinstance(table, module.DataFrame) for module in spark):
+        return "spark"
+    return None
+
+
+def _from_ibis(table: Expression) -> Relation:
+    try:
+        backend = table.get_backend()
+    except Exception as error:  # noqa: BLE001 — Ibis has many errors for a table that belongs nowhere
+        raise SettingsError(f"The Ibis table belongs to no engine: {one_line(error)}.") from None
+    return Relation(table, _name_of(table), backend.name, _asking(backend))
+
+
+def _asking(backend: Any) -> Run:
+    """How queries are run: as Ibis does it; but Spark 4 hands over Arrow itself, which is faster."""
+
+    def ask(query: Expression) -> Any:
+        if backend.name == "pyspark":
+            found = backend._session.sql(str(backend.compile(query)))
+            if hasattr(found, "toArrow"):
+                return found.toArrow()
+        return backend.to_pyarrow(query)
+
+    return ask
+
+
+def _name_of(table: Expression) -> str:
+    """What a table is called in errors: its own name, or that of the engine's."""
+    try:
+        return f"table {table.op().name!r}"
+    except Exception:  # noqa: BLE001 — a query has no name
+        return "the query"
+
+
+def _from_duckdb(relation: Any) -> Relation:
+    """A relation of DuckDB is asked on its own connection; nothing is created there."""
+    ibis = ibis_module()
+    schema = ibis.Schema.from_pyarrow(relation.limit(0).to_arrow_table().schema)
+    table = ibis.table(schema, name=VIEW)
+
+    def ask(query: Expression) -> Any:
+        return relation.query(VIEW, str(ibis.to_sql(query, dialect="duckdb"))).to_arrow_table()
+
+    return Relation(table, "the DuckDB relation", "duckdb", ask)
+
+
+def _from_spark(frame: Any) -> Relation:
+    """A frame of Spark gets a temporary view for each query, which is dropped again whatever happens."""
+    ibis = ibis_module()
+    try:
+        backend = ibis.pyspark.connect(frame.sparkSession)
+    except ImportError:
+        raise MissingExtra("Frames of Spark are read through Ibis: pip install 'likely[spark]'.") from None
+    name = f"{VIEW}_{uuid4().hex[:12]}"
+    frame.createOrReplaceTempView(name)
+    try:
+        table = ibis.table(backend.table(name).schema(), name=name)
+    finally:
+        frame.sparkSession.catalog.dropTempView(name)
+
+    ask_spark = _asking(backend)
+
+    def ask(query: Expression) -> Any:
+        frame.createOrReplaceTempView(name)
+        try:
+            return ask_spark(query)
+        finally:
+            frame.sparkSession.catalog.dropTempView(name)
+
+    return Relation(table, "the Spark frame", "pyspark", ask)
+
+
+# An address and the name of a table.
+
+
+def connect(url: Any, table: str) -> Relation:
+    """A table that lies at an address, such as "postgresql://user@host/db" or "duckdb:///file.duckdb".
+
+    The address is one of SQLAlchemy's; what it does not say (a password, say) comes from where the engine's own tools
+    look for it. `table` may name a schema, too: "schema.table".
+
+    >>> connect("nowhere://host/db", "days")
+    Traceback (most recent call last):
+    likely.errors.SettingsError: The address begins with 'nowhere', but ...
+    """
+    text = url.render_as_string(hide_password=False) if hasattr(url, "render_as_string") else str(url)
+    parts = urlsplit(text)
+    scheme = parts.scheme.split("+")[0].lower()
+    if scheme not in SCHEMES:
+        raise SettingsError(
+            f"The address begins with {scheme!r}, but it names an engine: {listed(sorted(SCHEMES))}."
+            f"{did_you_mean(scheme, list(SCHEMES))}"
+        )
+    engine, secrets = SCHEMES[scheme], _secrets(parts.password)
+    ibis = ibis_module()
+    where = f"{engine} at {parts.hostname}" if parts.hostname else engine
+    try:
+        backend = _backend(ibis, engine, text)
+        found = _table(backend, table)
+    except ImportError as error:
+        raise MissingExtra(
+            f"{engine} is not installed ({one_line(error, secrets)}): pip install 'ibis-framework[{engine}]'."
+        ) from None
+    except Exception as error:  # noqa: BLE001 — every engine has errors of its own
+        raise EngineError(
+            f"Table {table!r} cannot be opened in {where}: {one_line(error, (text, *secrets))}; see that the address, "
+            "your rights and the name of the table are right."
+        ) from None
+    return Relation(found, f"table {table!r}", engine, _asking(backend), (text, *secrets), close=backend.disconnect)
+
+
+def _secrets(password: str | None) -> tuple[str, ...]:
+    """A password as it stands in the address, and as it is."""
+    return () if not password else tuple(dict.fromkeys((password, unquote(password))))
+
+
+def _backend(ibis: Any, engine: str, url: str) -> Any:
+    rest = urlsplit(url)
+    if engine in ("duckdb", "sqlite"):
+        path = url.partition("://")[2].partition("?")[0]
+        path = path[1:] if path.startswith("/") else path  # sqlalchemy: three slashes for a relative path, four else
+        options = {"read_only": True} if engine == "duckdb" and path else {}
+        return getattr(ibis, engine).connect(unquote(path) or None, **options)
+    if engine == "pyspark":
+        return ibis.pyspark.connect(session())
+    return ibis.connect(rest._replace(scheme=engine).geturl())
+
+
+def _table(backend: Any, name: str) -> Expression:
+    from ibis.common.exceptions import TableNotFound
+
+    schema, dot, own = name.rpartition(".")
+    try:
+        return backend.table(name)
+    except TableNotFound:
+        if not dot:
+            raise
+        return backend.table(own, database=schema)
+
+
+def session() -> Any:
+    """The Spark session that is active, or a local one."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra("Spark is not installed: pip install 'likely[spark]' (and Java 17).") from None
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    return SparkSession.builder.appName("likely").config("spark.ui.enabled", "false").getOrCreate()
+
+
+FILES = ("duckdb", "spark")
+
+
+def read_files(engine: str, paths: list[str]) -> Any:
+    """Files or folders of Parquet, CSV or JSON as a table of an engine, which reads them itself."""
+    if engine not in FILES:
+        raise SettingsError(
+            f"The engine is {engine!r}, but files are read by {listed(FILES)}.{did_you_mean(engine, FILES)}"
+        )
+    kind = next(
+        (kind for kind in ("csv", "json") if paths[0].rstrip("/").removesuffix(".gz").endswith(f".{kind}")), "parquet"
+    )
+    try:
+        if engine == "spark":
+            reader = session().read
+            made = reader.csv(paths, header=True, inferSchema=True) if kind == "csv" else getattr(reader, kind)
+            return made if kind == "csv" else made(*paths)
+        backend = ibis_module().duckdb.connect()
+        found = [f"{path.rstrip('/')}/**/*.{kind}" if os.path.isdir(path) else path for path in paths]
+        return getattr(backend, f"read_{kind}")(found)
+    except LikelyError:
+        raise
+    except Exception as error:  # noqa: BLE001 — every engine has errors of its own
+        raise EngineError(
+            f"{engine} cannot read {listed(paths)}: {one_line(error)}; see that the files are there."
+        ) from None

@@ -1,0 +1,89 @@
+"""Every statistic has its line, few queries are asked, and their number grows with nothing but columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from likely import AODEClassifier, BayesClassifier
+from likely.engines.connections import as_relation
+from likely.engines.relation import Relation
+from likely.engines.relational import COUNTED, SUMMED, TABLES
+from likely.stats import STATISTICS
+from likely.text import Tokenizer
+from tests.engines import tables
+
+
+def asked(table: pa.Table, classifier: Any) -> list[Any]:
+    """The queries by which a classifier learns a table, and what came home."""
+    con = duckdb.connect()
+    con.register("rows", table)
+    relation: Relation = as_relation(con.sql("from rows"))
+    seen: list[Any] = []
+
+    def ask(query: Any) -> pa.Table:
+        seen.append(relation.ask(query))
+        return seen[-1]
+
+    classifier.fit(replace(relation, ask=ask), "label")
+    return seen
+
+
+def test_every_statistic_has_its_line() -> None:
+    assert set(TABLES) == set(COUNTED)
+    assert set(TABLES) | set(SUMMED) == set(STATISTICS)
+
+
+def test_naive_bayes_asks_four_questions() -> None:
+    """Classes, a sample, sums and values; whatever the number of rows, classes and categories."""
+    assert [len(asked(tables.plain(n), BayesClassifier())) for n in (50, 4000)] == [4, 4]
+    assert len(asked(tables.many_categories(), BayesClassifier())) == 3
+
+
+def test_rows_stay() -> None:
+    """No result but the sample has as many rows as the table."""
+    home = asked(tables.plain(30_000), BayesClassifier())
+    sizes = sorted(found.num_rows for found in home)
+    assert sizes[-1] < 11_000 and sizes[-2] < 100
+
+
+def test_pairs_are_few_questions() -> None:
+    assert len(asked(tables.plain(500), AODEClassifier())) == 4
+
+
+def test_a_class_far_from_the_centre_is_one_question_more() -> None:
+    table = tables.far().select(["far", "apart", "label"])
+    assert len(asked(table, BayesClassifier())) == 4
+
+
+@pytest.mark.parametrize("option", [{"ngram_range": (1, 2)}, {"analyzer": "char"}, {"emoji": True}])
+def test_an_option_that_engines_do_not_know_is_named(option: dict[str, Any]) -> None:
+    clf = BayesClassifier(schema={"body": "text"}, text=Tokenizer(**option))
+    with pytest.raises(ValueError, match=f"which has no {next(iter(option))}="):
+        asked(tables.texts(), clf)
+
+
+@pytest.mark.parametrize("letter", ["Σ", "İ"])
+def test_a_letter_that_is_lowered_otherwise_is_named(letter: str) -> None:
+    table = tables.texts(50).append_column("more", pa.array([f"ΟΔΟ{letter} x"] * 50))
+    clf = BayesClassifier(schema={"body": "ignored", "more": "text"})
+    with pytest.raises(ValueError, match=f"column 'more' holds '{letter}'.*set lowercase=False"):
+        asked(table, clf)
+
+
+def test_numbers_at_the_ends_of_the_floats_are_counted() -> None:
+    table = pa.table({
+        "x": [0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 1.0, float("nan"), None] * 4,
+        "label": ["a", "b", "c"] * 12,
+    })  # fmt: skip
+    clf = BayesClassifier(families={"x": "bins"})
+    here = BayesClassifier(families={"x": "bins"}).fit(table, "label")
+    asked(table, clf)
+    (mine,), (theirs,) = here.summary_.parts.values(), clf.summary_.parts.values()
+    np.testing.assert_array_equal(mine.cells, theirs.cells)
+    np.testing.assert_array_equal(mine.counts, theirs.counts)
