@@ -117,7 +117,7 @@ CASES: dict[str, Case] = {
     "calibrated": Case(lambda: CalibratedClassifier(BayesClassifier()), MIXED),
     "isotonic": Case(lambda: CalibratedClassifier(TreeClassifier(max_depth=4), method="isotonic"), NUMBERS),
 }
-"""At least one for each classifier, family and statistic; the slow ones are taken to their largest size in `make torture`."""
+"""At least one for each classifier, family and statistic; `make torture` takes the slow ones to their largest size."""
 
 
 @pytest.mark.parametrize("n", SIZES)

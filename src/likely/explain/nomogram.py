@@ -100,7 +100,9 @@ class Nomogram:
         lines: list[tuple[object, ...]] = [("start", "", *self.start)]
         for scale in self.scales:
             lines += [(scale.column, value, *points) for value, points in zip(scale.values, scale.points, strict=True)]
-        return pd.DataFrame(lines, columns=["column", "value", *(f"against {rival}" for rival in self.rivals)])
+        names = ["column", "value", *(f"against {rival}" for rival in self.rivals)]
+        # Values stay what they are: pandas would make strings of them, and fail where one is no text.
+        return pd.DataFrame(lines, columns=names, dtype=object).astype(dict.fromkeys(names[2:], float))
 
     def plot(self, row: Mapping[str, object] | None = None) -> Picture:
         """The sheet as a picture, with the points of one row marked if one is given."""

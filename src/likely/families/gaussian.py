@@ -66,7 +66,8 @@ class Gaussian:
         nothing = seen.n <= 0.0
         mean = np.where(nothing, pooled.mean, seen.mean)
         deviation = np.where(nothing, whole, deviation)
-        return cls(columns, mean, np.where(whole > 0.0, deviation, np.inf))
+        # A deviation below the smallest normal number has no inverse.
+        return cls(columns, mean, np.where(whole > 0.0, np.maximum(deviation, np.finfo(np.float64).tiny), np.inf))
 
     @classmethod
     def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:

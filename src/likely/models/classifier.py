@@ -25,7 +25,18 @@ from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
-from likely.table import Labelling, Labels, RowsLike, Table, Weights, as_table, labels_of
+from likely.table import (
+    Labelling,
+    Labels,
+    RowsLike,
+    Table,
+    Weights,
+    as_table,
+    encode_labels,
+    index_levels,
+    labels_of,
+)
+from likely.table.images import flattened
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
 
@@ -86,6 +97,13 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """The most probable class of each row; the first of equals."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+    def score(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> float:
+        """The share of rows, by weight, whose class is the predicted one; labels of any type."""
+        table = as_table(flattened(X, None)[0])
+        truth, told = labels_of(y, table), encode_labels(self.predict(X))
+        right = index_levels(told.classes.tolist(), truth.classes.tolist())[told.codes] == truth.codes
+        return float(np.average(right, weights=row_weights(sample_weight, table, None)))
 
     # Deciding: functions of what the classifier says about rows.
 

@@ -210,7 +210,7 @@ def ordinary_density(model: Model, table: Table, n_jobs: int | None) -> dict[str
     """
     if table.sparse is not None:
         return {}
-    n_rows = min(SAMPLED_ROWS, max(SAMPLED_CELLS // len(model.columns) ** 2, 1), table.n_rows)
+    n_rows = min(SAMPLED_ROWS, max(SAMPLED_CELLS // max(len(model.columns), 1) ** 2, 1), table.n_rows)
     part = table.take(np.linspace(0, table.n_rows - 1, n_rows).astype(np.intp))
     whole = as_scores(model.log_joint(part, n_jobs)).log_evidence()
     means = {}

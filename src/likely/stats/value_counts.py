@@ -68,7 +68,7 @@ class ValueCounts:
         """Values in their one order, those without weight left out."""
         seen = [values[v] for v in np.flatnonzero(counts.any(axis=0))]
         ordered = in_order(seen)
-        # take, not [:, …]: that gives columns, whose sums round otherwise than those of the rows that a file gives back.
+        # take, not [:, …]: that lays out columns, and their sums round otherwise than those of a file's rows.
         return cls(ordered, counts.take(_positions(values, ordered), axis=1))
 
     @property

@@ -40,8 +40,9 @@ def table_of(model: AdditivePredictor, columns: tuple[str, ...]) -> pd.DataFrame
 
     told = term_table(model, columns)
     places = np.indices(told.entries.shape[:-1]).reshape(len(told.cells), -1)
-    out: dict[Hashable, list[str] | list[float] | Array] = {
-        name: [cells[code] for code in codes] for name, cells, codes in zip(told.names, told.cells, places, strict=True)
+    out: dict[Hashable, object] = {
+        name: pd.Series([cells[code] for code in codes], dtype=object)
+        for name, cells, codes in zip(told.names, told.cells, places, strict=True)
     }
     if len(told.columns) == 1:
         out["weight"] = told.columns[0].mass.tolist()

@@ -142,7 +142,10 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, s
     """Steps along the values; a gap stands to the right of them."""
     n = len(column.means)
     edges = np.concatenate([[_outer(column, 0)], column.cuts, [_outer(column, -1)]])
-    ranked = float(np.median(np.diff(edges))) < MIN_BIN_WIDTH * (edges[-1] - edges[0])
+    span, most = edges[-1] - edges[0], float(np.abs(edges).max())
+    # Beyond these, neither heights nor sums of edges are numbers.
+    drawable = np.diff(edges).min() > 1e-300 and most < 1e300
+    ranked = not drawable or float(np.median(np.diff(edges))) < MIN_BIN_WIDTH * span
     places = np.arange(n + 1, dtype=np.float64) if ranked else edges
     span = places[-1] - places[0]
     for place in range(entries.shape[1]):

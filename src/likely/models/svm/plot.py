@@ -55,7 +55,7 @@ def margins(classifier: FittedMachine, X: RowsLike, y: ColumnLike, columns: tupl
     is_vector = _support_vector_mask(classifier, table) & known
     classes = classifier.classes_.tolist()
     codes = index_levels(labels.classes.tolist(), classes)[labels.codes]
-    limits = _limits(across[known]), _limits(up[known])
+    limits = _limits(columns[0], across[known]), _limits(columns[1], up[known])
     vectors = classifier.machine_.vectors_are
     with drawing():
         figure = new_figure(6.2, 5.0)
@@ -91,9 +91,11 @@ def _lines(rows: Matrix) -> list[bytes]:
     return [rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].tobytes() for a, b in pairwise(ends)]
 
 
-def _limits(values: Array) -> tuple[float, float]:
+def _limits(column: str, values: Array) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     margin = 0.12 * (high - low) or 1.0
+    if not np.isfinite(1.3 * (high - low)):
+        raise DataError(f"Column {column!r} reaches from {low:g} to {high:g}: too far to draw. Name other columns.")
     return low - margin, high + margin
 
 
