@@ -20,11 +20,13 @@ from likely.cli.commands import (
     explain,
     export,
     forget,
+    mail,
     merge,
     predict,
     rank,
     refresh,
     schema,
+    serve,
     show,
     train,
 )
@@ -109,6 +111,7 @@ app = typer.Typer(
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Learn": _by_name(train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
     "Use and look": _by_name(predict.predict, explain.explain, show.show, rank.rank),
+    "Answer elsewhere": _by_name(serve.serve, mail.mail),
     "Tables and exports": _by_name(schema.schema, convert.convert, export.export, demo.demo),
 }
 """The commands as the help shows them. A new one is a file and its place here."""

@@ -302,6 +302,8 @@ def each_record(data: bytes, dialect: Dialect, most: int) -> Iterator[tuple[int,
     """The line (counted from 0) and the cells of the first records, up to the first that is not well formed."""
     starts = np.zeros(most + 1, dtype=np.int64)
     found = scan_text(data, dialect, starts=starts, counts=starts.copy())
+    if not found.records:
+        return
     ends = [*starts[1 : found.records].tolist(), found.end]
     line = at = 0
     for start, end in zip(starts[: found.records].tolist(), ends, strict=True):

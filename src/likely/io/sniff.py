@@ -141,6 +141,8 @@ def _single_column(trial: Trial, body: bytes, options: ReadOptions, name: str) -
     if options.delimiter is not None:
         return trial
     lines = [line for line in body.decode("utf-8", "replace").splitlines()[:MOST_RECORDS] if line.strip()]
+    if not lines:  # nothing but signs that are no letters, such as NEL
+        return trial
     bare = [re.sub(r'"(?:[^"]|"")*"', "x", line) for line in lines]
     words = {len(line.split()) for line in bare}
     if len(words) == 1 and words.pop() > 1:

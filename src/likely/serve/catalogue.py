@@ -1,0 +1,146 @@
+"""The models that are served, by name and version; each file is read again when it has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from likely.api import load
+from likely.errors import LikelyError, NoSuchFile, SettingsError, did_you_mean
+from likely.serve.refusals import Refusal
+from likely.serve.snapshot import Snapshot
+
+QUICK_SECONDS = 0.004
+"""A model that judges one row in less is asked in the event loop."""
+FIRST_VERSION = "1"
+
+
+class Source(NamedTuple):
+    """A model file, and under which name and version it is served."""
+
+    name: str
+    version: str
+    path: Path
+
+
+class Stamp(NamedTuple):
+    """What changes when a file is replaced or written."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+def read_source(given: str) -> Source:
+    """PATH, NAME=PATH or NAME@VERSION=PATH; without a name it is that of the file, without its suffix.
+
+    >>> read_source("spam@2=models/new.likely")
+    Source(name='spam', version='2', path=PosixPath('models/new.likely'))
+    """
+    name, mark, path = given.partition("=")
+    if not mark or os.path.exists(given):
+        name, path = Path(given).stem, given
+        version = FIRST_VERSION
+    else:
+        name, _, version = name.partition("@")
+        version = version or FIRST_VERSION
+    if not name or not version or any(sign in "/?#%@" or not sign.isprintable() for sign in name + version):
+        raise SettingsError(f"{name!r} cannot be the name of a model: write NAME=PATH or NAME@VERSION=PATH.")
+    return Source(name, version, Path(path))
+
+
+def digest_of(content: bytes) -> str:
+    """What tells one content of a file from another."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A classifier, and the digest of the file that it came from."""
+
+    classifier: Any
+    digest: str
+
+
+def load_source(path: Path) -> Loaded:
+    """The classifier in a file; read again if the file was replaced meanwhile."""
+    while True:
+        digest = digest_of(path.read_bytes())
+        classifier = load(path)
+        if digest_of(path.read_bytes()) == digest:
+            return Loaded(classifier, digest)
+
+
+def refuse_missing(path: Path) -> None:
+    """Say that there is no such file, and which one is near."""
+    if not path.exists():
+        near = did_you_mean(path.name, [other.name for other in path.parent.glob("*.likely")])
+        raise NoSuchFile(f"There is no model {os.fspath(path)!r}.{near}")
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """When and as what a file was last written."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def warmed(model: Snapshot) -> Snapshot:
+    """The model after two rows of gaps: its loops are compiled, and whether it is quick is known."""
+    gaps = model.reader.columns([dict.fromkeys(model.reader.names)])
+    seconds = QUICK_SECONDS
+    for _ in range(2):
+        begin = time.perf_counter()
+        try:
+            model.judge_columns([gaps])
+        except LikelyError:  # a model that wants no gaps says so to whoever sends one
+            return model
+        seconds = time.perf_counter() - begin
+    return replace(model, quick=seconds < QUICK_SECONDS)
+
+
+class Catalogue:
+    """The newest snapshot of every model. The first that was named is the one that is meant if none is named."""
+
+    def __init__(self, models: Iterable[Snapshot]) -> None:
+        self._models: dict[str, dict[str, Snapshot]] = {}
+        for model in models:
+            versions = self._models.setdefault(model.name, {})
+            if model.version in versions:
+                raise SettingsError(
+                    f"Two models are called {model.name!r}; give one a version or another name: NAME@VERSION=PATH."
+                )
+            versions[model.version] = model
+        if not self._models:
+            raise SettingsError("Name at least one model to serve.")
+
+    def find(self, name: str | None = None, version: str | None = None) -> Snapshot:
+        """The model of a name, in its last version if none is given."""
+        versions = next(iter(self._models.values())) if name is None else self._models.get(name)
+        if versions is None:
+            raise Refusal(404, f"There is no model {str(name)[:80]!r} here.")
+        if version is None:
+            return next(reversed(versions.values()))
+        if version not in versions:
+            raise Refusal(404, f"The model has no version {version[:80]!r}.")
+        return versions[version]
+
+    def publish(self, model: Snapshot) -> None:
+        """Answer from this content from now on; requests that are under way keep theirs."""
+        self._models[model.name][model.version] = model
+
+    def all(self) -> Sequence[Snapshot]:
+        """Every version of every model."""
+        return [model for versions in self._models.values() for model in versions.values()]
+
+    def versions(self, name: str) -> list[str]:
+        """The versions of a model, the newest last."""
+        return list(self._models.get(name, {}))
