@@ -108,7 +108,7 @@ def evaluate(classifier: object, table: AnySource, target: Any = None, **how: An
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
     if is_relation(table):
         return evaluate_in_place(made, table, target, **how)
-    source = _opened(table)
+    source = _opened(table, target)
     if isinstance(source, FileTable):
         return evaluate_file(made, source, target, **how)
     return evaluate_table(made, source, target, **how)
@@ -164,13 +164,17 @@ def open_source(table: AnySource) -> FileTable | Table:
     return source if isinstance(source, FileTable) else as_table(source, allow_empty=False)
 
 
-def _opened(table: AnySource) -> FileTable | RowsLike:
-    """Files are opened, and a table in memory stays as it is."""
+def _opened(table: AnySource, target: object = None) -> FileTable | RowsLike:
+    """Files are opened, and a table in memory stays as it is.
+
+    Where labels come beside the table, a list of strings holds texts, not names of files.
+    """
     if isinstance(table, FileTable):
         return table
-    if looks_like_files(table):
+    named = target is None or isinstance(target, str)
+    if isinstance(table, os.PathLike) or (named and looks_like_files(table)):
         return open_table(table)
-    assert not isinstance(table, os.PathLike | Relation)
+    assert not isinstance(table, Relation)
     return table
 
 

@@ -81,12 +81,14 @@ def _broken(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 
 def _usage(error: Any) -> str:
     """A complaint of Typer in our words, on one line."""
+    from likely.errors import did_you_mean
+
     option, near, context = (vars(error).get(name) for name in ("option_name", "possibilities", "ctx"))
     command = context.command_path if context is not None else "likely"
     said = " ".join(error.format_message().split())
     if option and said.startswith("No such option"):
         said = f"There is no option {option!r}."
-        said += f" Did you mean {sorted(near)[0]!r}?" if near else ""
+        said += did_you_mean(str(option), list(near)) if near else ""
     said = said if said.endswith((".", "?")) else f"{said}."
     return said if "Did you mean" in said else f"{said} See {command} --help"
 

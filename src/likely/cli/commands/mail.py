@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likely.cli.models import load_model
-from likely.cli.options import listed_in
+from likely.cli.options import Reads, listed_in
 from likely.cli.output import OutputOptions, StandardOutput, write, write_json
 from likely.errors import SettingsError
 
@@ -24,10 +24,14 @@ SURE = 0.99
 
 
 def mail(
-    model: Annotated[str, typer.Argument(help="The model; --learn makes it if there is none.", metavar="MODEL")],
+    model: Annotated[
+        str, typer.Argument(help="The model; --learn makes it if there is none.", metavar="MODEL"), Reads()
+    ],
     output: OutputOptions,
     sources: Annotated[
-        list[str] | None, typer.Argument(help="Maildirs, mboxes, files, or - for one message (usual).", metavar="MAIL…")
+        list[str] | None,
+        typer.Argument(help="Maildirs, mboxes, files, or - for one message (usual).", metavar="MAIL…"),
+        Reads(),
     ] = None,
     learn: Annotated[str | None, typer.Option("--learn", "-l", help="Learn as this class.", metavar="CLASS")] = None,
     unlearn: Annotated[
@@ -36,6 +40,7 @@ def mail(
     user: Annotated[
         str | None,
         typer.Option(help="A user's own counts, merged with the model; only they are taught.", metavar="FILE"),
+        Reads(),
     ] = None,
     sure: Annotated[
         list[str] | None,

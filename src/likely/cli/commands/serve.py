@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from likely.cli.options import Reads
 from likely.cli.output import OutputOptions
 from likely.errors import MissingExtra, NoSuchFile
 
@@ -20,14 +21,14 @@ MEGABYTE = 1_000_000
 
 def serve(
     models: Annotated[
-        list[str], typer.Argument(help="Model files: PATH, NAME=PATH or NAME@VERSION=PATH.", metavar="MODEL…")
+        list[str], typer.Argument(help="Model files: PATH, NAME=PATH or NAME@VERSION=PATH.", metavar="MODEL…"), Reads()
     ],
     output: OutputOptions,
     host: Annotated[str, typer.Option(help="The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, max=65535)] = 8000,
     learn: Annotated[bool, typer.Option("--learn", help="Take rows to learn and to forget.")] = False,
     token_file: Annotated[
-        str | None, typer.Option(help="A file with the token that every request must carry.", metavar="FILE")
+        str | None, typer.Option(help="A file with the token that every request must carry.", metavar="FILE"), Reads()
     ] = None,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A further name under which it may be called.", metavar="NAME")
