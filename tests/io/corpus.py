@@ -141,6 +141,7 @@ def encodings() -> Iterator[Case]:
     text = "name,n\nMüller,1\nFrançois,2\nplain,3\n"
     yield good("utf-8", text, table)
     yield good("utf-8 with mark", BOM + text.encode(), table)
+    yield good("a mark that is a cell", b"a\n" + BOM + b"x\ny\n", {"a": ["\ufeffx", "y"]})
     yield good("a mark and quotes", BOM + b'"a","b"\n1,2\n', {"a": [1], "b": [2]})
     for name in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
         content = text.encode(name)

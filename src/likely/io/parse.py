@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -109,9 +110,11 @@ def read_text(block: Block, layout: Layout, names: Sequence[str]) -> pa.Table:
 
 def _parse(block: Block, data: bytes, layout: Layout, types: Mapping[str, pa.DataType]) -> pa.Table:
     dialect = layout.dialect
+    # A byte-order mark here is part of a cell, but Arrow would take it off; an empty line before it says nothing.
+    shown = b"\n" + data if data.startswith(BOM_UTF8) else data
     table = pcsv.read_csv(
-        pa.BufferReader(data),
-        read_options=pcsv.ReadOptions(use_threads=False, column_names=layout.names, block_size=len(data) + 1),
+        pa.BufferReader(shown),
+        read_options=pcsv.ReadOptions(use_threads=False, column_names=layout.names, block_size=len(shown) + 1),
         parse_options=pcsv.ParseOptions(
             delimiter=dialect.delimiter,
             quote_char=dialect.quote or False,
