@@ -50,6 +50,13 @@ def test_types_of_bodies() -> None:
         read_object(Body(b"{}", CSV))
 
 
+def test_a_misspelt_field_is_refused() -> None:
+    """A key or a weight that is passed over in silence would be a row learned twice."""
+    assert read_object(Body(b'{"rows": []}', "application/json"), "rows", "labels") == {"rows": []}
+    with pytest.raises(Refusal, match="'rows', 'labels', and nothing else"):
+        read_object(Body(b'{"rows": [], "key": "a"}', "application/json"), "rows", "labels")
+
+
 def test_an_arrow_stream_is_read_whole() -> None:
     assert read_arrow(WHOLE, 20, 10).to_pylist() == ROWS
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from likely.errors import listed
 from likely.io import open_table
 from likely.serve.answers import ARROW, CSV, JSON
 from likely.serve.arrow_bodies import read_arrow
@@ -47,8 +48,8 @@ def media_type(header: str | None) -> str:
     return JSON if header is None else header.partition(";")[0].strip().lower()
 
 
-def read_object(body: Body) -> dict[str, Any]:
-    """A JSON object."""
+def read_object(body: Body, *fields: str) -> dict[str, Any]:
+    """A JSON object, of these fields only if any are named: a misspelt one must not be passed over in silence."""
     if not body.is_json:
         raise Refusal(415, f"The body must be {JSON}.")
     try:
@@ -59,6 +60,8 @@ def read_object(body: Body) -> dict[str, Any]:
         raise Refusal(400, f"The body is no JSON: {str(error)[:100]}.") from None
     if type(content) is not dict:
         raise Refusal(422, "The body must be a JSON object.")
+    if fields and not content.keys() <= set(fields):
+        raise Refusal(422, f"The body may hold {listed(fields)}, and nothing else.")
     return content
 
 

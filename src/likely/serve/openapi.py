@@ -61,7 +61,7 @@ def rows_schema(model: Snapshot) -> dict[str, Any]:
 
 def json_body(properties: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
     """A body that is a JSON object."""
-    schema = {"type": "object", "properties": dict(properties), "required": ["rows"]}
+    schema = {"type": "object", "properties": dict(properties), "required": ["rows"], "additionalProperties": False}
     return {JSON: {"schema": schema, "example": dict(example)}}
 
 

@@ -64,7 +64,7 @@ class Routes:
         wanted = request.headers.get("accept", "")
         if not body.is_json:
             return await self.service.in_thread(self._predict_table, model, body, probabilities, wanted)
-        content = read_object(body)
+        content = read_object(body, "rows", "probabilities")
         probabilities = probabilities and content.get("probabilities", True) is not False
         columns = read_columns(model, content, self.limits)
         self._refuse_answer(model, columns.n_rows, probabilities)
@@ -84,7 +84,7 @@ class Routes:
 
     async def decide(self, request: Request) -> Response:
         """The decision of least expected cost for each row; none where refusing is cheaper."""
-        model, content = self.model(request), read_object(body_of(request))
+        model, content = self.model(request), read_object(body_of(request), "rows", "loss", "refuse")
         columns = read_columns(model, content, self.limits)
         loss = _loss(model, content)
 
@@ -95,7 +95,7 @@ class Routes:
 
     async def explain(self, request: Request) -> Response:
         """Prior and one factor for each column, which add up to the log joint."""
-        model, content = self.model(request), read_object(body_of(request))
+        model, content = self.model(request), read_object(body_of(request), "rows")
         columns = read_columns(model, content, self.limits)
         cells = columns.n_rows * len(columns.cells) * max(len(model.labels), 1)
         if cells > self.limits.explained_cells:
@@ -121,7 +121,7 @@ class Routes:
     async def _change(self, kind: Kind, request: Request) -> Response:
         model = self.model(request)
         self.service.writer_of(model)
-        content, key = read_object(body_of(request)), request.headers.get("idempotency-key")
+        content, key = read_object(body_of(request), "rows", "labels"), request.headers.get("idempotency-key")
         change = read_change(kind, content, model.schema, key, self.limits.rows, self.limits.columns)
         outcome = await self.service.change(model, change)
         told = {"model": model.name, "version": model.version, "revision": outcome.revision}
