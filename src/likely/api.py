@@ -13,7 +13,7 @@ from likely.arrays import ColumnLike
 from likely.comparison.candidates import Contenders
 from likely.comparison.compare import compare as compare_tables
 from likely.engines import pieces
-from likely.engines.connections import as_relation, connect, is_relation
+from likely.engines.connect import as_relation, connect, is_relation
 from likely.engines.relation import Relation
 from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
 from likely.evaluation.evaluate import evaluate as evaluate_table

@@ -72,7 +72,7 @@ def test_train_learns_on(likely: Likely, model: str) -> None:
     assert package.load(model).summary_.n_rows == 16
 
 
-def test_learning_on_changes_nothing_else(likely: Likely, model: str) -> None:
+def test_live_model_on_changes_nothing_else(likely: Likely, model: str) -> None:
     more = ["train", "mails.csv", "--onto", model, "-o", "more.likely"]
     for said in (["--smoothing", "2"], ["--model", "evidence"], ["--weight", "links"], ["--checkpoint", "half.likely"]):
         refused = likely(*more, *said)

@@ -10,7 +10,7 @@ import pytest
 import likely
 from likely import BayesClassifier, EvidenceClassifier
 from likely.api import evaluate
-from likely.engines.connections import as_relation
+from likely.engines.connect import as_relation
 from likely.engines.relational import RelationalRows, fold_of
 from tests.engines import tables
 from tests.engines.conftest import ENGINES, Load

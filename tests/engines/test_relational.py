@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from likely import AODEClassifier, BayesClassifier
-from likely.engines.connections import as_relation
+from likely.engines.connect import as_relation
 from likely.engines.relation import Relation
 from likely.engines.relational import COUNTED, SUMMED, TABLES
 from likely.stats import STATISTICS
@@ -87,3 +89,15 @@ def test_numbers_at_the_ends_of_the_floats_are_counted() -> None:
     (mine,), (theirs,) = here.summary_.parts.values(), clf.summary_.parts.values()
     np.testing.assert_array_equal(mine.cells, theirs.cells)
     np.testing.assert_array_equal(mine.counts, theirs.counts)
+
+
+def test_sql_that_was_written_before_changes_no_query() -> None:
+    """sqlglot prepares a dialect once; Ibis, imported later, must still be able to add to it."""
+    code = (
+        "import sqlglot; sqlglot.parse_one('select 1').sql('postgres')\n"
+        "import ibis; from likely.engines.relation import refresh_dialects; refresh_dialects()\n"
+        "text = ibis.table({'a': 'string'}, name='t').a.re_split('x')\n"
+        "print(ibis.to_sql(text, dialect='postgres'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "REGEXP_SPLIT_TO_ARRAY" in done.stdout

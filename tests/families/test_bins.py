@@ -73,7 +73,7 @@ def test_leave_one_out_is_fitting_without_the_row(settings: dict[str, Any], weig
         np.testing.assert_allclose(told[row], left.predict_proba(X[[row]])[0], rtol=1e-9, atol=1e-12)
 
 
-def test_learning_on_and_forgetting_come_back() -> None:
+def test_live_model_on_and_forgetting_come_back() -> None:
     clf = BayesClassifier(families="bins").fit(X, y)
     before = clf.predict_joint_log_proba(X)
     clf.partial_fit(X[:50] + 0.25, y[:50])

@@ -112,7 +112,7 @@ def test_long_free_strings_are_found_to_be_text() -> None:
 
 
 @pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement"])
-def test_learning_on_forgetting_and_merging(family: str) -> None:
+def test_live_model_on_forgetting_and_merging(family: str) -> None:
     X, y = mixed()
     settings: dict[str, Any] = {**TEXT, "families": {"body": family}}
     whole = BayesClassifier(**settings).fit(X, y)

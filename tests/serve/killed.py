@@ -16,7 +16,7 @@ from typing import Any
 
 from likely.serve.catalogue import read_source
 from likely.serve.changes import Change, read_change
-from likely.serve.learning import LiveModel, Outcome
+from likely.serve.live_model import LiveModel, Outcome
 from tests.serve.conftest import weather
 
 TOUCHES = ("write", "fsync", "replace", "ftruncate", "unlink")

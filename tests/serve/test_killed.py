@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.serve.catalogue import read_source
-from likely.serve.learning import LiveModel, Outcome
+from likely.serve.live_model import LiveModel, Outcome
 from tests.serve import killed
 from tests.serve.conftest import fitted, weather, without_label
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import likely
 from likely.errors import LikelyError, SchemaError
-from likely.serve.batching import judged_together
+from likely.serve.batcher import judged_together
 from likely.serve.refusals import Refusal
 from likely.serve.rows import RowReader, checked_rows
 from likely.serve.snapshot import Snapshot

@@ -122,7 +122,7 @@ def test_more_folds_than_rows(tmp_path: Path) -> None:
         evaluate_file(BayesClassifier(), tmp_path / "few.csv", "y", cv=10)
 
 
-def test_learning_on_and_forgetting_are_exact(path: Path, tmp_path: Path) -> None:
+def test_live_model_on_and_forgetting_are_exact(path: Path, tmp_path: Path) -> None:
     rows = table()
     rows[:250].to_csv(tmp_path / "a.csv", index=False)
     rows[250:].to_csv(tmp_path / "b.csv", index=False)

@@ -67,7 +67,7 @@ class EngineOptions(OptionGroup):
             raise SettingsError(f"--table is for a database, and {tables[0]!r} is none: leave it out.")
         if self.engine is None:
             return None
-        from likely.engines.connections import read_files
+        from likely.engines.connect import read_files
 
         return engine_table(read_files(self.engine, list(tables)), sample=self.sample)
 

@@ -104,8 +104,8 @@ class LogisticBaseline(Baseline):
     def _fitted(self, table: Table, y: Int32, weight: Array | None) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        recipes = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
-        self.preparation_ = Preparation.of(table, self.schema_, True, recipes, weight)
+        tokenizers = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        self.preparation_ = Preparation.of(table, self.schema_, True, tokenizers, weight)
         return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
 
     def _rows(self, table: Table) -> Any:
@@ -140,9 +140,9 @@ class BoostingBaseline(Baseline):
     def _press(self, table: Table) -> None:
         from sklearn.decomposition import TruncatedSVD
 
-        recipes = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
+        tokenizers = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
         only = Schema(tuple(column for column in self.schema_ if column.kind == "text"))
-        texts = Preparation.of(table, only, True, recipes)
+        texts = Preparation.of(table, only, True, tokenizers)
         words, self.texts_ = texts.rows(table), texts
         n_topics = min(TOPICS, words.shape[1] - 1, words.shape[0] - 1)
         self.topics_ = TruncatedSVD(max(n_topics, 1), random_state=self.random_state).fit(sparse.csr_matrix(words))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.engines.grouping import Aggregate, Grouping
+from likely.engines.group_by import Aggregate, Grouping
 from likely.engines.relation import EngineError, Expression, ibis_module
 from likely.errors import DataError, TooLarge
 from likely.numerics import too_large

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from likely.engines.connections import as_relation
+from likely.engines.connect import as_relation
 from likely.engines.memory import Preprocessing
 from likely.engines.pieces import counted_schema as schema_of_all
 from likely.engines.plan import Task

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from likely.errors import DataError, LikelyError, MissingExtra, SchemaError, missing_columns, say_kind
@@ -40,6 +41,15 @@ def ibis_module() -> Any:
     return ibis
 
 
+@cache
+def refresh_dialects() -> None:
+    """Ibis adds to sqlglot's dialects; what sqlglot has prepared of them before, for `to_sql` say, lacks that."""
+    import ibis.backends.sql.dialects  # noqa: F401
+    from sqlglot import generator
+
+    vars(generator).get("_DISPATCH_CACHE", {}).clear()
+
+
 def builtin(name: str, given: str, result: str) -> Callable[[Any], Expression]:
     """A function of an engine, by its own name, where Ibis has none or a worse one."""
 
@@ -72,6 +82,7 @@ class Relation:
 
     def run(self, query: Expression) -> pa.Table:
         """The result of a query as an Arrow table; what goes wrong becomes one sentence."""
+        refresh_dialects()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # between the engine and Ibis

@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.engines.deviations import Deviations, scatter
-from likely.engines.grouping import Aggregate, Cells, Grouping
+from likely.engines.group_by import Aggregate, Cells, Grouping
 from likely.engines.memory import USUAL_TOKENIZER, Preprocessing, Rows
 from likely.engines.relation import Expression, Relation, builtin, ibis_module
 from likely.engines.token_tables import token_counts

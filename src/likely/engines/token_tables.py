@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from likely.engines.grouping import Grouping
+from likely.engines.group_by import Grouping
 from likely.engines.relation import Expression, Relation, builtin, ibis_module
 from likely.errors import DataError, SettingsError
 from likely.stats import FeatureCounts, TokenCounts
@@ -31,15 +31,15 @@ COMPOSES = {"duckdb": "nfc_normalize", "postgres": "normalize"}
 """Engines that compose accents, and what their function is called."""
 
 
-def token_counts(grouping: Grouping, name: str, recipe: Tokenizer) -> list[TokenCounts]:
+def token_counts(grouping: Grouping, name: str, tokenizer: Tokenizer) -> list[TokenCounts]:
     """Words of a text column by class, and the texts that hold each; by fold."""
-    refuse_recipe(grouping.relation, name, recipe)
-    refuse_letters(grouping.relation, name, recipe)
-    text = _composed(grouping.relation, grouping.relation.table[name], recipe)
-    if recipe.lowercase:
+    refuse_tokenizer(grouping.relation, name, tokenizer)
+    refuse_letters(grouping.relation, name, tokenizer)
+    text = _composed(grouping.relation, grouping.relation.table[name], tokenizer)
+    if tokenizer.lowercase:
         text = text.lower()
     words = text.re_split(f"[^{_word_class()}]+")
-    counted = [_counted(grouping, some, recipe) for some in (words, _distinct(grouping.relation, words))]
+    counted = [_counted(grouping, some, tokenizer) for some in (words, _distinct(grouping.relation, words))]
     known = grouping.project({"x": grouping.relation.table[name]})
     texts = grouping.sums(known, [lambda table: grouping.weight_of(table, table.x)])[..., 0]
     found = sorted(set(counted[0][2]))
@@ -48,17 +48,17 @@ def token_counts(grouping: Grouping, name: str, recipe: Tokenizer) -> list[Token
     out = []
     for fold in range(grouping.n_folds):
         tables = [_table(grouping, some, place, fold) for some in counted]
-        out.append(TokenCounts._kept(recipe, order, tables[0], tables[1], texts[fold]))
+        out.append(TokenCounts._kept(tokenizer, order, tables[0], tables[1], texts[fold]))
     return out
 
 
 def _counted(
-    grouping: Grouping, words: Expression, recipe: Tokenizer
+    grouping: Grouping, words: Expression, tokenizer: Tokenizer
 ) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
     table = grouping.project({"t": words.unnest()})
-    table = table.filter(table.t.length() >= recipe.min_chars)
-    if recipe.stop_words:
-        table = table.filter(~table.t.isin(sorted(recipe.stop_words)))
+    table = table.filter(table.t.length() >= tokenizer.min_chars)
+    if tokenizer.stop_words:
+        table = table.filter(~table.t.isin(sorted(tokenizer.stop_words)))
     found = grouping.relation.run(table.group_by([*grouping.keys, "t"]).aggregate(n=grouping.weight_of(table)))
     fold, y = grouping.places(found)
     return fold, y, found.column("t").to_pylist(), found.column("n").cast("float64").to_numpy()
@@ -76,8 +76,8 @@ def _table(
     return FeatureCounts._of(held)
 
 
-def _composed(relation: Relation, text: Expression, recipe: Tokenizer) -> Expression:
-    if recipe.normalize is None or relation.engine not in COMPOSES:
+def _composed(relation: Relation, text: Expression, tokenizer: Tokenizer) -> Expression:
+    if tokenizer.normalize is None or relation.engine not in COMPOSES:
         return text
     return builtin(COMPOSES[relation.engine], "string", "string")(text)
 
@@ -92,22 +92,23 @@ def _distinct(relation: Relation, words: Expression) -> Expression:
 # What an engine would read otherwise.
 
 
-def refuse_recipe(relation: Relation, name: str, recipe: Tokenizer) -> None:
+def refuse_tokenizer(relation: Relation, name: str, tokenizer: Tokenizer) -> None:
     """Raise for an option of the tokeniser that engines do not know."""
     for option in (field.name for field in fields(Tokenizer)):
-        if option not in COUNTED_THERE and getattr(recipe, option) != getattr(PLAIN, option):
+        if option not in COUNTED_THERE and getattr(tokenizer, option) != getattr(PLAIN, option):
             raise SettingsError(
-                f"Words of column {name!r} are counted in {relation.engine}, which has no {option}="
-                f"{getattr(recipe, option)!r}: leave it as it is usually, or fetch the rows and count them in memory."
+                f"Words of column {name!r} are counted in {relation.engine}, which has no "
+                f"{option}={getattr(tokenizer, option)!r}: leave it as it is usually, or "
+                "fetch the rows and count them in memory."
             )
 
 
-def refuse_letters(relation: Relation, name: str, recipe: Tokenizer) -> None:
+def refuse_letters(relation: Relation, name: str, tokenizer: Tokenizer) -> None:
     """Raise where a text holds letters whose lower case or accents the engine sees otherwise than Python does."""
     suspect: dict[str, frozenset[str]] = {}
-    if recipe.lowercase:
+    if tokenizer.lowercase:
         suspect["lowercase"] = _strange_capitals(relation)
-    if recipe.normalize is not None and relation.engine not in COMPOSES:
+    if tokenizer.normalize is not None and relation.engine not in COMPOSES:
         suspect["normalize"] = _not_composed()
     for option, letters in suspect.items():
         if not letters:

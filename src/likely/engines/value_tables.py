@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from likely.arrays import Int32, Int64
-from likely.engines.grouping import Cells, Grouping
+from likely.engines.group_by import Cells, Grouping
 from likely.engines.relation import Cell, Expression, ibis_module
 from likely.errors import DataError
 from likely.stats import Cuts, Histogram, PairCounts, ValueCounts

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.decide import LossLike
-from likely.engines.connections import is_relation
+from likely.engines.connect import is_relation
 from likely.engines.in_place import counted_schema, further_task, task_in_place
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import (

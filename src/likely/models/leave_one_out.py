@@ -30,7 +30,7 @@ class LeaveOneOut:
         rows = task.rows
         self.classes, self.settings, self.summary = rows.classes, settings, summary
         self.rows = LeftOut(rows.table, rows.y, rows.weight, summary.classes.weights)
-        self.assigned, self.recipes = task.assigned, rows.preprocessing
+        self.assigned, self.preprocessing = task.assigned, rows.preprocessing
         self.counted = _is_counted(priors)
         self.smoothed = isinstance(priors, str) and priors == "smoothed"
         self.others = sums_of_others(summary.classes.weights)
@@ -121,7 +121,7 @@ class LeaveOneOut:
     ) -> None:
         own = slice(row, row + 1)
         alone, y, weight = self.rows.table.slice(row, row + 1), self.rows.y[own], self.rows.weight[own]
-        counted = READINGS[family.statistic](Rows(alone, self.classes, y, weight, 1, self.recipes), columns)
+        counted = READINGS[family.statistic](Rows(alone, self.classes, y, weight, 1, self.preprocessing), columns)
         weights = self.rows.classes.copy()
         weights[y] -= weight
         belief = family.settle(columns, seen - counted, np.maximum(weights, 0.0), self.settings)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from likely.errors import LikelyError, SettingsError
-from likely.serve.batching import Batcher
+from likely.serve.batcher import Batcher
 from likely.serve.catalogue import Catalogue, Source, Stamp, refuse_missing, stamp_of
 from likely.serve.changes import Change
 from likely.serve.journal import journal_of
-from likely.serve.learning import LiveModel, Outcome, with_journal
+from likely.serve.live_model import LiveModel, Outcome, with_journal
 from likely.serve.metrics import Metrics
 from likely.serve.options import ServiceOptions
 from likely.serve.refusals import Refusal, busy

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from likely.arrays import Array, Int32
 from likely.decide import as_loss
-from likely.engines.connections import as_relation
+from likely.engines.connect import as_relation
 from likely.engines.drawn_rows import draw
 from likely.engines.in_place import label_column, weight_column
 from likely.engines.pieces import columns_read

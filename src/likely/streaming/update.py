@@ -80,18 +80,18 @@ def wanted_by(classifier: Any, table: FileTable, label: str, weight: str | None)
 def _count(
     classifier: Learner | EvidenceClassifier, source: FileTable | FileSource, target: str | None, progress: Shown
 ) -> Summary | None:
-    """What there is to count in the files, by the columns, families and recipes of the classifier."""
+    """What there is to count in the files, by the columns, families and preprocessing of the classifier."""
     table = as_file_table(source)
     label = target_of(classifier, target)
     wanted = wanted_by(classifier, table, label, classifier.schema_.weight)
-    recipes = preprocessing_in(classifier.summary_)
-    counter = Counter(classifier.schema_, classifier.families_, label, recipes)
+    preprocessing = preprocessing_in(classifier.summary_)
+    counter = Counter(classifier.schema_, classifier.families_, label, preprocessing)
 
     def by_cells(rows: Table) -> Summary:
         labels, given = encode_column(rows.cells(label)), row_weights(None, rows, classifier.schema_.weight)
         weight = np.ones(rows.n_rows) if given is None else given
         there = weight > 0.0  # a row without weight is as if it were not there
-        counted = Rows(rows.take(there), labels.classes, labels.codes[there], weight[there], 1, recipes)
+        counted = Rows(rows.take(there), labels.classes, labels.codes[there], weight[there], 1, preprocessing)
         return count_rows(counted, classifier.schema_)
 
     def count(turn: Turn) -> Summary:

@@ -101,7 +101,7 @@ def test_explanation_adds_up(smoothing: Any) -> None:
     np.testing.assert_array_equal(why.contributions[gap, 0], 0.0)
 
 
-def test_learning_forgetting_merging() -> None:
+def test_live_model_forgetting_merging() -> None:
     weight = rng.choice([0.5, 1.0, 2.0], N)
     whole = AODEClassifier().fit(TABLE, Y, weight)
     cuts = whole.cuts_

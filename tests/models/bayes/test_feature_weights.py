@@ -96,7 +96,7 @@ def test_weights_are_the_best_for_rows_judged_without_themselves() -> None:
     assert clf.model_.prior[1] == pytest.approx(np.exp(base[1]) / np.exp(base).sum(), rel=1e-3)
 
 
-def test_learning_on_keeps_weights_and_says_that_they_are_stale() -> None:
+def test_live_model_on_keeps_weights_and_says_that_they_are_stale() -> None:
     clf = learned()
     before = clf.weights_
     assert not clf.weights_stale_

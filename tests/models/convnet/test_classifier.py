@@ -144,7 +144,7 @@ def test_a_column_of_names_is_no_pixel() -> None:
         ConvNetClassifier(**QUICK).fit(frame, LABELS[:20])
 
 
-def test_learning_that_runs_away_is_no_network() -> None:
+def test_live_model_that_runs_away_is_no_network() -> None:
     with pytest.raises(SettingsError, match=r"ran away in pass \d.* lower learning_rate, which is 1e\+30"):
         ConvNetClassifier(**{**QUICK, "epochs": 8}, learning_rate=1e30).fit(IMAGES[:40], LABELS[:40])
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
-from likely.engines.connections import is_relation
+from likely.engines.connect import is_relation
 from likely.engines.in_place import counted_schema
 from likely.engines.memory import Preprocessing
 from likely.engines.memory import Rows as TableRows

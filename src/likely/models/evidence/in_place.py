@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from likely.engines import pieces
-from likely.engines.connections import as_relation
+from likely.engines.connect import as_relation
 from likely.engines.drawn_rows import draw
 from likely.engines.in_place import label_column, task_in_place, weight_column
 from likely.engines.memory import Preprocessing, Rows

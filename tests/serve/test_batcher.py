@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import LikelyError
-from likely.serve import batching
-from likely.serve.batching import Batcher
+from likely.serve import batcher
+from likely.serve.batcher import Batcher
 from likely.serve.metrics import Metrics
 from likely.serve.snapshot import Judged, Snapshot
 from tests.serve.conftest import weather, without_label
@@ -51,7 +51,7 @@ def test_everybody_gets_his_own_answer(quick: bool, model: Snapshot) -> None:
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_batches_are_bounded(quick: bool, model: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "AT_ONCE", 8)
+    monkeypatch.setattr(batcher, "AT_ONCE", 8)
     found, metrics = judged(replace(model, quick=quick), [ROWS[:3]] * 12)
     assert len(found) == 12 and all(isinstance(one, Judged) for one in found)
     assert metrics.batches >= 4

@@ -14,7 +14,7 @@ from likely.errors import SettingsError
 from likely.serve.catalogue import read_source
 from likely.serve.changes import Change, read_change
 from likely.serve.journal import JournalError, journal_of
-from likely.serve.learning import LiveModel, Outcome, with_journal
+from likely.serve.live_model import LiveModel, Outcome, with_journal
 from likely.serve.refusals import Refusal
 from tests.serve.conftest import Serve, fitted, weather, without_label
 
@@ -35,7 +35,7 @@ def assert_same(model: Any, rows: list[dict[str, Any]]) -> None:
     assert_allclose(model.predict_proba(ASKED), fitted(rows).predict_proba(ASKED), rtol=1e-9, atol=1e-12)
 
 
-def test_learning_on_is_learning_all(own: Path) -> None:
+def test_live_model_on_is_learning_all(own: Path) -> None:
     one = live(own)
     outcomes = one.commit([change([row]) for row in NEW])
     assert all(isinstance(outcome, Outcome) for outcome in outcomes)

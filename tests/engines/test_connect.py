@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import likely
-from likely.engines.connections import as_relation, connect, is_relation
+from likely.engines.connect import as_relation, connect, is_relation
 from likely.engines.relation import EngineError
 from likely.errors import SettingsError
 from tests.engines import tables
