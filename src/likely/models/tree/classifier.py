@@ -266,7 +266,7 @@ class TreeClassifier(Classifier):
 
     def to_json(self, indent: int | None = None) -> str:
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
-        return as_json(self._shown(), indent)
+        return as_json(self._shown(), indent, float(self.smoothing))
 
     def to_dot(self) -> str:
         """The tree as a graph for Graphviz."""
