@@ -24,7 +24,7 @@ def evidence_terms(model: AdditivePredictor) -> Iterator[Plain]:
 
 def _code(column: Column, order: int, size: int) -> Plain:
     """The code of a column in a term of so many columns: fine alone, coarse in a pair, tiny in a triple."""
-    groups = {1: np.arange(column.size), 2: column.coarse, 3: column.tiny}[order]
+    groups = np.arange(column.size) if order == 1 else (column.coarse if order == 2 else column.tiny).astype(np.int64)
     gap = int(groups[column.size - 1 if column.gap else 0])
     if isinstance(column, NumericColumn):
         own = np.arange(len(column.cuts) + 1) + 1 if len(column.means) else np.zeros(len(column.cuts) + 1, dtype=int)

@@ -36,6 +36,7 @@ from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rul
 from likely.models.tree.fit import Plan
 from likely.models.tree.onnx import graph_posterior
 from likely.models.tree.plot import TreePicture
+from likely.models.tree.pmml import pmml_model
 from likely.models.tree.predict import Rows
 from likely.models.tree.prune import (
     Pruning,
@@ -237,6 +238,7 @@ class TreeClassifier(Classifier):
         return self._rows(X).posterior(self._shares())
 
     _graph_posterior = graph_posterior
+    _pmml_model = pmml_model
 
     def apply(self, X: RowsLike) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
