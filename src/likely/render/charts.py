@@ -10,12 +10,6 @@ import numpy as np
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.render.picture import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    VERMILION,
     Picture,
     beside,
     colour,
@@ -28,6 +22,7 @@ from likely.render.picture import (
     new_figure,
 )
 from likely.render.table import seconds
+from likely.render.theme import BLUE, FAINT, GREEN, INK, ORANGE, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
