@@ -16,7 +16,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
 
 demo: $(VENV)/.demo ## Train on a table, compare, explain, decide by costs, write a page and pictures
-	@$(BIN)/python -m likely.teaching.demo $(ARGS)
+	@$(BIN)/likely demo -o build/demo $(ARGS)
 
 docs: $(VENV)/.docs ## Build the site into build/site; it works offline
 	@$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs . build/site
