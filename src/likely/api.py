@@ -6,12 +6,14 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from likely.arrays import ColumnLike
 from likely.comparison.candidates import Contenders
 from likely.comparison.compare import compare as compare_tables
+from likely.comparison.compare import in_order
 from likely.engines import pieces
 from likely.engines.connect import as_relation, connect, is_relation
 from likely.engines.relation import Relation
@@ -100,27 +102,30 @@ def train(
     return learned
 
 
-def evaluate(classifier: object, table: AnySource, target: Any = None, **how: Any) -> Report:
+@wraps(evaluate_table)
+def evaluate(classifier: object, X: AnySource, y: Any = None, **how: Any) -> Report:
     """How good a classifier, or a model called by its name, is on a table: see `likely.evaluation.evaluate`.
 
     The table may also be in files, of any length for a model that counts, or in an engine.
     """
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
-    if is_relation(table):
-        return evaluate_in_place(made, table, target, **how)
-    source = _opened(table, target)
+    if is_relation(X):
+        return evaluate_in_place(made, X, y, **how)
+    source = _opened(X, y)
     if isinstance(source, FileTable):
-        return evaluate_file(made, source, target, **how)
-    return evaluate_table(made, source, target, **how)
+        return evaluate_file(made, source, y, **how)
+    return evaluate_table(made, source, y, **how)
 
 
-def compare(table: AnySource, target: ColumnLike, classifiers: Contenders = "all", **how: Any) -> Comparison:
+@wraps(compare_tables)
+def compare(X: AnySource, y: ColumnLike, classifiers: Contenders = "all", **how: Any) -> Comparison:
     """Which classifier suits a table, also one in files, which is read whole: see `likely.compare`."""
+    table, target, contenders = in_order(X, y, classifiers)
     if is_relation(table):
         label = str(target)
-        return compare_tables(fetch(as_relation(table), label).table, label, classifiers, **how)
-    source = _opened(table)
-    return compare_tables(source.read() if isinstance(source, FileTable) else source, target, classifiers, **how)
+        return compare_tables(fetch(as_relation(table), label).table, label, contenders, **how)
+    source = _opened(table, target)
+    return compare_tables(source.read() if isinstance(source, FileTable) else source, target, contenders, **how)
 
 
 def engine_table(table: Any, name: str | None = None, *, sample: int | None = None) -> Relation:

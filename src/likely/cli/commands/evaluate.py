@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -38,7 +38,11 @@ def evaluate(
     output: OutputOptions,
     target: Target = None,
     cv: Annotated[
-        str, typer.Option(help="Folds (10), loo for one row at a time, or a share to test on (0.3).", metavar="HOW")
+        str,
+        typer.Option(
+            help="Folds (10), loo for one row at a time, prequential for rows in their order, or a share (0.3).",
+            metavar="HOW",
+        ),
     ] = "10",
     groups: Annotated[
         str | None, typer.Option(help="A column; rows of a group are held out together.", metavar="COLUMN")
@@ -135,14 +139,16 @@ def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
             )
 
 
-def way_in(given: str) -> int | float | Literal["loo"]:
+def way_in(given: str) -> int | float | Literal["loo", "prequential"]:
     """How to hold rows out."""
-    if given == "loo":
-        return "loo"
+    if given in ("loo", "prequential"):
+        return cast(Literal["loo", "prequential"], given)
     try:
         return int(given) if given.isdigit() else float(given)
     except ValueError:
-        raise SettingsError(f"--cv is {given!r}, but it is a number of folds, loo, or a share such as 0.3.") from None
+        raise SettingsError(
+            f"--cv is {given!r}, but it is a number of folds, loo, prequential, or a share: 0.3."
+        ) from None
 
 
 def _classes(table: FileTable, label: str) -> list[Hashable]:
