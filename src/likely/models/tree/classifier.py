@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
@@ -30,11 +29,12 @@ from likely.models.settings import (
     optional,
     whole_from,
 )
-from likely.models.tree.codec import read_tree, write_tree
+from likely.models.tree.codec import check_features, read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
 from likely.models.tree.explain import Paths
 from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rules
 from likely.models.tree.fit import Plan
+from likely.models.tree.onnx import graph_posterior
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows
 from likely.models.tree.prune import (
@@ -236,6 +236,8 @@ class TreeClassifier(Classifier):
         """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
 
+    _graph_posterior = graph_posterior
+
     def apply(self, X: RowsLike) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
         return self._rows(X).leaves()
@@ -386,15 +388,6 @@ class TreeClassifier(Classifier):
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), self.classes_, 1)
         tree = read_tree(data["tree"], reader, self.classes_)
-        self._check_features(tree)
+        check_features(tree, self.schema_, self.text_tokens or 0)
         self.n_rows_ = data["rows"]
         self._remember(tree)
-
-    def _check_features(self, tree: Tree) -> None:
-        """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
-        texts, others = set(self.schema_.text), set(self.schema_.features) - set(self.schema_.text)
-        words = Counter(feature.column for feature in tree.features if feature.word is not None)
-        if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
-            raise DataError("its tree tests columns that are not in its schema")
-        if words and max(words.values()) > (self.text_tokens or 0):
-            raise DataError("its tree asks for more words than it may")
