@@ -41,9 +41,10 @@ USUAL = {
     "schema": ["mails.csv"],
     "convert": ["mails.csv"],
     "export": ["mails.likely"],
+    "datasets": ["golf"],
 }
 NAMES = {outputs.MODEL: "out.likely", outputs.PAGE: "out.html", outputs.LEFT_OUT: "out.csv", outputs.CHECKPOINT: "out"}
-BY_SUFFIX = {"plot": "out.svg", "predict": "out.csv", "convert": "out.csv", "export": "out.json"}
+BY_SUFFIX = {"plot": "out.svg", "predict": "out.csv", "convert": "out.csv", "export": "out.json", "datasets": "out.csv"}
 
 
 def marks(command: str) -> Iterator[tuple[str, Any, list[Any]]]:

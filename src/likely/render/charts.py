@@ -10,13 +10,6 @@ import numpy as np
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.render.picture import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    SKY,
-    VERMILION,
     Picture,
     beside,
     colour,
@@ -29,6 +22,7 @@ from likely.render.picture import (
     new_figure,
 )
 from likely.render.table import seconds
+from likely.render.theme import BLUE, FAINT, GREEN, INK, ORANGE, SKY, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
