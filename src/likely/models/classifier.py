@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import persistence, prediction
+from likely.models import persistence, prediction, ranking
 from likely.models.onnx import to_onnx
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
@@ -43,6 +43,7 @@ from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
 
 if TYPE_CHECKING:
+    import pandas as pd
     from onnx import ModelProto
 
 
@@ -133,6 +134,15 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _prior_shares(self) -> Array:
         """How common the classes were for this classifier when it learned, in their order."""
         raise SettingsError(f"{type(self).__name__} does not know how common its classes were when it learned.")
+
+    # Which columns matter.
+
+    rank = ranking.rank
+    feature_importances_ = property(ranking.feature_importances)
+
+    def _column_information(self) -> pd.DataFrame | None:
+        """What was counted of each column: column, held_out, share, gaps, information; None where nothing was."""
+        return None
 
     # Reading tables, and remembering their columns.
 
