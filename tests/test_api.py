@@ -164,9 +164,9 @@ def test_files_and_frames_are_judged_and_compared_alike(trips: pd.DataFrame) -> 
 
 
 def test_public_functions_show_their_parameters() -> None:
-    assert list(inspect.signature(likely.evaluate).parameters)[:4] == ["classifier", "X", "y", "cv"]
+    assert list(inspect.signature(likely.evaluate).parameters)[:3] == ["classifier", "X", "y"]
     assert {"random_state", "progress", "cv"} <= set(inspect.signature(likely.compare).parameters)
-    assert "stratified" in str(likely.evaluate.__doc__)
+    assert "same folds" in str(likely.compare.__doc__)
 
 
 def test_the_public_comparison_reads_files(trips: pd.DataFrame) -> None:

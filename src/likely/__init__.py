@@ -15,6 +15,7 @@ from likely.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from likely.api import compare as compare
+    from likely.api import data_notes as data_notes
     from likely.api import engine_table as engine_table
     from likely.api import evaluate as evaluate
     from likely.api import train as train
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from likely.table.schema import Schema as Schema
 
 _NAMES = {
-    "api": ("compare", "engine_table", "evaluate", "train"),
+    "api": ("compare", "data_notes", "engine_table", "evaluate", "train"),
     "comparison.comparison": ("Comparison",),
     "decide.loss": ("REFUSED", "Loss"),
     "errors": (

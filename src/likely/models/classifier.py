@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
@@ -39,6 +39,7 @@ from likely.table import (
     labels_of,
 )
 from likely.table.images import flattened
+from likely.table.infer import Note
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
 
@@ -176,6 +177,10 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
+
+    def _take_notes(self, notes: tuple[Note, ...]) -> None:
+        """What there is to know of the table that was learned."""
+        self.schema_ = replace(self.schema_, notes=notes)
 
     # Files.
 
