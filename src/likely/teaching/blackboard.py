@@ -1,4 +1,4 @@
-"""`make demo`: learn twelve patients, predict three more, show why, decide by cost, and say how good it is."""
+"""`likely demo blackboard`: twelve patients, three new ones, and every number behind their posteriors."""
 
 from __future__ import annotations
 
@@ -49,5 +49,3 @@ def main() -> None:
     print("  " + str(report).replace("\n", "\n  "))
 
 
-if __name__ == "__main__":
-    main()
