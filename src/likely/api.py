@@ -150,9 +150,7 @@ def labelled_source(source: FileTable | Table, target: str) -> tuple[FileTable |
     return known, source.n_rows - known.n_rows
 
 
-def evaluate(
-    classifier: object, X: AnySource, y: Any = None, *, drop_unlabelled: bool = False, **how: Any
-) -> Report:
+def evaluate(classifier: object, X: AnySource, y: Any = None, *, drop_unlabelled: bool = False, **how: Any) -> Report:
     """How good a classifier, or a model called by its name, is on a table: see `likely.evaluation.evaluate`.
 
     The table may also be in files, of any length for a model that counts, or in an engine. `drop_unlabelled` leaves out
