@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -21,7 +21,9 @@ from likely.families.covariance import (
     shrinkage_of,
     within_correlation,
 )
+from likely.families.covariance_graph import block_density
 from likely.families.gaussian import Gaussian, within_deviation
+from likely.families.graph import Graph, Tensor
 from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
@@ -189,6 +191,14 @@ class MultivariateGaussian:
 
     def sql_terms(self, sql: SQL, place: int) -> Iterable[SQLNode] | None:
         return None if self.chained else self.margins.sql_terms(sql, place)
+
+    def graph_terms(self, graph: Graph) -> list[Tensor] | None:
+        return [block_density(graph, self.margins, self.lower)] if self.lower is not None and self.chained else None
+
+    def described(self) -> Mapping[str, object] | None:
+        """Means, deviations and correlations: of the known columns of a row, their matrix is factored there."""
+        told = {"is": "bell", "mean": self.margins.mean, "deviation": self.margins.deviation}
+        return {**told, "correlation": self.correlation} if self.chained else None
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         return self.margins.outcomes(column, points)

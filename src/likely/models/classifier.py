@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import persistence, prediction
+from likely.models import persistence, prediction, ranking
+from likely.models.onnx import to_onnx
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
+from likely.store.onnx import Precision
 from likely.table import (
     Labelling,
     Labels,
@@ -37,8 +39,13 @@ from likely.table import (
     labels_of,
 )
 from likely.table.images import flattened
+from likely.table.infer import Note
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from onnx import ModelProto
 
 
 class UnsavedWarning(UserWarning):
@@ -129,6 +136,15 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """How common the classes were for this classifier when it learned, in their order."""
         raise SettingsError(f"{type(self).__name__} does not know how common its classes were when it learned.")
 
+    # Which columns matter.
+
+    rank = ranking.rank
+    feature_importances_ = property(ranking.feature_importances)
+
+    def _column_information(self) -> pd.DataFrame | None:
+        """What was counted of each column: column, held_out, share, gaps, information; None where nothing was."""
+        return None
+
     # Reading tables, and remembering their columns.
 
     def _schema_of(self, table: Table, target: str | None) -> Schema:
@@ -162,7 +178,20 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         else:
             self.__dict__.pop("feature_names_in_", None)
 
+    def _take_notes(self, notes: tuple[Note, ...]) -> None:
+        """What there is to know of the table that was learned."""
+        self.schema_ = replace(self.schema_, notes=notes)
+
     # Files.
+
+    def to_onnx(self, precision: Precision = "double") -> ModelProto:
+        """The fitted classifier as a model of ONNX (extra `onnx`): it scores rows in any runtime, without likely.
+
+        Each column is an input of its name (rows × 1): numbers in `precision`, categories as strings; NaN and "" are
+        gaps. Outputs are `label` (rows) and `probabilities` (rows × classes); metadata has classes, schema, version.
+        """
+        check_is_fitted(self)
+        return to_onnx(self, precision)
 
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
         """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""

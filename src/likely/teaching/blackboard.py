@@ -47,5 +47,3 @@ def main() -> None:
     print("\nAn honest evaluation: each patient judged by a model that has not seen him (Laplace smoothing):\n")
     report = evaluate(BayesClassifier(), table, drug, cv="loo")
     print("  " + str(report).replace("\n", "\n  "))
-
-

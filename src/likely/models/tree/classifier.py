@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,11 +29,12 @@ from likely.models.settings import (
     optional,
     whole_from,
 )
-from likely.models.tree.codec import read_tree, write_tree
+from likely.models.tree.codec import check_features, read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
-from likely.models.tree.explain import Paths
+from likely.models.tree.explain import Paths, column_information
 from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rules
 from likely.models.tree.fit import Plan
+from likely.models.tree.onnx import graph_posterior
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Rows
 from likely.models.tree.prune import (
@@ -56,6 +56,9 @@ from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema
 from likely.table.table import RowsLike, Weights
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GIVEN_APART = "rows that were given apart"
 """What a file says of a pruning set, which it does not keep."""
@@ -236,6 +239,8 @@ class TreeClassifier(Classifier):
         """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
 
+    _graph_posterior = graph_posterior
+
     def apply(self, X: RowsLike) -> Int32:
         """The leaf of each row; −1 for a row that a gap sends to several."""
         return self._rows(X).leaves()
@@ -273,6 +278,9 @@ class TreeClassifier(Classifier):
     def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
         """The tree as a picture with class bars; with rows, the way of one of them is highlighted."""
         return TreePicture(self._shown(), max_depth=max_depth) if X is None else self.explain(X).plot(row, max_depth)
+
+    def _column_information(self) -> pd.DataFrame:
+        return column_information(self.tree_, self.schema_.features)
 
     def _page(self) -> str:
         return as_page(self._shown(), repr(self))
@@ -386,15 +394,6 @@ class TreeClassifier(Classifier):
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), self.classes_, 1)
         tree = read_tree(data["tree"], reader, self.classes_)
-        self._check_features(tree)
+        check_features(tree, self.schema_, self.text_tokens or 0)
         self.n_rows_ = data["rows"]
         self._remember(tree)
-
-    def _check_features(self, tree: Tree) -> None:
-        """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
-        texts, others = set(self.schema_.text), set(self.schema_.features) - set(self.schema_.text)
-        words = Counter(feature.column for feature in tree.features if feature.word is not None)
-        if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
-            raise DataError("its tree tests columns that are not in its schema")
-        if words and max(words.values()) > (self.text_tokens or 0):
-            raise DataError("its tree asks for more words than it may")
