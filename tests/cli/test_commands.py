@@ -307,8 +307,25 @@ def test_schema(likely: Likely) -> None:
     assert {entry["name"]: entry["kind"] for entry in content["columns"]}["links"] == "numeric"
 
 
-def test_demo(likely: Likely) -> None:
-    assert "Twelve patients" in likely("demo").out
+def test_demo(likely: Likely, tmp_path: Path) -> None:
+    told = likely("demo", "-o", str(tmp_path / "shown"))
+    for said in (
+        "$ likely train mails.csv --target kind",
+        "majority class",
+        "read against skip",
+        "REFUSED",
+        "What next",
+    ):
+        assert said in told.out, said
+    for made in ("mails.likely", "mails.html", "why.svg", "decided.csv", "inside.likely", "score.sql"):
+        assert (tmp_path / "shown" / made).stat().st_size > 0, made
+    assert "Twelve patients" in likely("demo", "blackboard").out
+
+
+def test_demo_writes_into_a_folder(likely: Likely, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    refused = likely("demo", "-o", str(tmp_path / "file"))
+    assert refused.code == 2 and "is a file" in refused.err
 
 
 def test_version_and_help(likely: Likely) -> None:

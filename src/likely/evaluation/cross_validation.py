@@ -20,11 +20,12 @@ from likely.engines.plan import Task, plan
 from likely.errors import DataError, SettingsError, missing_columns
 from likely.evaluation.folds import by_fold, sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
+from likely.numerics import refuse_many
 from likely.parallel import FEWEST_ROWS, n_threads, run
 from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
 from likely.table import Labels, RowsLike, Table, Weights, as_table, encode_column, encode_labels, level_key
-from likely.table.column import as_objects
+from likely.table.column import as_objects, module
 from likely.table.images import as_images
 from likely.table.sparse import as_csr
 
@@ -151,6 +152,7 @@ def fold_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
 def _cuts(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
     """All folds counted at once: class and fold together are counted as a class."""
     rows, n_classes = task.rows, len(task.rows.classes)
+    refuse_many(n_folds * n_classes, "folds × classes")
     labels, placed = np.arange(n_folds * n_classes), fold * np.int32(n_classes) + rows.y
     by_fold = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.preprocessing)
     whole = by_fold.summarise(plan(task.assigned))
@@ -257,6 +259,9 @@ def some_rows(X: Any, rows: Index) -> Any:
     """Some rows of a table in whatever form."""
     if isinstance(X, Table):
         return X.take(rows)
+    arrow = module("pyarrow")
+    if arrow is not None and isinstance(X, (arrow.Table, arrow.RecordBatch)):  # scikit-learn knows them from 1.7 on
+        return X.take(arrow.array(rows))
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(X, rows)

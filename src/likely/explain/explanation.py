@@ -45,7 +45,8 @@ class Explanation:
 
     `contributions` is rows × columns × classes, in nats; a gap or a value never seen contributes nothing
     (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns of a family that
-    cannot tell their evidence apart are one entry of `columns` and make one contribution.
+    cannot tell their evidence apart are one entry of `columns` and make one contribution. Where some contributions
+    belong to several columns, or to none, `terms` names the columns of each.
     """
 
     classes: AnyArray
@@ -55,6 +56,7 @@ class Explanation:
     contributions: Array
     statuses: tuple[tuple[Status, ...], ...] = ()
     words: Mapping[str, Sequence[Sequence[Token]]] = field(default_factory=dict)
+    terms: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def of(cls, model: Model, table: Table) -> Explanation:
@@ -77,6 +79,11 @@ class Explanation:
     def __len__(self) -> int:
         """How many rows are explained."""
         return len(self.contributions)
+
+    @property
+    def columns_of_terms(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that each contribution belongs to."""
+        return self.terms or tuple((name,) for name in self.columns)
 
     @property
     def joint(self) -> Array:

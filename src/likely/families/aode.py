@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -280,6 +281,11 @@ class Aode:
         sizes, singles, pairs = directed(self.axes)
         parts = (singles, sizes, pairs, self.single, self.given, self.is_parent)
         return [aode_density(graph, self.columns, self.axes, *parts)]
+
+    def described(self) -> Mapping[str, object]:
+        """Both tables, and how columns become codes."""
+        axes = [{"cuts": axis.at} if isinstance(axis, Cuts) else {"levels": axis} for axis in self.axes]
+        return {"is": "aode", "axes": axes, "single": self.single, "given": self.given, "parents": self.is_parent}
 
     def only(self, column: str) -> Aode:
         """A column's share: its evidence given each parent, averaged as the parents count in that row and class, and an

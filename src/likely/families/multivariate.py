@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -198,6 +198,11 @@ class MultivariateGaussian:
 
     def graph_terms(self, graph: Graph) -> list[Tensor] | None:
         return [block_density(graph, self.margins, self.lower)] if self.lower is not None and self.chained else None
+
+    def described(self) -> Mapping[str, object] | None:
+        """Means, deviations and correlations: of the known columns of a row, their matrix is factored there."""
+        told = {"is": "bell", "mean": self.margins.mean, "deviation": self.margins.deviation}
+        return {**told, "correlation": self.correlation} if self.chained else None
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         return self.margins.outcomes(column, points)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -23,6 +23,9 @@ from likely.models.prediction import Decides
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.store import Reader, Writer, parsed
 from likely.table import Labelling, RowsLike, Weights, as_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 USUAL_FOLDS = 5
 
@@ -117,6 +120,10 @@ class CalibratedClassifier(Classifier):
         """Why the classifier believed what it did *before* calibration: its own explanation."""
         check_is_fitted(self)
         return self.classifier_.explain(X)
+
+    def _column_information(self) -> pd.DataFrame | None:
+        inner = self.classifier_
+        return inner._column_information() if isinstance(inner, Classifier) else None
 
     def _believed(self, X: RowsLike) -> Array:
         check_is_fitted(self)

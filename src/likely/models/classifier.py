@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import persistence, prediction
+from likely.models import persistence, prediction, ranking
 from likely.models.onnx import to_onnx
 from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
@@ -40,10 +40,12 @@ from likely.table import (
     labels_of,
 )
 from likely.table.images import flattened
+from likely.table.infer import Note
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
 
 if TYPE_CHECKING:
+    import pandas as pd
     from onnx import ModelProto
 
 
@@ -135,6 +137,15 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """How common the classes were for this classifier when it learned, in their order."""
         raise SettingsError(f"{type(self).__name__} does not know how common its classes were when it learned.")
 
+    # Which columns matter.
+
+    rank = ranking.rank
+    feature_importances_ = property(ranking.feature_importances)
+
+    def _column_information(self) -> pd.DataFrame | None:
+        """What was counted of each column: column, held_out, share, gaps, information; None where nothing was."""
+        return None
+
     # Reading tables, and remembering their columns.
 
     def _schema_of(self, table: Table, target: str | None) -> Schema:
@@ -167,6 +178,10 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
+
+    def _take_notes(self, notes: tuple[Note, ...]) -> None:
+        """What there is to know of the table that was learned."""
+        self.schema_ = replace(self.schema_, notes=notes)
 
     # Files.
 

@@ -291,14 +291,8 @@ class Learner(Classifier):
         check_is_fitted(self)
         return Nomogram.of(self.model_, target)
 
-    def rank(self, X: RowsLike | None = None, *, by: str | None = None) -> pd.DataFrame:
-        """Columns by what they tell about the class, best first; with rows, also by what they did to them.
-
-        `by` is "information" (mutual information with the class) or "contribution" (mean size of the log-odds).
-        """
-        check_is_fitted(self)
-        why = None if X is None else self._explanation(X)
-        return rank(self.model_, self.summary_, why, by)
+    def _column_information(self) -> pd.DataFrame:
+        return rank(self.model_, self.summary_)
 
     def rank_words(self, column: str | None = None) -> pd.DataFrame:
         """Words of a text column by what their presence tells about the class, best first."""

@@ -69,6 +69,7 @@ def as_scores(log_joint: LogJoint) -> Scores:
     return Scores(log_joint.n_rows, each)
 
 
+@runtime_checkable
 class HasExplanation(Protocol):
     """A classifier whose log joint is a sum of contributions."""
 

@@ -11,22 +11,9 @@ import numpy as np
 from likely.arrays import Array
 from likely.markup import Markup, joined
 from likely.render.page import fragment, more
-from likely.render.picture import (
-    AGAINST,
-    FAINT,
-    FOR,
-    INK,
-    Picture,
-    beside,
-    chances,
-    colour,
-    drawing,
-    head_line,
-    lines_down,
-    named,
-    new_figure,
-)
+from likely.render.picture import Picture, beside, chances, colour, drawing, head_line, lines_down, named, new_figure
 from likely.render.table import Cell, Column, Grid, number, shortened, signed
+from likely.render.theme import AGAINST, FAINT, FOR, INK, MUTED, SHADE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -258,7 +245,7 @@ def bars(found: RowFactors, row: int = 0) -> Picture:
             axes.set_title(named(found.classes[place], 22), fontweight="bold", fontsize=9)
         _factors_down(panels[0], labels)
         head_line(figure, "Prior × contributions = posterior")
-        figure.supxlabel(_bars_note(found), x=0.01, ha="left", fontsize=7.5, color="#555555")
+        figure.supxlabel(_bars_note(found), x=0.01, ha="left", fontsize=7.5, color=MUTED)
     best = int(found.posterior.argmax())
     description = f"Most probable: {found.classes[best]} with {found.posterior[best]:.4f}; {found.n_columns} columns."
     return Picture(figure, f"Why row {row} got its posterior", description)
@@ -267,7 +254,7 @@ def bars(found: RowFactors, row: int = 0) -> Picture:
 def _panel(axes: Axes, shares: Array, numbers: list[str], shade: str) -> None:
     places = np.arange(len(shares))
     last = len(shares) - 1
-    axes.barh(places, 1.0, height=0.62, color="#F2F2F2")
+    axes.barh(places, 1.0, height=0.62, color=SHADE)
     axes.barh(places[:last], shares[:last], height=0.62, color=shade, alpha=0.55)
     axes.barh(last, shares[last], height=0.62, color=shade)
     for place, text in enumerate(numbers):

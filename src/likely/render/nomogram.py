@@ -11,8 +11,6 @@ import numpy as np
 
 from likely.arrays import Array, Index
 from likely.render.picture import (
-    FAINT,
-    INK,
     Dashes,
     Picture,
     beside,
@@ -25,6 +23,7 @@ from likely.render.picture import (
     round_values,
     written,
 )
+from likely.render.theme import FAINT, GRID, INK, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +135,7 @@ def nomogram(sheet: Sheet, row: RowPoints | None = None) -> Picture:
         against = named(sheet.rivals[0], 24) if len(sheet.rivals) == 1 else "each rival"
         title = f"Nomogram for {target}: points are log-odds against {against}, in nats"
         figure.text(0.012, 1 - 0.22 / height, title, fontsize=11, fontweight="bold", va="center")
-        figure.text(0.012, 1 - 0.38 / height, "\n".join(note), fontsize=7.5, va="top", color="#555555", linespacing=1.4)
+        figure.text(0.012, 1 - 0.38 / height, "\n".join(note), fontsize=7.5, va="top", color=MUTED, linespacing=1.4)
     description = f"Start with {', '.join(f'{value:.3g}' for value in sheet.start)}; the numbers are in to_frame()."
     return Picture(figure, title, description)
 
@@ -176,7 +175,7 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
     axes.xaxis.set_ticks_position("top")
     ticks = round_values(low, high, 10)
     axes.set_xticks(ticks, [written(tick) for tick in ticks])
-    axes.grid(axis="x", color="#E8E8E8", linewidth=0.6)
+    axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     _label(axes, -0.6, "points")
     several = len(sheet.rivals) > 1

@@ -13,7 +13,6 @@ from likely.errors import DataError, SettingsError, missing_columns
 from likely.families.protocol import HasBells
 from likely.render.picture import (
     COLOURS,
-    INK,
     Picture,
     colour,
     drawing,
@@ -23,6 +22,7 @@ from likely.render.picture import (
     named,
     new_figure,
 )
+from likely.render.theme import INK, MUTED
 from likely.scorer import Model
 from likely.table import as_table, encode_labels, index_levels
 
@@ -105,7 +105,7 @@ def _write_around(figure: Figure, classes: Sequence[str]) -> None:
     if len(classes) > MOST_IN_LEGEND:
         note += f" {len(classes) - MOST_IN_LEGEND} classes are drawn, but not named below."
     lines = wrap(note, int(19.0 * figure.get_figwidth()))
-    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color="#555555")
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=MUTED)
 
 
 def _named(classifiers: Panels) -> dict[str, Fitted]:

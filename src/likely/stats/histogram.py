@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,6 +70,11 @@ class Histogram:
     def class_value_table(self, column: int) -> Array:
         """Classes × intervals."""
         return equal_intervals(self.counts)
+
+    def resolutions(self, column: int) -> Iterator[Array]:
+        """Classes × intervals, from few intervals to every cell."""
+        yield from (equal_intervals(self.counts, n) for n in FINER_INTERVALS)
+        yield self.counts
 
     def difference(self, mine: int, other: Histogram, theirs: int) -> Difference | None:
         """The number up to which the share within the class has changed most."""
@@ -165,15 +171,19 @@ N_INTERVALS = 10
 """A column of numbers is cut into so many intervals where it has to have a table of values."""
 
 
-def equal_intervals(fine: Array) -> Array:
+FINER_INTERVALS = (N_INTERVALS, 30, 100)
+"""Where several resolutions are tried."""
+
+
+def equal_intervals(fine: Array, n: int = N_INTERVALS) -> Array:
     """Neighbouring values taken together, so that each group has about the same weight in all."""
     weight = fine.sum(axis=0)
     total = float(weight.sum())
-    if fine.shape[1] <= N_INTERVALS or total <= 0.0:
+    if fine.shape[1] <= n or total <= 0.0:
         return fine
     middle = (np.cumsum(weight) - 0.5 * weight) / total
-    place = np.minimum((middle * N_INTERVALS).astype(np.intp), N_INTERVALS - 1)
-    return np.stack([np.bincount(place, line, N_INTERVALS) for line in fine])
+    place = np.minimum((middle * n).astype(np.intp), n - 1)
+    return np.stack([np.bincount(place, line, n) for line in fine])
 
 
 def floats_at(places: Int64) -> Array:

@@ -138,7 +138,7 @@ def _write_counts(classifier: Learner, values: int) -> None:
     order = sorted(range(len(labels)), key=lambda k: -model.prior[k])
     lines = [[_short(labels[k]), f"{rows[k]:,}", f"{model.prior[k]:.4f}"] for k in order]
     _write_some("Classes", ["class", "rows", "prior"], lines, SHOWN_CLASSES)
-    bits = dict(classifier.rank()[["column", "information"]].itertuples(index=False))
+    bits = dict(classifier.rank()[["column", "held_out"]].itertuples(index=False))
     lines = [
         [
             _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),

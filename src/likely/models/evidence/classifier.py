@@ -298,11 +298,9 @@ class EvidenceClassifier(Classifier):
         check_is_fitted(self)
         return table_of(self.model_, columns)
 
-    def rank(self) -> pd.DataFrame:
-        """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
-        check_is_fitted(self)
+    def _column_information(self) -> pd.DataFrame:
         by_counts = Model(self.model_.classes, self.model_.columns, self.model_.prior, ())
-        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_))
+        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_), self.summary_)
 
     def plot_table(self, *columns: str) -> Picture:
         """What each value of a column adds for each class, a panel per column; without names those that say most."""

@@ -91,7 +91,9 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
         one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]
         for share, one in zip(model.evidence.text_weights, model.text_models, strict=True)
     }
-    return Explanation(model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words)
+    return Explanation(
+        model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words, tuple(terms)
+    )
 
 
 def _cells_as_read(table: Table, name: str) -> list[object]:

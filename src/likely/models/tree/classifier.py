@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -31,7 +31,7 @@ from likely.models.settings import (
 )
 from likely.models.tree.codec import check_features, read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
-from likely.models.tree.explain import Paths
+from likely.models.tree.explain import Paths, column_information
 from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rules
 from likely.models.tree.fit import Plan
 from likely.models.tree.onnx import graph_posterior
@@ -57,6 +57,9 @@ from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema
 from likely.table.table import RowsLike, Weights
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GIVEN_APART = "rows that were given apart"
 """What a file says of a pruning set, which it does not keep."""
@@ -277,6 +280,9 @@ class TreeClassifier(Classifier):
     def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
         """The tree as a picture with class bars; with rows, the way of one of them is highlighted."""
         return TreePicture(self._shown(), max_depth=max_depth) if X is None else self.explain(X).plot(row, max_depth)
+
+    def _column_information(self) -> pd.DataFrame:
+        return column_information(self.tree_, self.schema_.features)
 
     def _page(self) -> str:
         return as_page(self._shown(), repr(self))

@@ -29,6 +29,16 @@ def read_tree(data: object, reader: Reader, classes: AnyArray) -> Tree:
     return read(Tree, data, reader, classes=classes)
 
 
+def check_features(tree: Tree, schema: Schema, most_words: object) -> None:
+    """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
+    texts, others = set(schema.text), set(schema.features) - set(schema.text)
+    words = Counter(feature.column for feature in tree.features if feature.word is not None)
+    if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
+        raise DataError("its tree tests columns that are not in its schema")
+    if words and not (isinstance(most_words, int) and max(words.values()) <= most_words):
+        raise DataError("its tree asks for more words than it may")
+
+
 def _check_feature(feature: Feature, context: Context) -> None:
     values = feature.levels or ()
     if feature.cuts < 0 or len(set(map(level_key, values))) != len(values):
@@ -124,13 +134,3 @@ def _check_map(tree: Tree, start: int, column: int, n_branches: int) -> None:
     branches = tree.branches[start : start + width] if start >= 0 else tree.branches[:0]
     if len(branches) != width or (branches < -1).any() or (branches >= n_branches).any():
         raise ModelFileError("its tree has a value that leads nowhere")
-
-
-def check_features(tree: Tree, schema: Schema, most_words: int) -> None:
-    """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
-    texts, others = set(schema.text), set(schema.features) - set(schema.text)
-    words = Counter(feature.column for feature in tree.features if feature.word is not None)
-    if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
-        raise DataError("its tree tests columns that are not in its schema")
-    if words and max(words.values()) > most_words:
-        raise DataError("its tree asks for more words than it may")
