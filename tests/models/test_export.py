@@ -55,6 +55,8 @@ def line_of(code: Row, cell: Any) -> int:
 OPERATIONS: dict[str, Any] = {
     "sum": lambda *parts: sum(parts), "minus": lambda a, b: a - b, "times": lambda a, b: a * b,
     "over": lambda a, b: a / b, "pow": pow, "ln": math.log, "equal": lambda a, b: a == b,
+    "known_or": lambda a, b: b if math.isnan(a) else a,
+    "log_bell": lambda x, m, s: 0.0 if math.isnan(x) else -0.5 * ((x - m) / s) ** 2 - math.log(s * math.sqrt(math.tau)),
     "below": lambda a, b: a < b, "at_most": lambda a, b: a <= b, "either": lambda a, b: a or b,
 }  # fmt: skip
 
@@ -63,6 +65,8 @@ def value(told: Row, row: Row, c: int) -> Any:
     kind, of = next(iter(told.items()))
     if kind == "number":
         return numbers(of)[c % len(of)]
+    if kind == "nothing":
+        return math.nan
     if kind == "column":
         return math.nan if row[of] is None else row[of]
     if kind == "missing":

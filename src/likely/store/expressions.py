@@ -6,22 +6,24 @@ so their expressions become one whose numbers are vectors; a graph of ONNX then 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partialmethod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from likely.arrays import Array
-from likely.families.protocol import FittedFamily, WritesSQL
+from likely.errors import SettingsError
+from likely.families.protocol import FittedFamily, HasTokens, WritesSQL
+from likely.families.tempered import bare
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
     """What is done (`kind`), with which parts; the parts of a case are condition, result, …, and what else holds.
 
-    `value` is the name of a column, a category, a function's name, or one number for each class.
+    `value` is the name of a column, a category, a function's name, the codes of a column, or one number for each class.
     """
 
     kind: str
@@ -37,7 +39,7 @@ Node = Any
 
 
 class Expressions:
-    """Writes down what a family asks for; a `families.protocol.SQL`."""
+    """Writes down what a family asks for; a `families.protocol.SQL`. What is not there is null."""
 
     def real(self, name: str) -> Expression:
         return Expression("real", value=name)
@@ -48,34 +50,67 @@ class Expressions:
     def missing(self, name: str) -> Expression:
         return Expression("missing", value=name)
 
-    def null(self, name: str) -> Expression:
-        return Expression("null", value=name)
+    def null(self, a: Node) -> Expression:
+        return Expression("null", value=a) if isinstance(a, str) else Expression("is_null", (a,))
+
+    def code(self, name: str, codes: Mapping[Hashable, int], unseen: int, gap: int) -> Expression:
+        return Expression("code", value=(name, tuple(codes.items()), unseen, gap))
+
+    def interval(self, name: str, cuts: Array, first: int, gap: int, *, at_most: bool) -> Expression:
+        return Expression("interval", value=(name, tuple(cuts.tolist()), first, gap, at_most))
+
+    def words(self, name: str, *rest: object, distinct: bool = False) -> list[Node]:
+        raise SettingsError(f"Column {name!r} holds free text, whose words are not to be had here.")
+
+    def kept(self, node: Node, key: Hashable = None) -> Node:
+        return node
 
     def number(self, number: float) -> Expression:
         return Expression("number", value=(float(number),))
+
+    def whole(self, number: int) -> Expression:
+        return self.number(number)
+
+    def number_at(self, numbers: Sequence[float], place: Node) -> Expression:
+        return Expression("number_at", (place, *map(self.number, numbers)))
+
+    whole_at = number_at
 
     def value(self, value: Hashable) -> Expression:
         return Expression("value", value=value)
 
     def call(self, name: str, *arguments: Node) -> Expression:
-        return Expression("call", arguments, name)
+        return Expression(name, arguments)
+
+    def log_bell(self, x: Node, mean: float, deviation: float) -> Expression:
+        return Expression("log_bell", (x, self.number(mean), self.number(deviation)))
 
     def sum(self, terms: Sequence[Node]) -> Expression:
         return Expression("sum", tuple(terms))
 
-    def _of_two(self, kind: str, a: Node, b: Node) -> Expression:
-        return Expression(kind, (a, b))
+    def greatest(self, a: Sequence[Node]) -> Expression:
+        return Expression("greatest", tuple(a))
 
-    minus = partialmethod(_of_two, "minus")
-    times = partialmethod(_of_two, "times")
-    over = partialmethod(_of_two, "over")
-    equal = partialmethod(_of_two, "equal")
-    below = partialmethod(_of_two, "below")
-    at_most = partialmethod(_of_two, "at_most")
-    either = partialmethod(_of_two, "either")
+    def _of(self, kind: str, *parts: Node) -> Expression:
+        return Expression(kind, parts)
 
-    def case(self, whens: Sequence[tuple[Node, Node]], otherwise: Node) -> Expression:
-        return Expression("case", (*(part for when in whens for part in when), otherwise))
+    minus = partialmethod(_of, "minus")
+    times = partialmethod(_of, "times")
+    over = partialmethod(_of, "over")
+    ln = partialmethod(_of, "ln")
+    power = partialmethod(_of, "exp")
+    size = partialmethod(_of, "abs")
+    root = partialmethod(_of, "sqrt")
+    equal = partialmethod(_of, "equal")
+    below = partialmethod(_of, "below")
+    at_most = partialmethod(_of, "at_most")
+    either = partialmethod(_of, "either")
+    both = partialmethod(_of, "both")
+    known_or = partialmethod(_of, "known_or")
+
+    def case(self, whens: Sequence[tuple[Node, Node]], otherwise: Node | None = None) -> Expression:
+        last = Expression("nothing") if otherwise is None else otherwise
+        return Expression("case", (*(part for when in whens for part in when), last))
 
     def unless(self, condition: Node, result: Node) -> Expression:
         return self.case([(condition, self.number(0.0))], result)
@@ -108,6 +143,8 @@ def numbers(expression: Expression) -> tuple[float, ...]:
 
 def expressions_of(belief: FittedFamily, n_classes: int) -> list[list[Expression]] | None:
     """What a belief adds: for each of its columns an expression for each class; None if it writes none."""
+    if isinstance(bare(belief), HasTokens):
+        return None
     sql = Expressions()
     of_classes: list[list[Expression]] = []
     for place in range(n_classes):
@@ -120,7 +157,7 @@ def expressions_of(belief: FittedFamily, n_classes: int) -> list[list[Expression
     return [list(each) for each in zip(*of_classes, strict=True)]
 
 
-# A case whose results are numbers is a table that is looked up.
+# A case whose results are numbers, or a number by the code of a cell, is a table that is looked up.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,22 +171,35 @@ class ByValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByCut:
-    """Lines by the bin of a number, which begins at its cut and ends before the next; the gap's is last."""
+    """Lines by the interval of a number, and last the gap's; `closed` is the side of an interval that belongs to it."""
 
     column: str
     cuts: tuple[float, ...]
     table: Array
+    closed: Literal["left", "right"] = "left"
 
 
 def as_table(told: Expression) -> ByValue | ByCut | None:
-    """A case over the values of one column, or over its ascending cuts, with nothing but numbers as results.
-
-    It may have a weight.
-    """
+    """The table of an expression that looks up one column; it may have a weight."""
     if told.kind == "times" and told.parts[0].kind == "number":
-        bare = as_table(told.parts[1])
-        return None if bare is None else replace(bare, table=bare.table * np.array(numbers(told.parts[0])))
+        found = as_table(told.parts[1])
+        return None if found is None else replace(found, table=found.table * np.array(numbers(told.parts[0])))
+    if told.kind == "number_at":
+        return _table_of_codes(told)
     return _table_of_case(told) if told.kind == "case" else None
+
+
+def _table_of_codes(told: Expression) -> ByValue | ByCut | None:
+    place, *entries = told.parts
+    lines: Any = place.value
+    if place.kind == "code":
+        name, codes, unseen, gap = lines
+        return ByValue(name, tuple(v for v, _ in codes), _lines(entries, [*(line for _, line in codes), gap, unseen]))
+    if place.kind == "interval":
+        name, cuts, first, gap, at_most = lines
+        own = [*range(first, first + len(cuts) + 1), gap]
+        return ByCut(name, cuts, _lines(entries, own), "right" if at_most else "left")
+    return None
 
 
 def _table_of_case(case: Expression) -> ByValue | ByCut | None:
@@ -158,12 +208,12 @@ def _table_of_case(case: Expression) -> ByValue | ByCut | None:
     lines = [*results, of_gap, otherwise] if gap.kind == "null" else [*results, otherwise, of_gap]
     if gap.kind not in ("null", "missing") or any(line.kind != "number" for line in lines):
         return None
-    width = max(len(numbers(line)) for line in lines)
-    table, column = np.array([np.broadcast_to(numbers(line), width) for line in lines]), str(gap.value)
+    column = str(gap.value)
     if gap.kind == "null":
         cell = Expression("category", value=column)
-        found = all(condition.kind == "equal" and condition.parts[0] == cell for condition in conditions)
-        return ByValue(column, tuple(each.parts[1].value for each in conditions), table) if found else None
+        if not all(condition.kind == "equal" and condition.parts[0] == cell for condition in conditions):
+            return None
+        return ByValue(column, tuple(each.parts[1].value for each in conditions), _lines(lines))
     cell = Expression("real", value=column)
     if not all(condition.kind == "below" and condition.parts[0] == cell for condition in conditions):
         return None
@@ -171,4 +221,11 @@ def _table_of_case(case: Expression) -> ByValue | ByCut | None:
     ascending = tuple(number for each in cuts for number in each)
     if not cuts or any(len(each) != 1 for each in cuts) or sorted(ascending) != list(ascending):
         return None
-    return ByCut(column, ascending, table)
+    return ByCut(column, ascending, _lines(lines))
+
+
+def _lines(entries: Sequence[Expression], order: Sequence[int] | None = None) -> Array:
+    """Numbers of entries as lines of a table, one column for each class."""
+    width = max(len(numbers(entry)) for entry in entries)
+    table = np.array([np.broadcast_to(numbers(entry), width) for entry in entries])
+    return table if order is None else table[list(order)]

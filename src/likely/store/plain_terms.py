@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.families.protocol import FittedFamily
+from likely.families.protocol import Chained, FittedFamily
+from likely.families.tempered import bare
 from likely.store.expressions import ByCut, ByValue, Expression, as_table, expressions_of, joined, numbers
 from likely.table.levels import written
 
@@ -21,8 +22,9 @@ Plain = dict[str, object]
 
 
 def family_terms(belief: FittedFamily, n_classes: int) -> list[Plain] | None:
-    """The terms of a belief, column by column; None if it writes none."""
-    found = expressions_of(belief, n_classes)
+    """The terms of a belief, column by column; None if it writes none, or only steps that follow one another."""
+    own = bare(belief)
+    found = None if isinstance(own, Chained) and own.chained else expressions_of(belief, n_classes)
     return None if found is None else [_term(of_classes) for of_classes in found]
 
 
@@ -67,7 +69,7 @@ def _term(of_classes: Sequence[Expression]) -> Plain:
         return table_term([code], found.table)
     if isinstance(found, ByCut):
         n = len(found.cuts) + 1
-        code = code_of_number(found.column, found.cuts, range(n), gap=n, closed="left", size=n + 1)
+        code = code_of_number(found.column, found.cuts, range(n), gap=n, closed=found.closed, size=n + 1)
         return table_term([code], found.table)
     return {"expression": _expression(whole)}
 
@@ -75,6 +77,8 @@ def _term(of_classes: Sequence[Expression]) -> Plain:
 def _expression(told: Expression) -> Plain:
     if told.kind == "number":
         return {"number": plain_numbers(numbers(told))}
+    if told.kind == "nothing":
+        return {"nothing": None}
     if told.kind in ("real", "category"):
         return {"column": told.value}
     if told.kind in ("missing", "null"):
@@ -84,4 +88,4 @@ def _expression(told: Expression) -> Plain:
     parts = [_expression(part) for part in told.parts]
     if told.kind == "case":
         return {"case": list(zip(parts[:-1:2], parts[1:-1:2], strict=True)), "else": parts[-1]}
-    return {str(told.value) if told.kind == "call" else told.kind: parts}
+    return {told.kind: parts}
