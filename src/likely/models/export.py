@@ -35,8 +35,8 @@ from likely.store.sql import Nodes, posterior_query
 FORMAT = 1
 """Of the JSON document; docs/model.schema.json describes it."""
 
-KINDS = ("json", "csv", "sql")
-KINDS_OF_TREES = ("json", "sql", "dot")
+KINDS = ("json", "csv", "sql", "onnx", "pmml")
+KINDS_OF_TREES = ("json", "sql", "onnx", "pmml", "dot")
 LINES_AT_ONCE = 1 << 16
 
 BEYOND = "beyond the prior"
@@ -51,7 +51,7 @@ def export_file(
     table: str = "data",
     origin: Provenance | None = None,
 ) -> None:
-    """Write a fitted classifier as "json", as "csv" (a line per parameter and class), or as "sql".
+    """Write a fitted classifier as "json", "onnx", "pmml", "sql", or as "csv" (a line per parameter and class).
 
     Without `kind` the suffix says it; a table of parameters may also be Parquet, Arrow or JSON lines. `table` is what
     the query scores, in the dialect of DuckDB. A tree is written as "json", as "sql" or, for Graphviz, as "dot".
@@ -60,7 +60,11 @@ def export_file(
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
     if isinstance(target, Path):
         refuse([Output(target, Output(f"?.{kind}").expected)])
-    if isinstance(classifier, Exports):
+    if kind == "onnx":
+        _write(target, classifier.to_onnx().SerializeToString())
+    elif kind == "pmml":
+        _write(target, classifier.to_pmml())
+    elif isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind, table))
     elif kind == "json":
         _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
@@ -136,11 +140,12 @@ def _tree_as(classifier: Exports, kind: str, table: str) -> str:
     raise SettingsError(f"A tree is exported as {listed(KINDS_OF_TREES)}, not as {kind!r}.")
 
 
-def _write(target: Path | IO[bytes], text: str) -> None:
+def _write(target: Path | IO[bytes], content: str | bytes) -> None:
+    content = content.encode() if isinstance(content, str) else content
     if isinstance(target, Path):
-        write_whole(target, text.encode())
+        write_whole(target, content)
     else:
-        target.write(text.encode())
+        target.write(content)
 
 
 def _write_table(classifier: Any, target: Path | IO[bytes], kind: str) -> None:

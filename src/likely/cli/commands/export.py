@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,19 +12,36 @@ from likely.cli.options import OUT, Model, Writes
 from likely.cli.output import OutputOptions, destination, is_pipe
 from likely.errors import SettingsError
 
+FORMATS = ("json", "csv", "sql", "onnx", "pmml", "dot")
+
+
+def complete_formats(incomplete: str) -> list[str]:
+    """What a model may be written as."""
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
 
 def export(
     model: Model,
     output: OutputOptions,
     out: Annotated[str | None, OUT, Writes(format="to")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="json, csv, sql, or dot of a tree.", metavar="FORMAT")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            help="json, csv, sql, onnx, pmml, or dot of a tree.",
+            metavar="FORMAT",
+            autocompletion=complete_formats,
+        ),
+    ] = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be scored.", metavar="NAME")] = "data",
 ) -> None:
-    """Write a model as JSON, as a table of its parameters, or as an SQL query that scores a table.
+    """Write a model for other programs: as JSON, ONNX, PMML, a table of its parameters, or an SQL query.
 
     \b
     likely export mails.likely -o mails.json    everything
     likely export mails.likely -o numbers.csv   a line per parameter and class
+    likely export loans.likely -o loans.onnx    for onnxruntime
+    likely export loans.likely -o loans.pmml    naive Bayes and trees
     likely export loans.likely -o score.sql --table loans
     likely export loans.likely --to sql | duckdb loans.duckdb
 
@@ -36,9 +54,9 @@ def export(
 
     to_pipe = is_pipe(out)
     target = destination(out)
-    kind = to or ("json" if to_pipe else None)
+    kind = to or ("json" if to_pipe else Path(str(out)).suffix.lower()[1:] or None)
     classifier = load_model(model)
-    if not (adds_counts(classifier) or isinstance(classifier, Exports)):
+    if kind not in ("onnx", "pmml") and not (adds_counts(classifier) or isinstance(classifier, Exports)):
         raise SettingsError(
             f"The {type(classifier).__name__} in {model!r} cannot be exported: it is neither counts nor a tree."
         )
