@@ -21,6 +21,8 @@ from likely.models.classifier import Classifier
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
 from likely.models.prediction import Decides
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
+from likely.sql.posterior import Posterior, posterior_of_joint
+from likely.sql.query import Query
 from likely.store import Reader, Writer, parsed
 from likely.table import Labelling, RowsLike, Weights, as_table
 
@@ -124,6 +126,24 @@ class CalibratedClassifier(Classifier):
     def _column_information(self) -> pd.DataFrame | None:
         inner = self.classifier_
         return inner._column_information() if isinstance(inner, Classifier) else None
+
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        check_is_fitted(self)
+        inner, calibrator = self.classifier_, self.calibrator_
+        if not isinstance(inner, Classifier) or not isinstance(calibrator, Temperature):
+            raise SettingsError(
+                f"What {self.method!r} makes of {type(inner).__name__} cannot be written as SQL: take "
+                "method='temperature' around a classifier of likely, or predict with likely."
+            )
+        believed = inner._sql_posterior(query, explain=False)
+        logs = []
+        for share in believed.shares:
+            there = query.below(query.number(0.0), share.copy())
+            raised = query.times(query.number(calibrator.power), query.ln(share.copy()))
+            none = query.equal(share.copy(), query.number(0.0))
+            logs.append(query.case([(there, raised), (none, query.number(-np.inf))]))
+        prior = np.full(len(self.classes_), 1.0 / len(self.classes_))
+        return posterior_of_joint(query, self.classes_, prior, logs, {})
 
     def _believed(self, X: RowsLike) -> Array:
         check_is_fitted(self)

@@ -19,12 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import persistence, prediction, ranking
+from likely.models import in_sql, persistence, prediction, ranking
 from likely.models.onnx import to_onnx
 from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
+from likely.sql.posterior import Posterior
+from likely.sql.query import Query
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
 from likely.store.onnx import Precision
@@ -120,6 +122,14 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     decisions = prediction.decisions
     novelty = prediction.novelty
     estimate_priors = prediction.estimate_priors
+
+    to_sql = in_sql.to_sql
+
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        """How P(class | row) is written as SQL."""
+        raise SettingsError(
+            f"{type(self).__name__} cannot be written as SQL: score where the rows can be fetched, with likely predict."
+        )
 
     def _scores(self, X: RowsLike) -> Scores:
         """What the classifier says about the rows, in blocks."""

@@ -40,6 +40,9 @@ from likely.models.leave_one_out import LeaveOneOut
 from likely.models.prediction import density, ordinary_density
 from likely.models.settings import SchemaLike, TokenizerLike, check_settings
 from likely.scorer import LogJoint, Model, Priors, remaining_priors
+from likely.sql.model import posterior_of_model
+from likely.sql.posterior import Posterior
+from likely.sql.query import Query
 from likely.stats import Summary
 from likely.table import Labelling, RowsLike, Table, Weights, as_table, index_levels
 from likely.table.schema import Schema
@@ -252,6 +255,10 @@ class Learner(Classifier):
     def _explanation(self, X: RowsLike) -> Explanation:
         table = self._read(X)
         return Explanation.of(self.model_, table)
+
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        check_is_fitted(self)
+        return posterior_of_model(query, self.model_, explain=explain)
 
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.

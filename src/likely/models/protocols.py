@@ -108,15 +108,13 @@ class HasTerms(Protocol):
 
 @runtime_checkable
 class Exports(Protocol):
-    """It is written whole as text, JSON, SQL and a graph, as a tree is."""
+    """It is written whole as text, JSON and a graph, as a tree is."""
 
     def to_text(self, max_depth: int | None = None) -> str: ...
 
     def to_json(self, indent: int | None = None) -> str: ...
 
     def to_dot(self) -> str: ...
-
-    def to_sql(self) -> str: ...
 
 
 @runtime_checkable

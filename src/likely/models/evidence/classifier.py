@@ -28,6 +28,7 @@ from likely.models.evidence.explain import TOLD_STALE, explanation, interval, ta
 from likely.models.evidence.fit import STEPS, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters
+from likely.models.evidence.sql import sql_posterior
 from likely.models.evidence.text_scores import FAMILY, TextModel
 from likely.models.evidence.updates import (
     Side,
@@ -261,6 +262,7 @@ class EvidenceClassifier(Classifier):
     predict_joint_log_proba = prediction.predict_joint_log_proba
     explain = prediction.explain
     _scores = prediction.scores
+    _sql_posterior = sql_posterior
 
     def _log_joint(self, X: RowsLike) -> LogJoint:
         table = self._read(X)

@@ -47,11 +47,13 @@ from likely.models.tree.prune import (
     places_among,
     table_and_labels,
 )
-from likely.models.tree.sql import Gaps, case_expression
+from likely.models.tree.sql import tree_posterior
 from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Missing, Tree
 from likely.numerics import refuse_heavy
 from likely.scorer import class_prior
+from likely.sql.posterior import Posterior
+from likely.sql.query import Query
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
@@ -262,12 +264,9 @@ class TreeClassifier(Classifier):
         """One rule for each leaf: if … and … then class, cases, confidence."""
         return rules(self._shown(), float(self.smoothing))
 
-    def to_sql(self, gaps: Gaps = "null") -> str:
-        """One SQL expression with the class of a row (with a `loss`, the decision): names and values are quoted.
-
-        With `missing="weights"` a row that meets a gap gets NULL, or by `gaps="usual"` follows most cases.
-        """
-        return case_expression(self._shown(), gaps)
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        check_is_fitted(self)
+        return tree_posterior(query, self.tree_, self._shares(), self.loss)
 
     def to_json(self, indent: int | None = None) -> str:
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
