@@ -36,6 +36,7 @@ from likely.table import (
     RowsLike,
     Table,
     Weights,
+    as_rows,
     as_table,
     encode_labels,
     index_levels,
@@ -179,7 +180,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         if len(self.classes_) == 0:
             raise DataError("All rows have been forgotten: learn some before predicting.")
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        rows = as_rows(X, self.schema_.features)
+        return self.schema_.align(as_table(rows, allow_empty=False), type(self).__name__)
 
     def _remember_columns(self, schema: Schema, *, named: bool = True) -> None:
         """Which columns were learned, and by what names they come back."""

@@ -36,7 +36,7 @@ KINDS = ("json", "csv", "sql")
 KINDS_OF_TREES = ("json", "sql", "dot")
 LINES_AT_ONCE = 1 << 16
 
-BEYOND = "beyond the prior"
+BEYOND = "intercept"
 """What speaks for a class before any column does."""
 
 

@@ -18,8 +18,9 @@ from likely.decide.scores import Block, Joint, Scores, checked_novelty
 from likely.explain import Contrast, Explanation
 from likely.explain.contrast import target_and_rivals
 from likely.scorer import LogJoint, Model
-from likely.table import GAP, RowsLike, Table
+from likely.table import GAP, RowsLike, Table, as_rows, as_table
 from likely.table.cells import Cells, NumberCells
+from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,7 +201,7 @@ def density(model: Model, table: Table, ordinary: Mapping[str, float], n_jobs: i
     evidence = as_scores(model.log_joint(table, n_jobs)).log_evidence()
     for name, usual in ordinary.items():
         if table.gaps(name):
-            evidence[~_known_cells(table, name)] += usual
+            evidence[~known_cells(table, name)] += usual
     return evidence
 
 
@@ -219,12 +220,13 @@ def ordinary_density(model: Model, table: Table, n_jobs: int | None) -> dict[str
         rest = as_scores(model.log_joint(_without_column(part, name), n_jobs)).log_evidence()
         with np.errstate(invalid="ignore"):  # of an impossible row no part is larger than another
             added = whole - rest
-        telling = _known_cells(part, name) & np.isfinite(added)
+        telling = known_cells(part, name) & np.isfinite(added)
         means[name] = float(added[telling].mean()) if telling.any() else 0.0
     return means
 
 
-def _known_cells(table: Table, name: str) -> Flags:
+def known_cells(table: Table, name: str) -> Flags:
+    """The cells of a column that are not missing."""
     if table.storage(name) in ("float", "integer", "boolean"):
         return np.asarray(~np.isnan(table.numbers(name)))
     return np.asarray(table.codes(name).codes != GAP)
@@ -238,3 +240,29 @@ def _without_column(table: Table, name: str) -> Table:
         return NumberCells(np.full(table.n_rows, np.nan)) if other == name else table.cells(other)
 
     return Table(table.names, table.n_rows, read, named=table.named)
+
+
+# What new rows hold that was never learned, and what they lack.
+
+
+def unseen_cells(table: Table, strange: Mapping[str, Flags]) -> pd.DataFrame:
+    """Row, column and value of cells that are strange, from top to bottom."""
+    import pandas as pd
+
+    found: list[tuple[int, str, Hashable]] = []
+    for name, where in strange.items():
+        column = table.codes(name)
+        found += [(int(row), name, column.levels[column.codes[row]]) for row in np.flatnonzero(where)]
+    return pd.DataFrame(sorted(found, key=lambda cell: cell[:2]), columns=["row", "column", "value"])
+
+
+def with_empty_columns(X: RowsLike, schema: Schema) -> Table:
+    """Rows with an empty column for each one that was learned and that they lack."""
+    table = as_table(as_rows(X, schema.features))
+    missing = [name for name in schema.features if name not in table]
+    if not missing or not table.named:
+        return table
+    there = list(table.names)
+    empty = as_table({name: [None] * table.n_rows for name in missing})
+    names = [*there, *missing]
+    return Table(names, table.n_rows, lambda k: (table if k < len(there) else empty).cells(names[k]), named=True)

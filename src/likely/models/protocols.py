@@ -100,10 +100,12 @@ class Ranks(Protocol):
 
 @runtime_checkable
 class HasTerms(Protocol):
-    """It hears some of its columns together."""
+    """It hears some of its columns together, and says which values tell most."""
 
     @property
     def pairs_(self) -> list[tuple[str, ...]]: ...
+
+    def telling_values(self, per_class: int = 5) -> pd.DataFrame: ...
 
 
 @runtime_checkable
