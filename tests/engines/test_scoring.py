@@ -16,6 +16,7 @@ from likely import (
     Loss,
     TreeClassifier,
 )
+from likely.errors import DataError, SchemaError, SettingsError
 from likely.models.calibrated import CalibratedClassifier
 from tests.engines import tables
 from tests.engines.conftest import ENGINES, Load
@@ -138,7 +139,7 @@ def test_decisions_have_the_least_expected_cost(engine: str, load: Load) -> None
         want = clf.decisions(rows, Loss.zero_one(clf.classes_.tolist()) if loss is None else loss)
         assert found.column("decision").to_pylist() == [str(each) for each in want["decision"]]
         np.testing.assert_allclose(numbers(found, ["risk"])[:, 0], want["risk"], rtol=0, atol=1e-9)
-    tree = TreeClassifier(loss=Loss(costs), prune=None).fit(tables.plain(), "label")
+    tree = TreeClassifier(loss=Loss(costs), prune=None, min_cases=40).fit(tables.plain(), "label")
     agree(tree, rows, engine, load)
 
 
@@ -169,3 +170,52 @@ def test_a_row_that_every_class_rules_out_has_the_prior_and_an_infinite_number_n
         found = scored(learned, there, engine).sort_by("z")
         assert found.column("prediction").is_null().to_pylist() == [True, True, False, False]
         assert found.column("P(p)").is_null().to_pylist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("how", ["naive", "evidence", "tree", "calibrated"])
+def test_a_table_of_ibis_gives_an_expression(how: str, engine: str, load: Load) -> None:
+    """It can go on being asked, nothing is fetched before, and nothing is left behind."""
+    rows = tables.plain(200)
+    clf = learned_from(CLASSIFIERS[how], rows, "label")
+    there = load(in_order(rows))
+    some = there.filter(there["row number"] < 100)
+    assert isinstance(clf.predict(some), type(there))
+    told = Asked.of(clf.predict(some))
+    assert told.column_names == [*there.columns, "prediction"]
+    assert told.sort_by("row number").column("prediction").to_pylist() == clf.predict(rows.slice(0, 100)).tolist()
+    found = Asked.of(clf.predict_proba(some)).sort_by("row number")
+    names = [f"P({label})" for label in clf.classes_]
+    assert found.column_names == [*there.columns, *names]
+    np.testing.assert_allclose(numbers(found, names), clf.predict_proba(rows.slice(0, 100)), rtol=0, atol=1e-9)
+    loss = Loss.zero_one(["red", "green", "blue"]).refusing(0.4)
+    decided = clf.decide(some, loss)
+    counted = Asked.of(decided.group_by("decision").aggregate(n=decided.count()))
+    want = [str(each) for each in clf.decide(rows.slice(0, 100), loss)]
+    assert {line["decision"]: line["n"] for line in counted.to_pylist()} == {each: want.count(each) for each in want}
+
+
+class Asked:
+    """Runs an expression as `likely` does it."""
+
+    @staticmethod
+    def of(expression: Any) -> pa.Table:
+        from likely.engines.connect import as_relation
+
+        return as_relation(expression).run(expression)
+
+
+def test_what_an_engine_cannot_score_is_told(engine: str, load: Load) -> None:
+    rows = tables.plain(60)
+    clf = BayesClassifier().fit(rows, "label")
+    with pytest.raises(SchemaError, match="lacks the column 'town'"):
+        clf.predict(load(rows.drop_columns(["town"])))
+    words = rows.set_column(0, "size", pa.array(["large"] * 60))
+    with pytest.raises(SchemaError, match=r"Column 'size' of table .* holds string, but numbers were learned"):
+        clf.predict(load(words))
+    with pytest.raises(SettingsError, match="Novel rows cannot be told in an engine"):
+        clf.decide(load(rows), Loss.zero_one(["red", "green", "blue"]), novelty=clf.novelty(rows))
+    if engine != "spark":
+        return
+    texts = BayesClassifier(schema={"body": "text"}).fit(tables.texts(), "label")
+    with pytest.raises(DataError, match=r"U\+0301.*reads otherwise than Python does"):
+        texts.predict(load(pa.table({"body": ["cafe\u0301"]})))

@@ -11,13 +11,14 @@ from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.cross_validation import readable
 from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
+from likely.models.in_place import scored_there
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
 from likely.models.prediction import Decides
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
@@ -106,10 +107,16 @@ class CalibratedClassifier(Classifier):
         self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows
         return self
 
+    @scored_there("P(")
     def predict_proba(self, X: RowsLike) -> Array:
         """Calibrated P(class | row), one column per class in the order of `classes_`."""
         believed = self._believed(X)
         return self.calibrator_.apply(believed)
+
+    @scored_there("prediction")
+    def predict(self, X: RowsLike) -> AnyArray:
+        """The most probable class of each row by calibrated shares; the first of equals."""
+        return super().predict(X)
 
     def predict_bounds(self, X: RowsLike) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row), for Venn–Abers: one of them is calibrated."""

@@ -7,7 +7,7 @@ which rows are novel; of any other one, posteriors are enough to decide.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, cast, overload, runtime_checkable
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from likely.arrays import AnyArray, Array, Flags
 from likely.decide import Chosen, Loss, LossLike, LossMatrix, Novelty, as_loss
 from likely.decide.priors import likelihood_ratios, shifted_prior
 from likely.decide.scores import Block, Joint, Scores, checked_novelty
+from likely.errors import SettingsError
 from likely.explain import Contrast, Explanation
 from likely.explain.contrast import target_and_rivals
+from likely.models.in_place import is_scored_in_place, scored, scored_there
 from likely.scorer import LogJoint, Model
 from likely.table import GAP, RowsLike, Table, as_rows, as_table
 from likely.table.cells import Cells, NumberCells
@@ -35,14 +37,22 @@ class HasLogJoint(Protocol):
     def _log_joint(self, X: RowsLike) -> LogJoint: ...
 
 
+@scored_there("prediction")
 def predict(classifier: HasLogJoint, X: RowsLike) -> AnyArray:
-    """The most probable class of each row; the first of equals."""
+    """The most probable class of each row; the first of equals.
+
+    A table of Ibis gives an expression of its columns and "prediction": nothing is fetched.
+    """
     chosen = classifier._log_joint(X).choose()
     return np.asarray(classifier.classes_[chosen])
 
 
+@scored_there("P(")
 def predict_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
-    """P(class | row), one column per class in the order of `classes_`."""
+    """P(class | row), one column per class in the order of `classes_`.
+
+    A table of Ibis gives an expression of its columns and "P(class)" for each class: nothing is fetched.
+    """
     return classifier._log_joint(X).posterior()
 
 
@@ -115,9 +125,14 @@ def decide(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Novelty
     """The decision of least expected cost for each row; the first of equals.
 
     REFUSED where refusing is cheaper still, and where a row is novel. If neither can be, the array has the
-    type of the classes (or of the names of the decisions), else it is one of objects.
+    type of the classes (or of the names of the decisions), else it is one of objects. A table of Ibis gives an
+    expression of it with the columns "decision" and "risk".
     """
     given = as_loss(loss)
+    if is_scored_in_place(X):
+        if novelty is not None:
+            raise SettingsError("Novel rows cannot be told in an engine: leave novelty out, or fetch the rows.")
+        return cast(AnyArray, scored(classifier, X, "decision", given, ["decision", "risk"]))
     price = given.refuse
     bound, chosen, novel = _chosen(classifier, X, given, novelty, with_risk=price is not None)
     if price is None:

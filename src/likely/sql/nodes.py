@@ -248,8 +248,12 @@ class Nodes:
         array = self.exp.Array(expressions=items)
         if self.dialect.typed:
             array = self.exp.cast(array, self.exp.DataType.build(f"{kind}[]", dialect=self.dialect.name))
-        at = place if first == 0 else self.exp.Add(this=place, expression=self.whole(first))
-        return self.exp.Bracket(this=self.grouped(array), expressions=[at])
+        if first > 0:
+            at = self.exp.Add(this=place, expression=self.whole(first))
+            return self.exp.Bracket(this=self.grouped(array), expressions=[at])
+        # Spark takes an item for a number even where its place is null.
+        item = self.exp.Bracket(this=self.grouped(array), expressions=[place])
+        return self.case([(self.null(place.copy()), self.exp.Null())], item)
 
     def by_halves(self, cell: Node, cuts: Sequence[Node], results: Sequence[Node], before: Any) -> Node:
         """The first result if the cell is before the first cut, and so on: as a search by halves.

@@ -62,7 +62,10 @@ def table_parts(table: TableName) -> tuple[str, ...]:
 
 
 class Query(Nodes):
-    """Expressions over a table, and the SELECT that they make; `columns` are those of the table, if they are known."""
+    """Expressions over a table, and the SELECT that they make.
+
+    `columns` are those of the table that the result is to have, None for all; `cut` are texts that are cut into words.
+    """
 
     def __init__(self, dialect: Dialect, table: TableName, columns: Sequence[str] | None = None) -> None:
         super().__init__(dialect)
@@ -75,6 +78,7 @@ class Query(Nodes):
         self._hidden: dict[str, tuple[int, Node]] = {}
         self._known: dict[Hashable, Node | list[Node]] = {}
         self._joins: list[tuple[Node, Node]] = []
+        self.cut: dict[str, Tokenizer] = {}
 
     # What is worked out once.
 
@@ -215,6 +219,7 @@ class Query(Nodes):
 
     def _words(self, name: str, tokenizer: Tokenizer, words: Sequence[str], lines: Array, distinct: bool) -> list[Node]:
         exp, place = self.exp, len(self._joins)
+        self.cut[name] = tokenizer
         text, token, alias = f"{PREFIX}text", f"{PREFIX}token", f"{PREFIX}words_{place}"
         if not len(words):
             return [exp.cast(exp.Null(), "double") for _ in range(lines.shape[1])]

@@ -17,6 +17,7 @@ from likely.errors import DataError, SettingsError
 from likely.families.smoothing import LARGEST as MOST_SMOOTHING
 from likely.measures import measure_named
 from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.in_place import scored_there
 from likely.models.settings import (
     COMMON,
     Check,
@@ -47,13 +48,11 @@ from likely.models.tree.prune import (
     places_among,
     table_and_labels,
 )
-from likely.models.tree.sql import tree_posterior
+from likely.models.tree.sql import sql_posterior
 from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Missing, Tree
 from likely.numerics import refuse_heavy
 from likely.scorer import class_prior
-from likely.sql.posterior import Posterior
-from likely.sql.query import Query
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
 from likely.table import Labels, Table, as_table, labels_of
@@ -231,6 +230,7 @@ class TreeClassifier(Classifier):
             return other._remember(cost_complexity(self.tree_, alpha_by_cases(self.tree_, counts)))
         return other._remember(pruning.apply(self.tree_, counts))
 
+    @scored_there("prediction")
     def predict(self, X: RowsLike) -> AnyArray:
         """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
         rows = self._rows(X)
@@ -238,6 +238,7 @@ class TreeClassifier(Classifier):
             return np.asarray(self.classes_[rows.choose(self._shares())])
         return self._cheapest(self._scores(X))
 
+    @scored_there("P(")
     def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
@@ -264,9 +265,7 @@ class TreeClassifier(Classifier):
         """One rule for each leaf: if … and … then class, cases, confidence."""
         return rules(self._shown(), float(self.smoothing))
 
-    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
-        check_is_fitted(self)
-        return tree_posterior(query, self.tree_, self._shares(), self.loss)
+    _sql_posterior = sql_posterior
 
     def to_json(self, indent: int | None = None) -> str:
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""

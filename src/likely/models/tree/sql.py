@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Index
 from likely.decide import LossLike
@@ -27,6 +29,21 @@ MOST_SHARES = 1500
 
 NOWHERE = -1
 """The leaf of a row that a gap sends to several, and the code of a value that is none."""
+
+
+class HasTree(Protocol):
+    """A classifier that is a tree."""
+
+    tree_: Tree
+    loss: LossLike | None
+
+    def _shares(self) -> Array: ...
+
+
+def sql_posterior(classifier: HasTree, query: Query, *, explain: bool) -> Posterior:
+    """How the posterior of a tree is written; it has a path, and no contributions."""
+    check_is_fitted(classifier)
+    return tree_posterior(query, classifier.tree_, classifier._shares(), classifier.loss)
 
 
 def tree_posterior(query: Query, tree: Tree, shares: Array, loss: LossLike | None = None) -> Posterior:
