@@ -76,13 +76,13 @@ class Nomogram:
         return cls(model, labels[place], tuple(labels[k] for k in rivals), start, scales, (place, rivals))
 
     def points(self, column: str, value: object) -> Array:
-        """Points of one cell against each rival; None is a gap, any other value may be one never seen."""
+        """Points of one cell against each rival; None is a missing value, and a value may be an unseen one."""
         if column not in self.model.columns:
             raise missing_columns([column], self.model.columns)
         return np.asarray(_points(self.model, column, [value], *self.places)[0])
 
     def total(self, row: Mapping[str, object]) -> Array:
-        """Start plus the points of all cells; a column that is left out is a gap."""
+        """Start plus the points of all cells; a column that is left out counts as missing."""
         strange = [name for name in row if name not in self.model.columns]
         if strange:
             raise missing_columns(strange, self.model.columns)
