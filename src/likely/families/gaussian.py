@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index
+from likely.families.bayes_input import Bells
 from likely.families.gaussian_kernels import (
     INFINITE,
     add_gaussian,
@@ -169,6 +170,11 @@ class Gaussian:
         z = sql.over(sql.minus(cell, sql.number(mean)), sql.number(deviation))
         parabola = sql.times(sql.number(-0.5), sql.call("pow", z, sql.number(2.0)))
         return sql.sum([parabola, sql.number(-math.log(deviation) - LOG_ROOT_TAU)])
+
+    def bayes_inputs(self) -> Iterator[Bells]:
+        for place, name in enumerate(self.columns):
+            if np.isfinite(self.deviation[:, place]).all():
+                yield Bells(name, self.mean[:, place], self.deviation[:, place])
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)

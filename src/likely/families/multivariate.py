@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index, Int32, Int64
+from likely.families.bayes_input import Bells
 from likely.families.covariance import (
     Whitening,
     add_marginals,
@@ -191,6 +192,9 @@ class MultivariateGaussian:
 
     def sql_terms(self, sql: SQL, place: int) -> Iterable[SQLNode] | None:
         return None if self.chained else self.margins.sql_terms(sql, place)
+
+    def bayes_inputs(self) -> Iterator[Bells] | None:
+        return None if self.chained else self.margins.bayes_inputs()
 
     def graph_terms(self, graph: Graph) -> list[Tensor] | None:
         return [block_density(graph, self.margins, self.lower)] if self.lower is not None and self.chained else None

@@ -21,6 +21,7 @@ from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import persistence, prediction, ranking
 from likely.models.onnx import to_onnx
+from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
@@ -192,6 +193,11 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         return to_onnx(self, precision)
+
+    def to_pmml(self) -> str:
+        """The fitted classifier as a document of PMML 4.4: naive Bayes as a NaiveBayesModel, a tree as a TreeModel."""
+        check_is_fitted(self)
+        return to_pmml(self)
 
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
         """Write the fitted classifier to a file, completely or not at all; `likely.load` reads it again."""

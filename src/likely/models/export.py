@@ -21,6 +21,7 @@ from likely.families.tempered import bare
 from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import suffix_of, table_writer
 from likely.models.evidence.explain import SEPARATOR, term_table
+from likely.models.evidence.plain import evidence_terms
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.evidence.sql import evidence_query
 from likely.models.protocols import Exports, Fitted
@@ -28,7 +29,11 @@ from likely.models.tree.sql import identifier
 from likely.numerics import log_of
 from likely.scorer import Model, Scorer
 from likely.store import Provenance
+from likely.store.plain_terms import family_terms, plain_numbers
 from likely.store.sql import Nodes, posterior_query
+
+FORMAT = 1
+"""Of the JSON document; docs/model.schema.json describes it."""
 
 KINDS = ("json", "csv", "sql")
 KINDS_OF_TREES = ("json", "sql", "dot")
@@ -58,7 +63,7 @@ def export_file(
     if isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind, table))
     elif kind == "json":
-        _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, indent=1) + "\n")
+        _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     elif kind == "sql":
         _write(target, scoring_query(classifier.model_, table))
     elif isinstance(target, Path) and kind != "csv":
@@ -77,7 +82,9 @@ def document(
     settings = {k: v for k, v in classifier.get_params(deep=False).items() if k != "schema"}
     counted = zip(model.classes.tolist(), summary.classes.rows.tolist(), summary.classes.weights.tolist(), strict=True)
     believed = readable(model) if with_parameters else {}
+    scored = scoring(model) if with_parameters else None
     return {
+        "format": FORMAT,
         "classifier": type(classifier).__name__,
         "created": origin.created if origin is not None else None,
         "sources": list(origin.sources) if origin is not None else [],
@@ -97,7 +104,26 @@ def document(
             for column in schema
         ],
         **({"columns": believed["columns"]} if believed else {}),
+        **({"scoring": scored} if scored is not None else {}),
     }  # fmt: skip
+
+
+def scoring(model: Scorer) -> dict[str, object] | None:
+    """All that a program needs to score rows: where every row begins, and what its cells add, class by class.
+
+    None where a model holds free text or columns that depend on each other without a table, as full Bayes does.
+    """
+    start, terms = log_of(model.prior), []
+    if isinstance(model, AdditivePredictor):
+        if model.text_models:
+            return None
+        start, terms = start + model.beyond_prior(), list(evidence_terms(model))
+    for belief in model.beliefs if isinstance(model, Model) else ():
+        found = family_terms(belief, len(model.classes))
+        if found is None:
+            return None
+        terms += found
+    return {"start": plain_numbers(start), "prior": model.prior.tolist(), "terms": terms}
 
 
 def _tree_as(classifier: Exports, kind: str, table: str) -> str:
@@ -131,8 +157,10 @@ def _write_table(classifier: Any, target: Path | IO[bytes], kind: str) -> None:
 
 def _plain(value: object) -> object:
     """A setting or label for people: nothing reads it back."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (bool, int, str)):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):

@@ -36,6 +36,7 @@ from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rul
 from likely.models.tree.fit import Plan
 from likely.models.tree.onnx import graph_posterior
 from likely.models.tree.plot import TreePicture
+from likely.models.tree.pmml import pmml_model
 from likely.models.tree.predict import Rows
 from likely.models.tree.prune import (
     Pruning,
@@ -240,6 +241,7 @@ class TreeClassifier(Classifier):
         return self._rows(X).posterior(self._shares())
 
     _graph_posterior = graph_posterior
+    _pmml_model = pmml_model
 
     def apply(self, X: RowsLike) -> Int32:
         """The leaf of each row; −1 for a row that a missing value sends to several."""
@@ -269,7 +271,7 @@ class TreeClassifier(Classifier):
 
     def to_json(self, indent: int | None = None) -> str:
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
-        return as_json(self._shown(), indent)
+        return as_json(self._shown(), indent, float(self.smoothing))
 
     def to_dot(self) -> str:
         """The tree as a graph for Graphviz."""
