@@ -39,10 +39,10 @@ def _are_folds(name: str, given: object) -> None:
 
 
 class CalibratedClassifier(Classifier):
-    """A classifier of this package (or of scikit-learn) and a calibrator settled on rows that it had not seen.
+    """A classifier of this package (or of scikit-learn), calibrated on rows that it had not seen.
 
-    The rows are judged in cross-validation, the calibrator is settled from these judgements, and the classifier learns
-    all rows. Classifiers that count are not fitted again for that: their folds are added up.
+    The rows are predicted in cross-validation, the calibrator is fitted to these predictions, and the classifier learns
+    all rows. Classifiers that count are not refitted for that: their folds are added up.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class CalibratedClassifier(Classifier):
         self.random_state = random_state
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
+        """Hold rows out in turn, fit the calibrator, then learn all of them. `y` may also name a column."""
         check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
         experiment = Experiment.read(
@@ -126,7 +126,7 @@ class CalibratedClassifier(Classifier):
         return self.calibrator_.bounds(believed)
 
     def explain(self, X: RowsLike) -> Any:
-        """Why the classifier believed what it did *before* calibration: its own explanation."""
+        """The explanation of the classifier inside, *before* calibration."""
         check_is_fitted(self)
         return self.classifier_.explain(X)
 

@@ -110,7 +110,7 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.asarray(self.classes_[best])
 
     def score(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> float:
-        """The share of rows, by weight, whose class is the predicted one; labels of any type."""
+        """The proportion of rows, by weight, whose class is the predicted one; labels of any type."""
         table = as_table(flattened(X, None)[0])
         truth, told = labels_of(y, table), encode_labels(self.predict(X))
         right = index_levels(told.classes.tolist(), truth.classes.tolist())[told.codes] == truth.codes
@@ -212,7 +212,7 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return to_pmml(self)
 
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
-        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
+        """Write the fitted classifier to a file, completely or not at all; `likely.load` reads it again."""
         persistence.save(self, path, sources)
 
     def _settings_kept(self) -> dict[str, object]:

@@ -39,7 +39,7 @@ class HasLogJoint(Protocol):
 
 @scored_there("prediction")
 def predict(classifier: HasLogJoint, X: RowsLike) -> AnyArray:
-    """The most probable class of each row; the first of equals.
+    """The most probable class of each row; the first one in a tie.
 
     A table of Ibis gives an expression of its columns and "prediction": nothing is fetched.
     """
@@ -62,7 +62,7 @@ def predict_log_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
 
 
 def predict_joint_log_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
-    """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
+    """Log prior plus the contributions of all columns, for each class; normalised, this is the log posterior."""
     return classifier._log_joint(X).array()
 
 
@@ -122,10 +122,10 @@ class Decides(Protocol):
 
 
 def decide(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Novelty | None = None) -> AnyArray:
-    """The decision of least expected cost for each row; the first of equals.
+    """The decision of least expected cost for each row; the first one in a tie.
 
-    REFUSED where refusing is cheaper still, and where a row is novel. If neither can be, the array has the
-    type of the classes (or of the names of the decisions), else it is one of objects. A table of Ibis gives an
+    REFUSED where refusing is cheaper still, and where a row is novel. If neither is possible, the array has
+    the type of the classes (or of the names of the decisions), otherwise it is one of objects. A table of Ibis gives an
     expression of it with the columns "decision" and "risk".
     """
     given = as_loss(loss)
@@ -154,7 +154,7 @@ def decisions(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Nove
     """A frame with decision, risk and reason: "", "ambiguous" (no decision is cheap enough) or "novel".
 
     The risk of a refusal is its price; without a price, that of the decision that was not taken. A row that is
-    both is novel, for then its posterior, too, is not to be trusted.
+    both is called novel, since its posterior cannot be trusted either.
     """
     import pandas as pd
 
@@ -172,7 +172,7 @@ def decisions(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Nove
 
 
 def novelty(classifier: Decides, X: RowsLike, quantile: float = 0.01) -> Novelty:
-    """What makes a row novel: less evidence than all but the share `quantile` of these ordinary rows.
+    """What makes a row novel: it is less likely than all but the proportion `quantile` of these ordinary rows.
 
     Give rows that were held out, if there are enough of them; training rows look a little more ordinary than
     they are. The result goes to `decide` and `decisions`, and belongs to this classifier as it is now.
@@ -186,7 +186,7 @@ def estimate_priors(
 ) -> dict[Hashable, float]:
     """How common the classes are among rows without labels, if only that has changed since training.
 
-    Expectation and maximisation: the priors under which these rows are most likely. It ends once the
+    Expectation maximisation: the priors under which these rows are most likely. It stops once the
     log-likelihood of all rows together cannot grow by more than `tolerance`.
     """
     scores, prior = classifier._scores(X), classifier._prior_shares()
