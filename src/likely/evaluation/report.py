@@ -46,7 +46,7 @@ CURVE_POINTS = 200
 
 
 class Report:
-    """How good a classifier is. Figures are worked out when they are first asked for, and then kept.
+    """How good a classifier is. Figures are computed when they are first asked for, and then kept.
 
     Averages without a name are macro averages: every class counts the same.
     """
@@ -59,7 +59,7 @@ class Report:
         self.notes: tuple[Note, ...] = ()
 
     def with_notes(self, notes: Iterable[Note]) -> Report:
-        """The same report, which also says what there is to know of the table."""
+        """The same report with notes about the table."""
         self.notes = (*self.notes, *notes)
         return self
 
@@ -90,17 +90,17 @@ class Report:
 
     @property
     def accuracy(self) -> float:
-        """Share of right decisions among those taken; 1 − error rate."""
+        """Proportion of correct decisions among those taken; 1 − error rate."""
         return self.rates.accuracy
 
     @property
     def error_rate(self) -> float:
-        """Share of wrong decisions among those taken."""
+        """Proportion of wrong decisions among those taken."""
         return 1.0 - self.rates.accuracy
 
     @property
     def coverage(self) -> float:
-        """Share of rows that were not refused."""
+        """Proportion of rows that were not refused."""
         return self.rates.coverage
 
     @property
@@ -125,7 +125,7 @@ class Report:
 
     @property
     def brier_score(self) -> float | None:
-        """Mean squared distance of the shares from the truth; halved for two classes, as is usual."""
+        """Mean squared distance of the probabilities from the truth; halved for two classes, as usual."""
         return self._figure("brier_score")
 
     @property
@@ -213,7 +213,7 @@ class Report:
         return pd.DataFrame(lines).set_index("fold")
 
     def calibration(self, label: Hashable = None) -> pd.DataFrame:
-        """Bins of the share given to the most probable class, or to one class: given, came true, weight."""
+        """Bins of the probability of the most probable class, or of one class: predicted, observed, weight."""
         import pandas as pd
 
         if label is None and self.predictions.shares is None:

@@ -281,10 +281,10 @@ def open_table(
 ) -> FileTable:
     """A table in files: a path, a glob, a folder, a list of paths, "-" for standard input, or a binary stream.
 
-    Delimited text (any delimiter), Parquet, Arrow IPC and JSON lines, the texts also packed with gzip or zstd. What
-    is not said is found out from the file; what cannot be told is refused, with the option that would tell it.
-    `na` are the cells that are gaps (of unquoted cells, in all columns), `types` says by name what a column of text
-    holds, `rejects` is a file for lines that cannot be read, or "skip" to leave them out and only count them.
+    Delimited text (any delimiter), Parquet, Arrow IPC and JSON lines, text also compressed with gzip or zstd. What
+    you do not say is found out from the file; what cannot be found out is refused, with the option that settles it.
+    `na` are the cells that count as missing (unquoted ones, in all columns), `types` says by name what a column holds,
+    `rejects` is a file for lines that cannot be read, or "skip" to leave them out and only count them.
     """
     from likely.io.parse import checked_types
 

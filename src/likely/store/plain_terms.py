@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.families.protocol import Chained, FittedFamily
-from likely.families.tempered import bare
+from likely.families.protocol import FittedFamily
 from likely.store.expressions import ByCut, ByValue, Expression, as_table, expressions_of, joined, numbers
 from likely.table.levels import written
 
@@ -22,9 +21,8 @@ Plain = dict[str, object]
 
 
 def family_terms(belief: FittedFamily, n_classes: int) -> list[Plain] | None:
-    """The terms of a belief, column by column; None if it writes none, or only steps that follow one another."""
-    own = bare(belief)
-    found = None if isinstance(own, Chained) and own.chained else expressions_of(belief, n_classes)
+    """The terms of a belief, column by column; None if it writes none."""
+    found = expressions_of(belief, n_classes)
     return None if found is None else [_term(of_classes) for of_classes in found]
 
 
@@ -63,28 +61,29 @@ def _term(of_classes: Sequence[Expression]) -> Plain:
     if whole is None:
         return {"expression": {"by_class": [_expression(each) for each in of_classes]}}
     found = as_table(whole)
+    return {"expression": _expression(whole)} if found is None else _looked_up(found)
+
+
+def _looked_up(found: ByValue | ByCut) -> Plain:
     if isinstance(found, ByValue):
         n = len(found.values)
         code = code_of_value(found.column, found.values, range(n), gap=n, unseen=n + 1, size=n + 2)
-        return table_term([code], found.table)
-    if isinstance(found, ByCut):
+    else:
         n = len(found.cuts) + 1
-        code = code_of_number(found.column, found.cuts, range(n), gap=n, closed=found.closed, size=n + 1)
-        return table_term([code], found.table)
-    return {"expression": _expression(whole)}
+        code = code_of_number(found.column, found.cuts, range(n), gap=n, closed="left", size=n + 1)
+    return table_term([code], found.table)
 
 
 def _expression(told: Expression) -> Plain:
     if told.kind == "number":
         return {"number": plain_numbers(numbers(told))}
-    if told.kind == "nothing":
-        return {"nothing": None}
-    if told.kind in ("real", "category"):
+    if told.kind == "real":
         return {"column": told.value}
-    if told.kind in ("missing", "null"):
+    if told.kind == "missing":
         return {"missing": told.value}
-    if told.kind == "value":
-        return {"value": plain_value(told.value)}
+    found = as_table(told)
+    if found is not None:
+        return _looked_up(found)
     parts = [_expression(part) for part in told.parts]
     if told.kind == "case":
         return {"case": list(zip(parts[:-1:2], parts[1:-1:2], strict=True)), "else": parts[-1]}
