@@ -220,6 +220,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
+    os.chdir(ROOT)
     told = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text())["mutant"]
     equivalent = {(one["module"], one["code"], one["before"], one["after"]) for one in told}
     for package in PACKAGES:
