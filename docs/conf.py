@@ -12,7 +12,7 @@ from likely.version import __version__  # noqa: E402
 
 project = "likely"
 author = "the likely authors"
-copyright = author  # noqa: A001 (Sphinx wants this name)
+copyright = author
 release = version = __version__
 
 # The source folder is the root of the repository. Only these are pages; nothing else is looked into.

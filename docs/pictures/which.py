@@ -10,7 +10,14 @@ from matplotlib.colors import LinearSegmentedColormap
 from sklearn.datasets import make_moons
 from sklearn.metrics import log_loss
 
-from likely import AODEClassifier, BayesClassifier, EvidenceClassifier, FullBayesClassifier, SVMClassifier, TreeClassifier
+from likely import (
+    AODEClassifier,
+    BayesClassifier,
+    EvidenceClassifier,
+    FullBayesClassifier,
+    SVMClassifier,
+    TreeClassifier,
+)
 
 CLASSIFIERS = {
     "naive Bayes": BayesClassifier,
