@@ -21,7 +21,8 @@ EVIL = "<script>alert('&')</script>\"><img src=x onerror=y> -->"
 OTHER = f"{EVIL} & co"
 DRAWN = {"cc:work", "clippath", "dc:format", "dc:type", "defs", "image", "metadata", "rdf:rdf", "use"}
 HARMLESS = DRAWN | {
-    "body", "br", "button", "caption", "details", "div", "mark", "summary", "figcaption", "figure", "g", "h1", "h2", "head", "html",
+    "body", "br", "button", "caption", "details", "div", "mark", "summary",
+    "figcaption", "figure", "g", "h1", "h2", "head", "html",
     "meta", "p", "path", "pre", "rect", "span", "strong", "style", "svg", "table", "tbody", "td", "text", "th",
     "thead", "title", "tr",
 }  # fmt: skip

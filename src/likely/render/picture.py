@@ -6,8 +6,9 @@ Colours that every reader can tell apart, plain lines, names on one line.
 from __future__ import annotations
 
 import re
+import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
@@ -152,6 +153,27 @@ def named(text: object, longest: int = 32) -> str:
         return line
     tail = longest // 3
     return f"{line[: longest - 1 - tail].rstrip()}…{line[-tail:].lstrip()}"
+
+
+def named_apart(labels: Iterable[object], longest: int = 32) -> list[str]:
+    """Names that stay different where they are cut: words with which all of them begin are left out, if need be.
+
+    >>> named_apart(["department of physics", "department of geology"], 12)
+    ['…of physics', '…of geology']
+    """
+    lines = [named(label, sys.maxsize) for label in labels]
+    if len(lines) > 1 and max(map(len, lines)) > longest:
+        first, last = min(lines), max(lines)
+        common = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+        cuts = [k + 1 for k in range(common) if first[k] == " " and k + 1 >= FEWEST_LETTERS]
+        short = [cut for cut in cuts if max(map(len, lines)) - cut < longest]
+        if cuts:
+            lines = [f"…{line[(short or cuts[-1:])[0] :]}" for line in lines]
+    return [named(line, longest) for line in lines]
+
+
+FEWEST_LETTERS = 6
+"""Letters that all names must have in common before these are left out."""
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:
