@@ -17,18 +17,22 @@ release = version = __version__
 
 # The source folder is the root of the repository. Only these are pages; nothing else is looked into.
 include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/**", "benchmarks/*.md"]
-exclude_patterns = [".*", ".*/**", "src", "tests", "build", "dist", "site", "docs/site", "docs/pictures", "**/0000-template.md"]
+exclude_patterns = [".*", "src", "tests", "build", "dist", "site", "docs/site", "docs/pictures"]
 root_doc = "docs/index"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "notebooks", "docstrings"]
+suppress_warnings = ["toc.no_title"]  # a table that a benchmark wrote
 source_suffix = {".md": "markdown", ".ipynb": "notebook"}
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
+INHERITED = "BaseEstimator, ClassifierMixin, TransformerMixin, Exception"
+"""Classes that are described elsewhere; what ours take from others is shown."""
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
-autodoc_default_options = {"members": True, "inherited-members": "BaseEstimator, ClassifierMixin, TransformerMixin, Exception"}
+autodoc_default_options = {"members": True, "inherited-members": INHERITED}
 add_module_names = False
 maximum_signature_line_length = 88
 

@@ -47,7 +47,7 @@ def problems() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def main() -> None:
-    """A line for each problem, a column for each classifier; the figure is the log loss on rows that were not learned."""
+    """A line for each problem, a column for each classifier, and the log loss on rows that were not learned."""
     plt.rcParams.update({"svg.hashsalt": "likely", "font.size": 9})
     found = problems()
     figure, axes = plt.subplots(len(found), len(CLASSIFIERS), figsize=(11, 7.4), layout="constrained")

@@ -59,7 +59,7 @@ class TooLarge(DataError):
 
 
 class SettingsError(LikelyError, ValueError):
-    """A parameter has a value that makes no sense, or that does not go with another."""
+    """A parameter has a value that makes no sense, or that conflicts with another."""
 
 
 class NotMergeable(LikelyError, ValueError):
@@ -67,7 +67,7 @@ class NotMergeable(LikelyError, ValueError):
 
 
 class ModelFileError(LikelyError, ValueError):
-    """A file is no model, is damaged, or is not to be trusted."""
+    """A file is not a model, is damaged, or cannot be trusted."""
 
 
 class MissingExtra(LikelyError, ImportError):
@@ -75,7 +75,7 @@ class MissingExtra(LikelyError, ImportError):
 
 
 class FileError(LikelyError, ValueError):
-    """A file cannot be read as a table without guessing, or must not be written over."""
+    """A file cannot be read as a table without guessing, or must not be overwritten."""
 
 
 class NoSuchFile(FileError, FileNotFoundError):

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 class Explanation:
     """log prior + contributions = log joint; normalised, the posterior.
 
-    `contributions` is rows × columns × classes, in nats; a gap or a value never seen contributes nothing
-    (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns of a family that
-    cannot tell their evidence apart are one entry of `columns` and make one contribution. Where some contributions
+    `contributions` is rows × columns × classes, in nats; a missing or unseen value contributes nothing
+    (unless the classifier has other settings), and `statuses` says what each cell is. Columns of a family that
+    cannot be separated are one entry of `columns` and make one contribution. Where some contributions
     belong to several columns, or to none, `terms` names the columns of each.
     """
 
@@ -102,7 +102,7 @@ class Explanation:
         return out
 
     def status(self, row: int, place: int) -> Status:
-        """What a cell is: known, a gap, never seen, outside the family's range."""
+        """What a cell is: known, missing, unseen, or outside the family's range."""
         if self.statuses:
             return self.statuses[row][place]
         return "gap" if self.cells[row][place] is None else "known"
@@ -131,7 +131,7 @@ class Explanation:
         return Contrast.of(self, *target_and_rivals(wanted, self.classes))
 
     def row_factors(self, row: int = 0, columns: int | None = None, classes: int | None = None) -> RowFactors:
-        """One row, ready to be shown: the strongest columns and most probable classes, the others taken together."""
+        """One row, ready to be shown: the strongest columns and most probable classes, the others combined."""
         _refuse_row(row, len(self))
         lines = [Line("prior", "prior", "known", np.asarray(log_of(self.prior)))]
         for place, name in enumerate(self.columns):
@@ -156,10 +156,10 @@ class Explanation:
         return pd.DataFrame(lines, columns=["row", "factor", "value", "status", *self.classes.tolist()])
 
     def tokens(self, row: int = 0) -> pd.DataFrame:
-        """The known words of a row's texts, the most telling first: column, word, weight, log P under each class.
+        """The known words of a row's texts, top words first: column, word, weight, log P under each class.
 
-        `ratio` is the log-likelihood ratio of the row's most probable class to the next one: above zero the word
-        spoke for it, below zero against it.
+        `ratio` is the log-likelihood ratio of the row's most probable class to the runner-up: above zero, the word
+        speaks for it, below zero against it.
         """
         import pandas as pd
 
@@ -205,7 +205,7 @@ class Explanation:
     def plot(self, kind: str = "bars", *, row: int = 0, contrast: object = None) -> Picture:
         """A picture of one row: "bars" (prior × contributions = posterior) or "odds" (one class against others).
 
-        Without a `contrast` the most probable class of the row stands against the rest.
+        Without a `contrast`, the most probable class of the row is set against the rest.
         """
         if kind == "bars":
             return bars(self.row_factors(row, DRAWN_COLUMNS, DRAWN_CLASSES), row)
@@ -244,7 +244,7 @@ class Contrast:
 
     With one rival a contribution is the logarithm of the likelihood ratio of its column. With several, the
     odds of all rivals are added before the logarithm is taken, and each column gets its share of the change by
-    logarithmic means (see `log_odds_by_column`); the order of the columns and their units play no part.
+    logarithmic means (see `log_odds_by_column`); neither the order of the columns nor their units matter.
     """
 
     explanation: Explanation
@@ -308,7 +308,7 @@ class Contrast:
         return f"{self.target} against {self.against}"
 
     def lines(self, row: int, most: int = MOST_COLUMNS) -> list[tuple[str, float]]:
-        """Label and log-odds of the prior and of the strongest columns; the others are taken together."""
+        """Label and log-odds of the prior and of the strongest columns; the others are combined."""
         _refuse_row(row, len(self))
         why = self.explanation
         return [
@@ -331,7 +331,7 @@ class Contrast:
         return pd.DataFrame(lines, columns=["row", "factor", "value", "status", self.title])
 
     def row_log_odds(self, row: int = 0, columns: int = MOST_COLUMNS) -> RowLogOdds:
-        """One row, ready to be shown: the prior and the strongest columns, the others taken together."""
+        """One row, ready to be shown: the prior and the strongest columns, the others combined."""
         parts = self.lines(row, columns), float(self.total[row]), float(self.probability[row])
         return RowLogOdds(str(self.target), self.against, self.chance, *parts)
 

@@ -43,6 +43,12 @@ def factors_of(model: Model, table: Table) -> list[Factor]:
     """All factors in the order of the model's columns; their evidence sums to log joint less log prior."""
     if table.sparse is not None and len(model.columns) > WIDE:
         return _wide_factors(model, table)
+    each = beliefs_by_factor(model)
+    return [_factor(columns, beliefs, table, len(model.classes)) for columns, beliefs in each.items()]
+
+
+def beliefs_by_factor(model: Model) -> dict[tuple[str, ...], list[FittedFamily]]:
+    """The beliefs that make each factor, cut down to its column; by the columns, if several speak together."""
     together = {name: belief.columns for belief in model.beliefs if is_whole(belief) for name in belief.columns}
     beliefs_of: dict[tuple[str, ...], list[FittedFamily]] = {together.get(name, (name,)): [] for name in model.columns}
     for belief in model.beliefs:
@@ -51,7 +57,7 @@ def factors_of(model: Model, table: Table) -> list[Factor]:
             continue
         for name in belief.columns:
             beliefs_of[together.get(name, (name,))].append(belief.only(name))
-    return [_factor(columns, beliefs, table, len(model.classes)) for columns, beliefs in beliefs_of.items()]
+    return beliefs_of
 
 
 def evidence(beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Array:

@@ -40,6 +40,9 @@ from likely.models.leave_one_out import LeaveOneOut
 from likely.models.prediction import density, ordinary_density, unseen_cells, with_empty_columns
 from likely.models.settings import SchemaLike, TokenizerLike, check_settings
 from likely.scorer import LogJoint, Model, Priors, remaining_priors
+from likely.sql.model import posterior_of_model
+from likely.sql.posterior import Posterior
+from likely.sql.query import Query
 from likely.stats import Summary
 from likely.table import Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
@@ -98,13 +101,13 @@ class Learner(Classifier):
 
     @property
     def adds_up(self) -> bool:
-        """Whether all that it believes follows from a summary, so that folds of rows can be added up."""
+        """Whether everything follows from a summary, so that folds of rows can be added up."""
         return True
 
     # Learning: read, plan, count, settle.
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        """Learn these rows, and forget all others. `y` may also name a column of the table."""
         task = self._task(X, y, sample_weight)
         warn_if_unsaved(task.rows.classes)
         return self._remember(task, task.count())
@@ -157,7 +160,7 @@ class Learner(Classifier):
         return self
 
     def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self:
-        """Learn more rows; new classes and categories are welcome.
+        """Learn more rows; new classes and categories are fine.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
         """
@@ -166,12 +169,12 @@ class Learner(Classifier):
         return self._settle(self.summary_ + self._task_of(X, y, sample_weight).count(), self.families_)
 
     def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Unlearn rows: afterwards the model is as if it had never seen them."""
+        """Take rows out: afterwards the model is as if it had never seen them."""
         check_is_fitted(self)
         return self._settle(self.summary_ - self._task_of(X, y, sample_weight).count(), self.families_)
 
     def merge(self, other: Self) -> Self:
-        """Learn what another classifier with the same columns has learned, without its rows."""
+        """Add what another classifier with the same columns has learned, without its rows."""
         check_is_fitted(self)
         check_is_fitted(other)
         refuse_other_families(self.families_, other.families_)
@@ -200,9 +203,9 @@ class Learner(Classifier):
             raise
 
     def with_priors(self, priors: Priors) -> Self:
-        """Another classifier that believes the same of the columns, but has other priors; it shares the summary.
+        """Another classifier with the same columns but other priors; it shares the summary.
 
-        `priors` is what the parameter of that name may be, such as a mapping of classes to shares.
+        `priors` is what the parameter of that name may be, such as a mapping of classes to proportions.
         """
         return copy(self)._resettle({"priors": priors})
 
@@ -253,11 +256,15 @@ class Learner(Classifier):
         table = self._read(X)
         return Explanation.of(self.model_, table)
 
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        check_is_fitted(self)
+        return posterior_of_model(query, self.model_, explain=explain)
+
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.
 
-        Few rows leave the parameters open: shares have a Dirichlet distribution, means and variances a normal-inverse-
-        gamma one, rates a gamma one. Means and variances of the logarithms under these are exact, the interval is
+        A few rows do not pin the parameters down: proportions have a Dirichlet distribution, means and variances a
+        normal-inverse-gamma one, rates a gamma one. Means and variances of their logarithms are exact, the interval is
         normal in the log-odds (delta method), so nothing is drawn at random. It says how well the parameters of the
         model are known, not whether the model is right.
         """
@@ -287,7 +294,7 @@ class Learner(Classifier):
         return self.model_.prior
 
     def nomogram(self, target: object = None) -> Nomogram:
-        """Points for every value of every column; added up they give `predict_proba` of `target`."""
+        """Points for every value of every column; added up, they give `predict_proba` of `target`."""
         check_is_fitted(self)
         return Nomogram.of(self.model_, target)
 
@@ -295,21 +302,21 @@ class Learner(Classifier):
         return rank(self.model_, self.summary_)
 
     def rank_words(self, column: str | None = None) -> pd.DataFrame:
-        """Words of a text column by what their presence tells about the class, best first."""
+        """Top words of a text column: by what their presence tells about the class, best first."""
         check_is_fitted(self)
         return rank_words(self.summary_, column)
 
     def next_measurement(self, X: RowsLike, loss: LossLike | None = None) -> pd.DataFrame:
-        """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.
+        """Which missing value of each row to find out first: expected information in bits, and saving under a loss.
 
-        Columns that the table does not have at all are gaps, too. `loss` is a `Loss`, or costs as decisions ×
+        Columns that the table does not have at all count as missing. `loss` is a `Loss`, or costs as decisions ×
         classes in the order of `classes_`.
         """
         check_is_fitted(self)
         return next_measurement(self.model_, self._read(with_empty_columns(X, self.schema_)), loss)
 
     def unseen_values(self, X: RowsLike) -> pd.DataFrame:
-        """The cells whose category was never learned: row, column, value."""
+        """The cells whose category did not occur in training: row, column, value."""
         table = self._read(X)
         return _unseen_values(self.model_, table)
 

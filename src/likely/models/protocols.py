@@ -118,15 +118,13 @@ class Savable(Protocol):
 
 @runtime_checkable
 class Exports(Protocol):
-    """It is written whole as text, JSON, SQL and a graph, as a tree is."""
+    """It is written whole as text, JSON and a graph, as a tree is."""
 
     def to_text(self, max_depth: int | None = None) -> str: ...
 
     def to_json(self, indent: int | None = None) -> str: ...
 
     def to_dot(self, max_depth: int | None = None) -> str: ...
-
-    def to_sql(self) -> str: ...
 
     def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> Savable: ...
 

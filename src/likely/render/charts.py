@@ -24,7 +24,7 @@ from likely.render.picture import (
     new_figure,
 )
 from likely.render.table import seconds
-from likely.render.theme import BLUE, FAINT, GREEN, INK, ORANGE, SKY, VERMILION
+from likely.render.theme import BLUE, FAINT, GREEN, INK, ON_CELL, ORANGE, SKY, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,9 +175,6 @@ MOST_NAMES = 40
 
 FLAT_LETTERS = 30
 """Letters of all names that stand side by side without being turned."""
-
-ON_CELL = "#1C1F2A"
-"""Ink on a shaded cell, which stays dark where the page around it is dark."""
 
 
 class Curves(NamedTuple):

@@ -63,7 +63,7 @@ class Picture:
         return self._drawn("png", dots_per_inch)
 
     def to_svg(self) -> str:
-        """The picture as a document of shapes; letters are shapes, too, so that it looks the same everywhere."""
+        """The picture as vector graphics; letters are shapes as well, so that it looks the same everywhere."""
         return f'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n{self._svg()}\n'
 
     def to_html(self) -> str:

@@ -38,9 +38,9 @@ def convert_file(
 ) -> int:
     """Write a table in files as another file; the row count.
 
-    The suffix of `out` says how: CSV, TSV, Parquet, Arrow or JSON lines (`kind` says it for a stream). From text to
-    text cells stay as they are written; else they get the types that the columns were found to have. The file
-    appears when all is written, or not at all. `guard` keeps spreadsheets from taking text for formulas.
+    The suffix of `out` says how: CSV, TSV, Parquet, Arrow or JSON lines (for a stream, `kind` does). From text to
+    text, cells stay as they are written; otherwise they get the types that were found for the columns. The file
+    appears when it is complete, or not at all. `guard` keeps spreadsheets from taking text for formulas.
     """
     table = as_file_table(source)
     suffix = _suffix(table, out, kind)
@@ -67,10 +67,10 @@ def predict_file(
     kind: str | None = None,
     progress: Shown = None,
 ) -> int:
-    """Write the columns of a table in files and beside them the prediction and P(class) of each row; the row count.
+    """Write the columns of a table in files, with prediction and P(class) beside each row; returns the row count.
 
-    The suffix of `out` says how: CSV, TSV, Parquet or JSON lines (`kind` says it for a stream). The file appears when
-    all is written, or not at all. `keep` names the columns to be copied (all), `more` makes further ones, and
+    The suffix of `out` says how: CSV, TSV, Parquet or JSON lines (for a stream, `kind` does). The file appears when
+    it is complete, or not at all. `keep` names the columns to be copied (all), `more` makes further ones, and
     `guard` keeps spreadsheets from taking text for formulas.
     """
     table = as_file_table(source)

@@ -58,6 +58,7 @@ def predict(
     loss = costs.read(classifier.classes_.tolist(), output)
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
+    from likely.streaming.notes import changed_columns
     from likely.streaming.transform import predict_file
 
     with row_bar("predicting", False if to_pipe else output.progress) as progress:
@@ -66,6 +67,7 @@ def predict(
             guard=guard, kind=written_as(out, output), progress=progress,
         )  # fmt: skip
     output.tell_rejected(table)
+    output.tell_notes(changed_columns(classifier, table))
     if not to_pipe:
         output.say(f"Predicted {rows:,} rows; wrote {out}")
 

@@ -10,7 +10,7 @@ import typer
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import adds_counts, is_model, load_model
-from likely.cli.options import InputOptions, Reads, Target, Weight
+from likely.cli.options import DropUnlabelled, InputOptions, Reads, Target, Weight
 from likely.cli.output import OutputOptions, columns_that_fit, write_records, write_table
 from likely.errors import SettingsError
 from likely.progress import row_bar
@@ -38,6 +38,7 @@ def rank(
     output: OutputOptions,
     target: Target = None,
     weight: Weight = None,
+    drop_unlabelled: DropUnlabelled = False,
     by: Annotated[
         str | None,
         typer.Option(
@@ -71,6 +72,8 @@ def rank(
         rows = None, None
         table = input_options.open(inputs, output)
         label = wanted_target(table, target)
+        if drop_unlabelled:
+            table.labelled(label)
         with row_bar("learning", output.progress) as progress:
             settings = model_options.settings(table.types, label)
             if model_options.model is None and "families" not in settings:

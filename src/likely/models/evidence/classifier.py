@@ -29,6 +29,7 @@ from likely.models.evidence.explain import TOLD_STALE, explanation, interval, te
 from likely.models.evidence.fit import STEPS, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters
+from likely.models.evidence.sql import sql_posterior
 from likely.models.evidence.text_scores import FAMILY, TextModel
 from likely.models.evidence.updates import (
     Side,
@@ -76,18 +77,18 @@ class EvidenceClassifier(Classifier):
     """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
 
     Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
-    what they say only together is heard. How much the tables may say is chosen on rows that are held out.
+    their interactions count as well. How much the tables may say is chosen on held-out rows.
 
     Parameters
     ----------
     max_pairs : pairs of columns that get a table of their own; None to choose the number on held-out rows.
     max_triples : the same for three columns together; they are tried only where pairs have helped.
-    time_limit : seconds after which no further trial is begun; None for no limit. What is learned then may differ.
-    priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
-    class_weight : None, "balanced", or a mapping of classes to weights, with which the priors are multiplied.
+    time_limit : seconds after which no further trial is started; None for no limit. With one, the model may vary.
+    priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.
+    class_weight : None, "balanced", or a mapping of classes to weights, by which the priors are multiplied.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
-    progress : True for a bar of the steps of learning, None for one on a terminal only, or a function that is told.
+    progress : True for a progress bar, None for one on a terminal only, or a function that is called after each step.
     random_state : for the rows that are held out. The same rows and the same number give the same model.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
@@ -188,7 +189,7 @@ class EvidenceClassifier(Classifier):
     # Learning on, forgetting and merging, by counts.
 
     def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self:
-        """Count more rows; new classes and categories are welcome. Corrections are stale from then on, see `refresh`.
+        """Count more rows; new classes and categories are fine. From then on corrections are stale, see `refresh`.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
         """
@@ -197,15 +198,15 @@ class EvidenceClassifier(Classifier):
         return self._recount(self.summary_ + prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
     def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Take rows out of the counts; corrections are stale from then on, see `refresh`."""
+        """Take rows out of the counts; from then on corrections are stale, see `refresh`."""
         check_is_fitted(self)
         return self._recount(self.summary_ - prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
     def merge(self, other: Self) -> Self:
         """Add what another classifier of the same columns has counted; corrections are stale from then on.
 
-        Bins and categories follow from what both have counted. Weights of columns are means of both, by their rows;
-        pairs and variances, for the next `refresh`, are those of the one that has counted more.
+        Bins and categories follow from what both have counted. Column weights are averaged, weighted by rows;
+        pairs and variances, for the next `refresh`, come from the one that has counted more.
         """
         check_is_fitted(self)
         check_is_fitted(other)
@@ -221,15 +222,15 @@ class EvidenceClassifier(Classifier):
         return copy(self).merge(other)
 
     def emptied(self) -> Self:
-        """Another classifier with the same weights of columns that has counted no rows yet, to be merged later."""
+        """Another classifier with the same column weights that has not counted any rows yet, to be merged later."""
         check_is_fitted(self)
         return copy(self)._recount(self.summary_ - self.summary_)
 
     def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Correct the model anew by rows that have been counted: all of them, or a fair sample with every class.
+        """Correct the model again with rows that have been counted: all of them, or a representative sample.
 
-        Bins follow from the counts. Terms, variances and shares stay as they were chosen when it was fitted, so nothing
-        is searched for, and it begins where the last corrections ended. Counts and priors stay, too.
+        Bins follow from the counts. Terms, variances and mixing weights stay as they were chosen by `fit`, so nothing
+        is searched for, and it starts from the last corrections. Counts and priors stay as well.
         """
         check_is_fitted(self)
         options = self._options()
@@ -266,6 +267,7 @@ class EvidenceClassifier(Classifier):
     predict_joint_log_proba = prediction.predict_joint_log_proba
     explain = prediction.explain
     _scores = prediction.scores
+    _sql_posterior = sql_posterior
 
     def _log_joint(self, X: RowsLike) -> LogJoint:
         table = self._read(X)
@@ -277,12 +279,12 @@ class EvidenceClassifier(Classifier):
         return explanation(self.model_, table, stale=self.stale_)
 
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper bound of P(class | row): with probability `level` it lies between them, by the rows learned.
+        """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the rows.
 
-        Laplace's approximation: around the fitted tables their coefficients are taken for normal, with the curvature of
-        up to 500 of the rows learned, weighed to stand for all. The interval is normal in the log-odds of a class. How
-        much tables may say is the most that these rows do not refuse, and pairs of columns count whether they were
-        found or not. Texts are taken for known.
+        Laplace's approximation: around the fitted tables, the coefficients are treated as normal, with the curvature of
+        up to 500 of the rows learned, weighted to stand for all. The interval is normal in the log-odds of a class.
+        Tables may say as much as these rows do not rule out, and pairs of columns count whether they were found
+        or not. Texts are treated as known.
         """
         table = self._read(X)
         check_level(level)
