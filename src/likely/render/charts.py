@@ -24,7 +24,7 @@ from likely.render.picture import (
     new_figure,
 )
 from likely.render.table import seconds
-from likely.render.theme import BLUE, FAINT, GREEN, INK, ON_CELL, ORANGE, SKY, VERMILION
+from likely.render.theme import BLUE, FAINT, GREEN, INK, ON_CELL, ON_DARK_CELL, ORANGE, SKY, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -238,7 +238,7 @@ def confusion(axes: Axes, table: pd.DataFrame) -> None:
     axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
     if max(counts.shape) <= MOST_CELLS:
         for (row, column), count in np.ndenumerate(counts):
-            shade = "white" if shares[row, column] > 0.6 else ON_CELL
+            shade = ON_DARK_CELL if shares[row, column] > 0.6 else ON_CELL
             axes.annotate(f"{count:,.6g}", (column, row), ha="center", va="center", color=shade, fontsize=8)
     across, down = (named_apart(labels, 18) for labels in (table.columns, table.index))
     flat = sum(map(len, across)) <= FLAT_LETTERS

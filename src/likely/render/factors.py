@@ -241,7 +241,7 @@ LINE_HEIGHT = 0.27
 LONGEST_LABEL = 40
 
 
-def bars(found: RowFactors, row: int = 0) -> Picture:
+def bars(found: RowFactors, row: object = 0) -> Picture:
     """Prior × contributions = posterior of one row, a panel per class.
 
     A bar is the factor's share of its sum over the classes shown: what that factor alone would make of classes
@@ -297,7 +297,7 @@ def _bars_note(found: RowFactors) -> str:
     return f"{note}\nNot shown: {found.classes_left_out} less probable classes, with {mass} of the posterior."
 
 
-def odds(found: RowLogOdds, row: int = 0) -> Picture:
+def odds(found: RowLogOdds, row: object = 0) -> Picture:
     """How the log-odds of one class against others grow from the prior to the posterior, column by column."""
     lines = [*found.lines, ("posterior", found.total)]
     with drawing():

@@ -24,8 +24,8 @@ FOR, AGAINST = BLUE, VERMILION
 
 MARIGOLD = "#FFC629"
 INK, MUTED, FAINT, RULE = "#1B1F2A", "#555B66", "#BBBBBB", "#888888"
-ON_CELL = "#1C1F2A"
-"""Ink on a shaded cell of a picture, which stays dark where the page around it is dark."""
+ON_CELL, ON_DARK_CELL = "#1C1F2A", "#FEFEFE"
+"""Ink on a shaded cell of a picture, which stays as it is where the page around it is dark."""
 
 SHADE, GRID, PAPER = "#F2F1EC", "#E8E6DF", "#FFFFFF"
 
