@@ -228,8 +228,10 @@ class InputOptions(OptionGroup):
 
     def open(self, sources: Sequence[str], output: OutputOptions | None = None) -> FileTable:
         """The table in these files; `output` tells what was supposed about it."""
+        from likely.compilation import watch
         from likely.io.file_table import open_table
 
+        watch()
         given = {**vars(self), "types": pairs_in("--type", self.type or (), "zip=text"), "na": self.na or None}
         del given["type"]
         given |= {name: _mark(given[name]) for name in ("delimiter", "quote", "escape")}
