@@ -36,12 +36,12 @@ from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
 from likely.streaming.in_place import evaluate_in_place, fetch
-from likely.streaming.notes import learned_notes, report_notes, rows_with_label, schema_notes
+from likely.streaming.notes import learned_notes, report_notes, rows_with_label
 from likely.streaming.train import fit_file
 from likely.table import RowsLike, Table, as_table
 from likely.table.infer import Note
 from likely.table.labels import with_label
-from likely.table.notes import unlabelled_note
+from likely.table.notes import schema_notes, unlabelled_note
 from likely.table.schema import Schema, schema_for, with_weight
 
 if TYPE_CHECKING:

@@ -156,7 +156,7 @@ def test_a_model_of_evidence_ranks_and_shows_itself(likely: Likely, trips: pd.Da
     assert {line["column"] for line in ranked} == {"a", "b", "n", "size"}
     assert all(line["gini"] is not None for line in ranked)
     told = likely("explain", "trips.likely", "trips.csv").out
-    assert "\nbeyond the prior  " in told, "it has no value to be named"
+    assert "\nintercept  " in told, "it has no value to be named"
     shown = likely("show", "trips.likely").out
     for word in ("learned 150 rows of trips.csv", "to predict 'y'", "a × b", "prior"):
         assert word in shown

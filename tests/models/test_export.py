@@ -54,7 +54,7 @@ def line_of(code: Row, cell: Any) -> int:
 
 OPERATIONS: dict[str, Any] = {
     "sum": lambda *parts: sum(parts), "minus": lambda a, b: a - b, "times": lambda a, b: a * b,
-    "over": lambda a, b: a / b, "pow": pow, "ln": math.log, "equal": lambda a, b: a == b,
+    "over": lambda a, b: a / b, "ln": math.log, "equal": lambda a, b: a == b,
     "below": lambda a, b: a < b, "at_most": lambda a, b: a <= b, "either": lambda a, b: a or b,
 }  # fmt: skip
 
@@ -71,7 +71,16 @@ def value(told: Row, row: Row, c: int) -> Any:
         return value(next((result for when, result in of if value(when, row, c)), told["else"]), row, c)
     if kind == "by_class":
         return value(of[c], row, 0)
+    if kind == "codes":
+        return looked_up(told, row)[c % len(told["table"][0])]
     return OPERATIONS[kind](*(value(part, row, c) for part in of))
+
+
+def looked_up(term: Row, row: Row) -> list[float]:
+    at = 0
+    for code in term["codes"]:
+        at = at * code["size"] + line_of(code, row[code["column"]])
+    return numbers(term["table"][at])
 
 
 def posterior(model: Row, row: Row) -> list[float]:
@@ -80,10 +89,7 @@ def posterior(model: Row, row: Row) -> list[float]:
         if "expression" in term:
             more = [value(term["expression"], row, c) for c in range(len(joint))]
         else:
-            at = 0
-            for code in term["codes"]:
-                at = at * code["size"] + line_of(code, row[code["column"]])
-            more = numbers(term["table"][at])
+            more = looked_up(term, row)
         joint = [a + b for a, b in zip(joint, more, strict=True)]
     peak = max(joint)
     shares = [math.exp(each - peak) for each in joint] if peak > -math.inf else model["scoring"]["prior"]

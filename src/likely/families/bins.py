@@ -110,11 +110,8 @@ class BinnedDensity(ABC):
             yield Parameter(name, "probability of a gap", None, np.exp(self.table[GAP]))
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        logs, (name,) = self.table[:, place], self.columns
-        whens = [(sql.missing(name), sql.number(logs[GAP]))]
-        for line, edge in enumerate(self.edges[1:-1], FIRST):
-            whens.append((sql.below(sql.real(name), sql.number(edge)), sql.number(logs[line])))
-        yield sql.case(whens, sql.number(logs[-1]))
+        code = sql.interval(self.columns[0], self.edges[1:-1], FIRST, GAP, at_most=False)
+        yield sql.number_at(self.table[:, place].tolist(), code)
 
     def bayes_inputs(self) -> list[BinShares] | None:
         """None where a gap speaks."""

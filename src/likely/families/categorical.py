@@ -146,12 +146,8 @@ class Categorical:
                 yield Parameter(name, what, None, shares[line])
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        logs, (name,) = self.table[:, place], self.columns
-        column = sql.cast(name, self.values)
-        whens = [(sql.null(name), sql.number(logs[GAP]))]
-        for line, value in enumerate(self.values, FIRST):
-            whens.append((sql.equal(column.copy(), sql.value(value)), sql.number(logs[line])))
-        yield sql.case(whens, sql.number(logs[UNSEEN]))
+        codes = {value: line for line, value in enumerate(self.values, FIRST)}
+        yield sql.number_at(self.table[:, place].tolist(), sql.code(self.columns[0], codes, UNSEEN, GAP))
 
     def bayes_inputs(self) -> list[Shares] | None:
         """None where a gap or a value never seen speaks."""

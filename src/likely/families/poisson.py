@@ -119,7 +119,7 @@ class Poisson:
             yield Parameter(name, "rate", None, self.rate[:, place])
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        """x·log λ − λ; log x! is the same for all classes."""
+        """x·log λ − λ; log x!, for which few engines have a function, is left out: it is the same for all classes."""
         for column, name in enumerate(self.columns):
             rate = float(self.rate[place, column])
             log_rate = math.log(rate) if rate > 0.0 else -math.inf

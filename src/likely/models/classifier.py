@@ -19,12 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import AnyArray, Array
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import persistence, prediction, ranking
+from likely.models import in_sql, persistence, prediction, ranking
 from likely.models.onnx import to_onnx
 from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
+from likely.sql.posterior import Posterior
+from likely.sql.query import Query
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
 from likely.store.onnx import Precision
@@ -34,6 +36,7 @@ from likely.table import (
     RowsLike,
     Table,
     Weights,
+    as_rows,
     as_table,
     encode_labels,
     index_levels,
@@ -121,6 +124,14 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     novelty = prediction.novelty
     estimate_priors = prediction.estimate_priors
 
+    to_sql = in_sql.to_sql
+
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        """How P(class | row) is written as SQL."""
+        raise SettingsError(
+            f"{type(self).__name__} cannot be written as SQL: score where the rows can be fetched, with likely predict."
+        )
+
     def _scores(self, X: RowsLike) -> Scores:
         """What the classifier says about the rows, in blocks."""
         return Scores.of_posterior(self.predict_proba(X))
@@ -169,7 +180,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         if len(self.classes_) == 0:
             raise DataError("All rows have been forgotten: learn some before predicting.")
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        rows = as_rows(X, self.schema_.features)
+        return self.schema_.align(as_table(rows, allow_empty=False), type(self).__name__)
 
     def _remember_columns(self, schema: Schema, *, named: bool = True) -> None:
         """Which columns were learned, and by what names they come back."""

@@ -109,7 +109,7 @@ def _posterior(graph: OnnxGraph, classifier: Fitted) -> tuple[Tensor, Tensor]:
         if isinstance(scorer, WritesJoint):
             return posterior_of(graph, scorer.graph_joint(graph), scorer.prior)
     raise SettingsError(
-        f"A {type(classifier).__name__} cannot be written as ONNX; naive and full Bayes, AODE, evidence and trees can."
+        f"{type(classifier).__name__} cannot be written as ONNX; naive and full Bayes, AODE, evidence and trees can."
     )
 
 

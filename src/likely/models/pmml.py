@@ -51,7 +51,7 @@ def to_pmml(classifier: Fitted) -> str:
         written = naive_bayes_model(classifier.model_, target=classifier.schema_.target)
     else:
         raise SettingsError(
-            f"A {type(classifier).__name__} cannot be written as PMML, which knows naive Bayes and trees; write it as "
+            f"{type(classifier).__name__} cannot be written as PMML, which knows naive Bayes and trees; write it as "
             "ONNX, SQL or JSON."
         )
     fields, model = written.fields, written.model

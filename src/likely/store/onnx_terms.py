@@ -1,4 +1,4 @@
-"""What families write for SQL, as tensors: a case over values is a look-up, one over cuts a search."""
+"""What families write for SQL, as tensors: a code is a look-up, an interval a search among cuts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from likely.store.onnx import OnnxGraph
 
 OPERATORS = {
     "minus": "Sub", "times": "Mul", "over": "Div", "equal": "Equal", "below": "Less", "at_most": "LessOrEqual",
-    "either": "Or",
+    "either": "Or", "ln": "Log",
 }  # fmt: skip
 
 
@@ -32,40 +32,32 @@ def tensor(graph: OnnxGraph, told: Expression) -> Tensor:
         return graph.constant(np.array([numbers(told)]))
     if told.kind == "real":
         return graph.number(str(told.value))
-    if told.kind in ("missing", "null"):
+    if told.kind == "missing":
         return graph.is_gap(str(told.value))
     if told.kind == "case":
         return _case(graph, told)
-    if told.kind == "call":
-        return _call(graph, told)
-    if told.kind == "equal" and told.parts[0].kind == "category":
-        codes = graph.codes(str(told.parts[0].value), (told.parts[1].value,), unseen=1, gap=2)
-        return graph.apply("Equal", codes, graph.constant(np.array([[0]])))
+    found = as_table(told)
+    if found is not None:
+        return _looked_up(graph, found)
     parts = [tensor(graph, part) for part in told.parts]
     if told.kind == "sum":
         return graph.sum(parts)
+    if told.kind not in OPERATORS:
+        raise SettingsError(f"What a family adds ({told.kind!r}) is not known in ONNX: export the model as SQL.")
     return graph.apply(OPERATORS[told.kind], *parts)
 
 
-def _call(graph: OnnxGraph, told: Expression) -> Tensor:
-    first = tensor(graph, told.parts[0])
-    if told.value == "ln":
-        return graph.apply("Log", first)
-    if told.value == "pow" and set(numbers(told.parts[1])) == {2.0}:
-        return graph.apply("Mul", first, first)
-    raise SettingsError(f"The function {told.value!r} of a family is not known in ONNX.")
-
-
-def _case(graph: OnnxGraph, told: Expression) -> Tensor:
-    found = as_table(told)
+def _looked_up(graph: OnnxGraph, found: ByValue | ByCut) -> Tensor:
     if isinstance(found, ByValue):
         n = len(found.values)
         codes = graph.codes(found.column, found.values, unseen=n + 1, gap=n)
         return graph.rows_of(found.table, graph.column(codes, 0))
-    if isinstance(found, ByCut):
-        bins = graph.count_cuts(graph.number(found.column), [np.array(found.cuts)], inclusive=True)
-        gap = graph.constant(np.array([[len(found.cuts) + 1]]))
-        return graph.rows_of(found.table, graph.column(graph.where(graph.is_gap(found.column), gap, bins), 0))
+    bins = graph.count_cuts(graph.number(found.column), [np.array(found.cuts)], inclusive=True)
+    gap = graph.constant(np.array([[len(found.cuts) + 1]]))
+    return graph.rows_of(found.table, graph.column(graph.where(graph.is_gap(found.column), gap, bins), 0))
+
+
+def _case(graph: OnnxGraph, told: Expression) -> Tensor:
     *parts, otherwise = told.parts
     chosen = tensor(graph, otherwise)
     for condition, result in zip(reversed(parts[::2]), reversed(parts[1::2]), strict=True):

@@ -61,27 +61,30 @@ def _term(of_classes: Sequence[Expression]) -> Plain:
     if whole is None:
         return {"expression": {"by_class": [_expression(each) for each in of_classes]}}
     found = as_table(whole)
+    return {"expression": _expression(whole)} if found is None else _looked_up(found)
+
+
+def _looked_up(found: ByValue | ByCut) -> Plain:
     if isinstance(found, ByValue):
         n = len(found.values)
         code = code_of_value(found.column, found.values, range(n), gap=n, unseen=n + 1, size=n + 2)
-        return table_term([code], found.table)
-    if isinstance(found, ByCut):
+    else:
         n = len(found.cuts) + 1
         code = code_of_number(found.column, found.cuts, range(n), gap=n, closed="left", size=n + 1)
-        return table_term([code], found.table)
-    return {"expression": _expression(whole)}
+    return table_term([code], found.table)
 
 
 def _expression(told: Expression) -> Plain:
     if told.kind == "number":
         return {"number": plain_numbers(numbers(told))}
-    if told.kind in ("real", "category"):
+    if told.kind == "real":
         return {"column": told.value}
-    if told.kind in ("missing", "null"):
+    if told.kind == "missing":
         return {"missing": told.value}
-    if told.kind == "value":
-        return {"value": plain_value(told.value)}
+    found = as_table(told)
+    if found is not None:
+        return _looked_up(found)
     parts = [_expression(part) for part in told.parts]
     if told.kind == "case":
         return {"case": list(zip(parts[:-1:2], parts[1:-1:2], strict=True)), "else": parts[-1]}
-    return {str(told.value) if told.kind == "call" else told.kind: parts}
+    return {told.kind: parts}

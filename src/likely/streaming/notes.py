@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike
-from likely.errors import DataError, LikelyError
+from likely.errors import LikelyError
 from likely.evaluation.report import Report
 from likely.io.file_table import FileTable
 from likely.models.classifier import Classifier
@@ -39,24 +39,6 @@ def source_notes(source: FileTable | Table | RowsLike, target: ColumnLike, schem
         return (*left_out, *data_notes(table, schema, labels)) if len(labels) == table.n_rows else left_out
     except LikelyError:  # whoever learns the table will say what is wrong with it
         return left_out
-
-
-def schema_notes(table: Table, schema: Schema) -> tuple[Note, ...]:
-    """What there is to know of rows that were looked at, by their schema; rows without a label are passed over."""
-    target = schema.target
-    if target is None:
-        return data_notes(table, schema)
-    known = with_label(table, target)
-    try:
-        labels = encode_column(known.cells(target))
-    except DataError as error:  # such as a price: whoever trains is told so
-        return (Note("numeric target", error.message, target), *data_notes(known, schema))
-    counts = np.bincount(labels.codes, minlength=len(labels.classes))
-    without = (
-        [] if known is table else [Note("unlabelled", f"{table.n_rows - known.n_rows:,} rows have no label", target)]
-    )
-    of_target = target_notes(target, labels.classes, counts, " that was looked at")
-    return (*without, *of_target, *data_notes(known, schema, labels))
 
 
 def learned_notes(classifier: Any, source: FileTable | Table, target: str, labels: AnyArray | None) -> tuple[Note, ...]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int64
-from likely.errors import LikelyError, Message, listed, say_kind
+from likely.errors import DataError, LikelyError, Message, listed, say_kind
 from likely.table.cells import GAP
 from likely.table.infer import Column, Note
-from likely.table.labels import Labels
+from likely.table.labels import Labels, encode_column, with_label
 from likely.table.schema import AS_SAID, Schema
 from likely.table.table import Table
 
@@ -41,6 +41,24 @@ def data_notes(table: Table, schema: Schema, labels: Labels | None = None) -> tu
     leaks = [] if known is None else list(_leaks(some, schema, known))
     others = _identifiers(some, schema, {note.column for note in leaks})
     return (*leaks, *others, *_copies(some, schema, known))
+
+
+def schema_notes(table: Table, schema: Schema) -> tuple[Note, ...]:
+    """What there is to know of rows that were looked at, by their schema; rows without a label are passed over."""
+    target = schema.target
+    if target is None:
+        return data_notes(table, schema)
+    known = with_label(table, target)
+    try:
+        labels = encode_column(known.cells(target))
+    except DataError as error:  # such as a price: whoever trains is told so
+        return (Note("numeric target", error.message, target), *data_notes(known, schema))
+    counts = np.bincount(labels.codes, minlength=len(labels.classes))
+    without = (
+        [] if known is table else [Note("unlabelled", f"{table.n_rows - known.n_rows:,} rows have no label", target)]
+    )
+    of_target = target_notes(target, labels.classes, counts, " that was looked at")
+    return (*without, *of_target, *data_notes(known, schema, labels))
 
 
 def unlabelled_note(rows: int) -> Note:

@@ -23,8 +23,8 @@ def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, t
 
     Nothing is learned. What you know better you say to likely train: --kind zip=nominal, --type id=text, --ignore name.
     """
-    from likely.streaming.notes import schema_notes
     from likely.table import as_table
+    from likely.table.notes import schema_notes
     from likely.table.schema import Schema
 
     table = input_options.open(tables)

@@ -17,6 +17,7 @@ from likely.errors import DataError, SettingsError
 from likely.families.smoothing import LARGEST as MOST_SMOOTHING
 from likely.measures import measure_named
 from likely.models.classifier import Classifier, warn_if_unsaved
+from likely.models.in_place import scored_there
 from likely.models.settings import (
     COMMON,
     Check,
@@ -47,7 +48,7 @@ from likely.models.tree.prune import (
     places_among,
     table_and_labels,
 )
-from likely.models.tree.sql import Gaps, case_expression
+from likely.models.tree.sql import sql_posterior
 from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Missing, Tree
 from likely.numerics import refuse_heavy
@@ -229,6 +230,7 @@ class TreeClassifier(Classifier):
             return other._remember(cost_complexity(self.tree_, alpha_by_cases(self.tree_, counts)))
         return other._remember(pruning.apply(self.tree_, counts))
 
+    @scored_there("prediction")
     def predict(self, X: RowsLike) -> AnyArray:
         """The most probable class of each row, the first one in a tie; with a `loss`, the cheapest decision."""
         rows = self._rows(X)
@@ -236,6 +238,7 @@ class TreeClassifier(Classifier):
             return np.asarray(self.classes_[rows.choose(self._shares())])
         return self._cheapest(self._scores(X))
 
+    @scored_there("P(")
     def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row): the class proportions of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
@@ -262,12 +265,7 @@ class TreeClassifier(Classifier):
         """One rule for each leaf: if … and … then class, cases, confidence."""
         return rules(self._shown(), float(self.smoothing))
 
-    def to_sql(self, gaps: Gaps = "null") -> str:
-        """One SQL expression with the class of a row (with a `loss`, the decision): names and values are quoted.
-
-        With `missing="weights"`, a row that meets a missing value is NULL; with `gaps="usual"` it follows the majority.
-        """
-        return case_expression(self._shown(), gaps)
+    _sql_posterior = sql_posterior
 
     def to_json(self, indent: int | None = None) -> str:
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
