@@ -147,7 +147,7 @@ class EvidenceClassifier(Classifier):
         return self.model_.evidence.term_names()
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        """Learn these rows, and forget all others. `y` may also name a column of the table."""
         self._options()
         if is_relation(X):
             task = judge_in_place(X, y, sample_weight, self.schema, self.text, self.n_jobs)
