@@ -10,7 +10,7 @@ export function partOf(told, nClasses) {
 }
 
 // What a part adds as one term.
-function whole(part, row) {
+function asOneTerm(part, row) {
   const add = new Float64Array(part.k);
   part.add(row, add);
   return [{ columns: part.columns, add }];
@@ -284,5 +284,5 @@ const PARTS = {
 
 // The terms of any part: its own, or all of it as one.
 export function termsOf(part, row) {
-  return part.terms ? part.terms(row) : whole(part, row);
+  return part.terms ? part.terms(row) : asOneTerm(part, row);
 }

@@ -1,0 +1,4 @@
+// What the page says, in German.
+
+export const GERMAN = {
+};
