@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.naive_bayes import GaussianNB
 
 from likely import (
     AODEClassifier,
     BayesClassifier,
+    CalibratedClassifier,
     EvidenceClassifier,
     FullBayesClassifier,
     Loss,
@@ -217,6 +219,18 @@ def test_a_tree_with_a_loss_gives_the_cheapest_decision() -> None:
     label, _ = run(clf, rows.drop(columns="y"))
     assert label.tolist() == clf.predict(rows).tolist()
     assert set(label) == {"treat", "wait"}
+
+
+def test_calibrated_probabilities() -> None:
+    rows = mixed(300)
+    for inner in (BayesClassifier(smoothing=0), TreeClassifier()):
+        clf = CalibratedClassifier(inner, method="temperature").fit(rows, "y")
+        assert clf.calibrator_.power != 1.0
+        agree(clf, unfamiliar(rows[200:]))
+    with pytest.raises(SettingsError, match="'isotonic' makes of probabilities cannot be written as ONNX"):
+        CalibratedClassifier(method="isotonic").fit(rows, "y").to_onnx()
+    with pytest.raises(SettingsError, match="without a schema"):
+        CalibratedClassifier(GaussianNB()).fit(np.eye(20)[:, :3], [0, 1] * 10).to_onnx()
 
 
 def test_metadata_tells_classes_schema_and_version() -> None:
