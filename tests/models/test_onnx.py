@@ -221,6 +221,20 @@ def test_a_tree_with_a_loss_gives_the_cheapest_decision() -> None:
     assert set(label) == {"treat", "wait"}
 
 
+def test_a_gap_ends_where_no_branch_has_had_a_case() -> None:
+    rows = mixed(300).drop(columns='it\'s a "name"')  # it has the empty text as a value, which ONNX takes a gap for
+    clf = TreeClassifier(prune=None, restrained=False).fit(rows, "y")
+    tree, new = clf.tree_, with_gaps(rows.drop(columns="y"))
+    agree(clf, new)
+    before = clf.predict_proba(new)
+    emptied = next(node for node in np.flatnonzero(~tree.is_leaf)[1:] if all(tree.is_leaf[list(tree.children(node))]))
+    counts = tree.counts.copy()
+    counts[list(tree.children(emptied))] = 0.0
+    clf.tree_ = tree.with_counts(counts)
+    assert not np.allclose(before, clf.predict_proba(new))
+    agree(clf, new)
+
+
 def test_calibrated_probabilities() -> None:
     rows = mixed(300)
     for inner in (BayesClassifier(smoothing=0), TreeClassifier()):
