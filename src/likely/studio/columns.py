@@ -142,7 +142,7 @@ def schema_line(column: Column, family: str | None) -> dict[str, Any]:
     """What a column is taken for, and why."""
     return {
         "name": column.name, "kind": column.kind, "storage": column.storage, "levels": column.levels,
-        "gaps": column.gaps, "why": column.why.split(" (judged from")[0], "family": family,
+        "gaps": column.gaps, "why": str(column.why).split(" (judged from")[0], "family": family,
     }  # fmt: skip
 
 

@@ -65,6 +65,7 @@ def document(material: Material) -> dict[str, Any]:
         "n_columns": len(classifier.schema_.features),
         "pairs": [list(term) for term in classifier.pairs_] if isinstance(classifier, HasTerms) else [],
         "scorer": scoring(classifier),
+        "image": _image(classifier),
         "intervals": interval_tables(classifier, facts),
         "suspicions": [] if counted is None else suspicions(classifier, counted.bits, table),
         "rows": None if table is None else example_rows(classifier, table, material),
@@ -129,6 +130,15 @@ def _classes(classifier: Classifier) -> list[dict[str, Any]]:
         {"label": plain_value(label), "prior": prior, "rows": n}
         for label, prior, n in zip(labels, priors, rows, strict=True)
     ]
+
+
+def _image(classifier: Classifier) -> dict[str, Any] | None:
+    """Height, width and channels of the pictures that a network looks at, and the range of their pixels."""
+    from likely.models.convnet.classifier import ConvNetClassifier
+
+    if not isinstance(classifier, ConvNetClassifier):
+        return None
+    return {"shape": list(classifier.shape_), "range": list(classifier.range_)}
 
 
 def _facts(classifier: Classifier) -> Facts | None:

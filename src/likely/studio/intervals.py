@@ -52,7 +52,10 @@ def interval_tables(classifier: Classifier, facts: dict[str, dict[str, Any]]) ->
             except LikelyError:
                 return None
             told = np.minimum(moved, 1e30).astype(np.float32)
-            columns.append({"name": name, "values": values, "shift": told[0], "variance": told[1]})
+            smooth = "edges" not in facts.get(name, {}) and kind.statistic != "histogram"
+            columns.append(
+                {"name": name, "values": values, "shift": told[0], "variance": told[1], "smooth": smooth}
+            )
     weights = summary.classes.weights
     counted = is_counted(classifier.priors)
     prior = {"shift": log_bias(weights), "variance": trigamma(weights)} if counted else None

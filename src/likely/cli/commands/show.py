@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,9 +17,10 @@ from likely.cli.models import (
     shares_of,
     stale_note,
 )
-from likely.cli.options import Page, Reads
+from likely.cli.options import Page, Reads, Writes
 from likely.cli.output import (
     NEGATIVE,
+    PIPE,
     OutputOptions,
     in_options,
     write,
@@ -28,6 +30,7 @@ from likely.cli.output import (
     write_table,
 )
 from likely.errors import SettingsError, without_asides
+from likely.io.outputs import PAGE
 
 if TYPE_CHECKING:
     from likely.api import Classifier
@@ -46,12 +49,23 @@ def show(
     diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
     values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
     html: Page = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Write the studio as one page that opens offline.", metavar="FILE"),
+        Writes(PAGE),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", "-d", help="Rows for that page to look at and to judge by.", metavar="FILE"),
+        Reads(),
+    ] = None,
 ) -> None:
     """Show what a model has learned: classes, columns, the most telling values.
 
     \b
     likely show mails.likely
-    likely show mails.likely --html mails.html
+    likely show mails.likely -o mails.html      the studio as one page
+    likely show mails.likely --data mails.csv -o mails.html
     likely show --diff old.likely new.likely    exit 1 if they differ
     likely show mails.likely --json | jq .classes
     """
@@ -62,14 +76,30 @@ def show(
         return
     if len(models) != 1:
         raise SettingsError("Show one model at a time, or two with --diff.")
+    if data is not None and out is None:
+        raise SettingsError("--data is for the page: name it with -o.")
     classifier = load_model(models[0])
-    if html is not None:
+    if out is not None:
+        _write_studio(classifier, models[0], out, data)
+        output.wrote(out)
+    elif html is not None:
         _write_html(classifier, models[0], html, values)
         output.wrote(html)
     elif output.json:
         write_json(_content(classifier, models[0], values))
     else:
         _write_text(classifier, models[0], values)
+
+
+def _write_studio(classifier: Classifier, path: str, out: str, data: str | None) -> None:
+    from likely.io.outputs import write_text
+    from likely.studio.document import packed_document
+    from likely.studio.judging import material_of
+    from likely.studio.page import page
+
+    name = "model" if path == PIPE else Path(path).name
+    content = packed_document(material_of(classifier, name, provenance_of(path), data))
+    write_text(out, page(f"{name} · likely", content))
 
 
 def _write_html(classifier: Classifier, path: str, html: str, values: int) -> None:

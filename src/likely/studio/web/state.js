@@ -16,6 +16,7 @@ export function begin(model, scorer, served) {
   state.features = model.columns.filter((column) => column.kind !== "ignored");
   state.byName = new Map(model.columns.map((column) => [column.name, column]));
   state.ranked = [...state.features].sort((a, b) => (b.bits ?? -1) - (a.bits ?? -1));
+  state.column = state.ranked.length ? model.columns.indexOf(state.ranked[0]) : 0;
   if (model.rows && model.rows.cells.length) takeRow(0);
   else for (const column of state.features) state.row.set(column.name, null);
 }

@@ -152,13 +152,20 @@ function addSpread(column, cell, k, shift, variance) {
     if (place >= 0) for (let c = 0; c < k; c++) { shift[c] += column.shift[place * k + c]; variance[c] += column.variance[place * k + c]; }
     return;
   }
-  let high = 1;
-  while (high < n - 1 && values[high] < cell) high++;
-  const low = Math.max(high - 1, 0), span = values[high] - values[low];
-  const part = n < 2 || !(span > 0) ? 0 : Math.min(Math.max((cell - values[low]) / span, 0), 1);
-  for (let c = 0; c < k; c++) {
-    const at = (table) => (1 - part) * table[low * k + c] + part * table[Math.min(high, n - 1) * k + c];
-    shift[c] += at(column.shift);
-    variance[c] += at(column.variance);
+  const weights = around(values, cell, column.smooth);
+  for (let c = 0; c < k; c++) for (const [place, weight] of weights) {
+    shift[c] += weight * column.shift[place * k + c];
+    variance[c] += weight * column.variance[place * k + c];
   }
+  for (let c = 0; c < k; c++) variance[c] = Math.max(variance[c], 0);
+}
+
+// Weights of the values around a number: a cubic through four of them where the curve is smooth, else a straight line.
+function around(values, cell, smooth) {
+  const n = values.length, at = Math.min(Math.max(cell, values[0]), values[n - 1]);
+  let high = 1;
+  while (high < n - 1 && values[high] < at) high++;
+  if (n < 2) return [[0, 1]];
+  const first = smooth && n >= 4 ? Math.min(Math.max(high - 2, 0), n - 4) : high - 1, places = Array.from({ length: smooth && n >= 4 ? 4 : 2 }, (_, j) => first + j);
+  return places.map((place) => [place, places.reduce((weight, other) => (other === place || values[place] === values[other] ? weight : (weight * (at - values[other])) / (values[place] - values[other])), 1)]);
 }
