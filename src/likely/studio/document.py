@@ -182,7 +182,8 @@ def example_rows(classifier: Classifier, table: Table, material: Material) -> di
     """Some rows, evenly spread over the table, as the page reads cells; with their labels where these are there."""
     schema, whole = classifier.schema_, as_table(material.rows) if material.rows is not None else table
     places = np.unique(np.linspace(0, table.n_rows - 1, min(MOST_ROWS, table.n_rows)).astype(np.intp))
-    columns = [cells_of(table.take(places), name, schema.kinds[name]) for name in schema.features[:MOST_COLUMNS]]
+    some = table.take(places)
+    columns = [cells_of(some, name, schema.kinds[name]) for name in schema.features[:MOST_COLUMNS]]
     target = schema.target
     truths = cells_of(whole.take(places), target, "nominal") if target is not None and target in whole else []
     cells: list[list[Any]] = []

@@ -2,7 +2,7 @@
 
 Families write SQL by way of a builder; this one makes trees instead, so that a family which can be scored in SQL is
 scored in the page for nothing. The trees of all classes have one shape as a rule: they are merged into one, whose
-numbers are lists with an entry for each class.
+numbers are lists with an entry for each class, and whose tables are arrays with a line for each.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from likely.errors import SettingsError
 from likely.families.protocol import FittedFamily, WritesSQL
@@ -138,7 +140,7 @@ def merged(trees: Sequence[Node]) -> list[Any]:
     if first.op in ("number", "numbers") and all(tree.op == first.op for tree in trees):
         same = all(tree.parts == first.parts for tree in trees)
         if first.op == "numbers":
-            return ["numbers", *([list(trees[0].parts)] if same else [list(tree.parts) for tree in trees])]
+            return ["numbers", np.array([tree.parts for tree in (trees[:1] if same else trees)])]
         return ["number", first.parts[0]] if same else ["number", *(tree.parts[0] for tree in trees)]
     if not all(tree.op == first.op and len(tree.parts) == len(first.parts) for tree in trees):
         return ["class", *(merged([tree]) for tree in trees)]

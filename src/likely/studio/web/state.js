@@ -72,7 +72,7 @@ export function outcomesOf(column) {
 export function rangeOf(column) {
   if (column.grid && column.grid.length > 1) {
     const k = state.model.classes.length, n = column.grid.length;
-    if (column.shares && column.density) {
+    if (column.shares && (column.density || column.is_density)) {
       let low = Infinity, high = -Infinity;
       for (let c = 0; c < k; c++) {
         let total = 0;
