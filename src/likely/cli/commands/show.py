@@ -54,7 +54,9 @@ def show(
     out: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", help="Write the studio as one page (.html), or a drawing: .png, .svg, of a tree .dot.",
+            "--output",
+            "-o",
+            help="Write the studio as one page (.html), or a drawing: .png, .svg, of a tree .dot.",
             metavar="FILE",
         ),
         Writes(),
