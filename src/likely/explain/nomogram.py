@@ -83,7 +83,7 @@ class Nomogram:
         return cls(model.columns, labels[place], tuple(labels[k] for k in rivals), start, scales, worth)
 
     def points(self, column: str, value: object) -> Array:
-        """Points of one cell against each rival; None is a missing value, any other value may be one never seen."""
+        """Points of one cell against each rival; None is a missing value, and a value may be an unseen one."""
         if column not in self.columns and column not in self.terms:
             raise missing_columns([column], self.columns)
         return np.asarray(self.worth(column, [value])[0])

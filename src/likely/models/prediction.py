@@ -41,7 +41,7 @@ class HasLogJoint(Protocol):
 def predict(classifier: HasLogJoint, X: RowsLike) -> AnyArray:
     """The most probable class of each row; the first one in a tie.
 
-    A table of Ibis gives an expression of its columns and "prediction": nothing is fetched.
+    An Ibis table gives an expression with its columns and "prediction": nothing is fetched.
     """
     chosen = classifier._log_joint(X).choose()
     return np.asarray(classifier.classes_[chosen])
@@ -124,9 +124,9 @@ class Decides(Protocol):
 def decide(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Novelty | None = None) -> AnyArray:
     """The decision of least expected cost for each row; the first one in a tie.
 
-    REFUSED where refusing is cheaper still, and where a row is novel. If neither is possible, the array has
-    the type of the classes (or of the names of the decisions), otherwise it is one of objects. A table of Ibis gives an
-    expression of it with the columns "decision" and "risk".
+    REFUSED where refusing is cheaper still, and where a row is novel. If neither is possible, the array has the
+    type of the classes (or of the names of the decisions), otherwise it is an array of objects. An Ibis table
+    gives an expression with the columns "decision" and "risk".
     """
     given = as_loss(loss)
     if is_scored_in_place(X):

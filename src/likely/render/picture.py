@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from likely.arrays import Array
-from likely.errors import MissingExtra, SettingsError
+from likely.errors import MissingExtra, SettingsError, to_install
 from likely.io.outputs import Output, refuse, write_text, write_whole
 from likely.markup import Markup, tag
 from likely.render.page import fragment, page
@@ -256,7 +256,7 @@ def drawing() -> Iterator[None]:
     try:
         from matplotlib import rc_context
     except ImportError:
-        raise MissingExtra('Pictures need matplotlib: install it with `pip install "likely[plot]"`.') from None
+        raise MissingExtra(f"Pictures need matplotlib: {to_install('plot')}.") from None
     with rc_context({**STYLE, "font.sans-serif": list(_fonts())}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield

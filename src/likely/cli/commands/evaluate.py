@@ -14,7 +14,7 @@ from likely.cli.models import is_model, load_model, provenance_of
 from likely.cli.options import DropUnlabelled, InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
 from likely.cli.output import NEGATIVE, OutputOptions, write
 from likely.errors import SettingsError
-from likely.progress import Shown, row_bar
+from likely.progress import Shown
 
 if TYPE_CHECKING:
     from likely.comparison.comparison import Comparison
@@ -81,28 +81,27 @@ def evaluate(
         )
     table = input_options.open(tables, output)
     how: dict[str, Any] = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
-    with row_bar("judging", output.progress) as progress:
-        if model is not None:
-            from likely.streaming.evaluate import evaluate_file
-            from likely.streaming.notes import report_notes
-            from likely.streaming.update import target_of
+    if model is not None:
+        from likely.streaming.evaluate import evaluate_file
+        from likely.streaming.notes import report_notes
+        from likely.streaming.update import target_of
 
-            _warn_of_known(model, table, output)
-            classifier = load_model(model)
-            how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": progress}
-            label = target_of(classifier, target)
-            if drop_unlabelled:
-                table.labelled(label)
-            report = evaluate_file(classifier, table, label, cv=None, **how)
-            report.with_notes(report_notes(report, classifier, table, label, fitted=True))
-            why: tuple[str, ...] = ()
-        else:
-            label = wanted_target(table, target)
-            if drop_unlabelled:
-                table.labelled(label)
-            loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
-            how |= {"cv": way_in(cv), "loss": loss}
-            report, why = _of_table(model_options, table, label, weight, how, progress)
+        _warn_of_known(model, table, output)
+        classifier = load_model(model)
+        how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": output.progress}
+        label = target_of(classifier, target)
+        if drop_unlabelled:
+            table.labelled(label)
+        report = evaluate_file(classifier, table, label, cv=None, **how)
+        report.with_notes(report_notes(report, classifier, table, label, fitted=True))
+        why: tuple[str, ...] = ()
+    else:
+        label = wanted_target(table, target)
+        if drop_unlabelled:
+            table.labelled(label)
+        loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
+        how |= {"cv": way_in(cv), "loss": loss}
+        report, why = _of_table(model_options, table, label, weight, how, output.progress)
     for line in why:
         output.say(line)
     write(report.to_json() if output.json else report.text())
@@ -130,7 +129,7 @@ def _of_table(
     classifier, rows, why = selection.classifier, selection.rows, selection.reason.sentences()
     if rows is not None:
         classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
-        how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": False}
+        how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": progress}
         report = in_memory(classifier, rows.X, rows.y, **how)
         return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
     if why:  # weights need rows, which the folds of a large table are not

@@ -85,7 +85,7 @@ class EvidenceClassifier(Classifier):
     max_triples : the same for three columns together; they are tried only where pairs have helped.
     time_limit : seconds after which no further trial is started; None for no limit. With one, the model may vary.
     priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.
-    class_weight : None, "balanced", or a mapping of classes to weights, by which the priors are multiplied.
+    class_weight : None, "balanced", or a mapping of classes to weights that multiply the priors.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     progress : True for a progress bar, None for one on a terminal only, or a function that is called after each step.
@@ -147,7 +147,7 @@ class EvidenceClassifier(Classifier):
         return self.model_.evidence.term_names()
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        """Learn these rows, and forget all others. `y` may also name a column of the table."""
         self._options()
         if is_relation(X):
             task = judge_in_place(X, y, sample_weight, self.schema, self.text, self.n_jobs)

@@ -62,7 +62,7 @@ class Inspected(Protocol):
 
 
 def table_of(classifier: Inspected, *columns: str) -> pd.DataFrame:
-    """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
+    """The learned table of a column, a pair or a triple: one line per cell, with its contribution to each class.
 
     Cells are named by bins ("≤ 3.5", "3.5 … 7"), categories, "gap" and "rare"; `weight` is how much was seen of
     each code, for a single column.
@@ -72,7 +72,7 @@ def table_of(classifier: Inspected, *columns: str) -> pd.DataFrame:
 
 
 def plot_table(classifier: Inspected, *columns: str) -> Picture:
-    """What each value of a column adds for each class, a panel per column; without names those that say most."""
+    """What each value of a column contributes to each class, a panel per column; without names, the strongest."""
     from likely.models.evidence.plot import plot_main_effects
 
     check_is_fitted(classifier)
@@ -91,13 +91,13 @@ def plot_pair(classifier: Inspected, a: str, b: str) -> Picture:
 
 
 def rank_words(classifier: Inspected, column: str | None = None) -> pd.DataFrame:
-    """Words of a text column by what their presence tells about the class, best first."""
+    """Top words of a text column: by what their presence tells about the class, best first."""
     check_is_fitted(classifier)
     return words_by_information(classifier.summary_, column)
 
 
 def telling_values(classifier: Inspected, per_class: int = 5) -> pd.DataFrame:
-    """For each class the values and words that speak most for it: class, column, value, log_odds, share.
+    """For each class, the values and top words that speak most for it: class, column, value, log_odds, share.
 
     `log_odds` is what the value adds for the class, less the mean of what it adds for the others, in nats, and less
     what a cell of the column adds on average; `share` is how common it is (of a pair: as if its columns were
@@ -240,9 +240,9 @@ def _scale(model: AdditivePredictor, column: Column, place: int, rivals: Index) 
 
 
 def next_measurement(classifier: Inspected, X: RowsLike, loss: LossLike | None = None) -> pd.DataFrame:
-    """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.
+    """Which missing value of each row to find out first: expected information in bits, and saving under a loss.
 
-    Columns that the table does not have at all are gaps, too. `loss` is a `Loss`, or costs as decisions × classes in
+    Columns that the table does not have at all count as missing. `loss` is a `Loss`, or costs as decisions × classes in
     the order of `classes_`. A value is expected as often as it was counted with each class; what it then does, alone
     and in pairs, is what the tables say. Texts are left out.
     """
@@ -292,7 +292,7 @@ def _table_scores(model: AdditivePredictor, codes: UInt8) -> Array:
 
 
 def unseen_values(classifier: Inspected, X: RowsLike) -> pd.DataFrame:
-    """The cells whose category was never learned: row, column, value."""
+    """The cells whose category did not occur in training: row, column, value."""
     table = classifier._read(X)
     return unseen_cells(table, classifier.model_.unseen(table))
 
