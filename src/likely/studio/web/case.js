@@ -137,7 +137,7 @@ function waterfall(why, split, all, redraw, go) {
   lines.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
   const shown = lines.slice(0, MOST_TERMS), rest = lines.slice(MOST_TERMS).reduce((total, each) => total + each.size, 0);
   const most = Math.max(0.5, Math.abs(split.before ?? 0), ...shown.map((each) => Math.abs(each.size)).filter(Number.isFinite));
-  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns) : h("span", {}, t("beyond the prior")) }));
+  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns) : h("span", {}, t("intercept")) }));
   if (split.before !== null) names.unshift({ name: t("prior"), size: split.before });
   if (lines.length > MOST_TERMS) names.push({ name: t("{0} further terms", whole(lines.length - MOST_TERMS)), size: rest });
   return h("section", { class: "card" }, h("h2", {}, t("Why")), h("p", {}, split.before !== null ? t("Prior and contributions add up to the log-odds of the class.") : t("How the log-odds would fall if the cell were open. These do not add up.")),
