@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from likely.models.tree.discretiser import TreeDiscretiser as TreeDiscretiser
     from likely.numerics import bayes_rule as bayes_rule
     from likely.table.schema import Schema as Schema
+    from likely.warmup import warm_up as warm_up
 
 _NAMES = {
     "api": ("compare", "data_notes", "engine_table", "evaluate", "train"),
@@ -68,6 +69,7 @@ _NAMES = {
     "models.tree.discretiser": ("TreeDiscretiser",),
     "numerics": ("bayes_rule",),
     "table.schema": ("Schema",),
+    "warmup": ("warm_up",),
 }  # fmt: skip
 """The public names by the module that has them."""
 

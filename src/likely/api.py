@@ -365,7 +365,7 @@ def learn(
         which: tuple[Part, ...] = (", and ", Setting("model", selection.name), " does not")
         raise SettingsError(Message(Parameter("checkpoint"), what, *(which if selection.rows is not None else ()), "."))
     if selection.rows is not None:
-        selection.rows.fit(classifier)
+        selection.rows.fit(classifier, progress)
     elif isinstance(source, Table):
         wished = classifier.schema
         classifier.set_params(schema=with_weight(wished, weight)).fit(source, target).set_params(schema=wished)

@@ -16,6 +16,7 @@ import typer
 
 from likely.errors import LikelyError, Message, Parameter, Part, PythonOnly, Setting, parts_of
 from likely.io.outputs import is_stream
+from likely.progress import LINE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,7 @@ class OutputOptions(OptionGroup):
     def say(self, text: str) -> None:
         """A message for the person at the terminal."""
         if not self.quiet:
+            LINE.clear()
             sys.stderr.write(f"{in_options(text)}\n")
 
     def show(self, text: str) -> None:
@@ -244,6 +246,7 @@ def told_in_words() -> Iterator[None]:
 def refused(sentence: str) -> int:
     """Say on standard error what is refused; the exit code for it."""
     with suppress(BrokenPipeError):
+        LINE.clear()
         sys.stderr.write(f"likely: {sentence}\n")
     return REFUSED
 

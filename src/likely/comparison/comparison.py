@@ -18,7 +18,8 @@ from likely.evaluation.report import Report, written
 from likely.evaluation.splits import prequential
 from likely.markup import Markup, tag
 from likely.render.charts import leaderboard
-from likely.render.page import fragment, page
+from likely.render.page import fragment
+from likely.render.report import report_page
 from likely.render.table import Column, Grid, figure, records, seconds, size
 
 if TYPE_CHECKING:
@@ -224,9 +225,10 @@ class Comparison:
         }
         return written(json.dumps(content, ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that needs nothing else; written to a file if a path is given."""
-        return written(page("Comparison", self._repr_html_()), path)
+    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
+        """A page that needs nothing else, with the picture; `source` names the table on which they were judged."""
+        page = report_page("Which classifier is best?", self._repr_html_(), source=source, chart=self.plot)
+        return written(page, path)
 
     def plot(self) -> Picture:
         """Differences to the best with their intervals, and what fitting takes; needs the extra `plot`."""

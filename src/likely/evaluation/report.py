@@ -31,8 +31,9 @@ from likely.evaluation.predictions import Predictions
 from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
-from likely.render.page import fragment, page
+from likely.render.page import fragment
 from likely.render.picture import named
+from likely.render.report import baseline, report_page
 from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
 from likely.table.infer import Note
 
@@ -267,9 +268,10 @@ class Report:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
         return written(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that needs nothing else; written to a file if a path is given."""
-        return written(page(f"{self.classifier}: evaluation", self._repr_html_()), path)
+    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
+        """A page that needs nothing else, with charts; `source` names the table that was judged."""
+        page = report_page(f"How good is {self.classifier}?", self._repr_html_(), source=source, chart=self.plot)
+        return written(page, path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
@@ -301,7 +303,7 @@ class Report:
         return f"Report({self.classifier}, {self.how}: accuracy {self.accuracy:.4g} on {self.n_rows:,} rows)"
 
     def _repr_html_(self) -> Markup:
-        headline = tag("p", tag("strong", self._headline()))
+        headline = tag("p", tag("strong", self._headline()), tag("br"), baseline(self.confusion))
         notes = [tag("p", f"note: {note}") for note in self.notes]
         return fragment(headline, *(grid.html() for grid in self.grids()), *notes)
 

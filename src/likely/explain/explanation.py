@@ -197,22 +197,24 @@ class Explanation:
         return as_text([self.row_factors(k).grid(logs=logs) for k in shown], len(self))
 
     @overload
-    def plot(self, kind: Literal["bars"] = "bars", *, row: int = 0) -> Picture: ...
+    def plot(self, kind: Literal["bars"] = "bars", *, row: int = 0, name: object = None) -> Picture: ...
 
     @overload
-    def plot(self, kind: Literal["odds"], *, row: int = 0, contrast: object = None) -> Picture: ...
+    def plot(self, kind: Literal["odds"], *, row: int = 0, contrast: object = None, name: object = None) -> Picture: ...
 
-    def plot(self, kind: str = "bars", *, row: int = 0, contrast: object = None) -> Picture:
+    def plot(self, kind: str = "bars", *, row: int = 0, contrast: object = None, name: object = None) -> Picture:
         """A picture of one row: "bars" (prior × contributions = posterior) or "odds" (one class against others).
 
-        Without a `contrast`, the most probable class of the row is set against the rest.
+        Without a `contrast`, the most probable class of the row is set against the rest. The title calls
+        the row by its number, or by `name`.
         """
+        called = row if name is None else name
         if kind == "bars":
-            return bars(self.row_factors(row, DRAWN_COLUMNS, DRAWN_CLASSES), row)
+            return bars(self.row_factors(row, DRAWN_COLUMNS, DRAWN_CLASSES), called)
         if kind == "odds":
             best = self.classes[int(self.posterior[row].argmax())]
             classes = target_and_rivals(best if contrast is None else contrast, self.classes)
-            return odds(Contrast.of(self, *classes).row_log_odds(row, DRAWN_COLUMNS), row)
+            return odds(Contrast.of(self, *classes).row_log_odds(row, DRAWN_COLUMNS), called)
         raise SettingsError(f"There is no plot {kind!r} of an explanation; there are 'bars' and 'odds'.")
 
     def __str__(self) -> str:
@@ -335,9 +337,9 @@ class Contrast:
         parts = self.lines(row, columns), float(self.total[row]), float(self.probability[row])
         return RowLogOdds(str(self.target), self.against, self.chance, *parts)
 
-    def plot(self, *, row: int = 0) -> Picture:
-        """How the log-odds of one row grow from the prior to the posterior."""
-        return odds(self.row_log_odds(row, DRAWN_COLUMNS), row)
+    def plot(self, *, row: int = 0, name: object = None) -> Picture:
+        """How the log-odds of one row grow from the prior to the posterior; the title calls the row by `name`."""
+        return odds(self.row_log_odds(row, DRAWN_COLUMNS), row if name is None else name)
 
     def __repr__(self) -> str:
         return f"Contrast of {self.title} in {_rows(len(self))} by {len(self.columns):,} contributions"

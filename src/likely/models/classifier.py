@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import AnyArray, Array
+from likely.compilation import watch
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import in_sql, persistence, prediction, ranking
@@ -50,6 +51,9 @@ from likely.table.schema import Schema, schema_for
 if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
+
+
+watch()
 
 
 class UnsavedWarning(UserWarning):

@@ -32,8 +32,8 @@ from likely.store.plain_terms import family_terms, plain_numbers
 FORMAT = 1
 """Of the JSON document; docs/model.schema.json describes it."""
 
-KINDS = ("json", "csv", "sql")
-KINDS_OF_TREES = ("json", "sql", "dot")
+KINDS = ("json", "csv", "sql", "onnx", "pmml")
+KINDS_OF_TREES = ("json", "sql", "onnx", "pmml", "dot")
 LINES_AT_ONCE = 1 << 16
 
 BEYOND = "intercept"
@@ -51,16 +51,20 @@ def export_file(
     loss: LossLike | None = None,
     origin: Provenance | None = None,
 ) -> None:
-    """Write a fitted classifier as "json", as "csv" (a line per parameter and class), or as "sql".
+    """Write a fitted classifier as "json", "onnx", "pmml", "sql", or as "csv" (a line per parameter and class).
 
-    Without `kind` the suffix says it; a table of parameters may also be Parquet, Arrow or JSON lines. A tree is written
-    as "json", as "sql" or, for Graphviz, as "dot". What is left is for the query, see `Classifier.to_sql`.
+    Without `kind` the suffix says it; a table of parameters may also be Parquet, Arrow or JSON lines. A tree is also
+    written for Graphviz, as "dot", and not as "csv". What is left is for the query, see `Classifier.to_sql`.
     """
     target = Path(os.fspath(out)) if isinstance(out, (str, os.PathLike)) else out
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
     if isinstance(target, Path):
         refuse([Output(target, Output(f"?.{kind}").expected)])
-    if kind == "sql":
+    if kind == "onnx":
+        _write(target, classifier.to_onnx().SerializeToString())
+    elif kind == "pmml":
+        _write(target, classifier.to_pmml())
+    elif kind == "sql":
         _write(target, classifier.to_sql(dialect, table, output, loss))
     elif isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind))
@@ -134,11 +138,12 @@ def _tree_as(classifier: Exports, kind: str) -> str:
     raise SettingsError(f"A tree is exported as {listed(KINDS_OF_TREES)}, not as {kind!r}.")
 
 
-def _write(target: Path | IO[bytes], text: str) -> None:
+def _write(target: Path | IO[bytes], content: str | bytes) -> None:
+    content = content.encode() if isinstance(content, str) else content
     if isinstance(target, Path):
-        write_whole(target, text.encode())
+        write_whole(target, content)
     else:
-        target.write(text.encode())
+        target.write(content)
 
 
 def _write_table(classifier: Any, target: Path | IO[bytes], kind: str) -> None:

@@ -11,7 +11,18 @@ import numpy as np
 from likely.arrays import Array
 from likely.markup import Markup, joined
 from likely.render.page import fragment, more
-from likely.render.picture import Picture, beside, chances, colour, drawing, head_line, lines_down, named, new_figure
+from likely.render.picture import (
+    Picture,
+    beside,
+    chances,
+    colour,
+    drawing,
+    head_line,
+    lines_down,
+    named,
+    named_apart,
+    new_figure,
+)
 from likely.render.table import Cell, Column, Grid, number, shortened, signed
 from likely.render.theme import AGAINST, FAINT, FOR, INK, MUTED, SHADE
 
@@ -230,7 +241,7 @@ LINE_HEIGHT = 0.27
 LONGEST_LABEL = 40
 
 
-def bars(found: RowFactors, row: int = 0) -> Picture:
+def bars(found: RowFactors, row: object = 0) -> Picture:
     """Prior × contributions = posterior of one row, a panel per class.
 
     A bar is the factor's share of its sum over the classes shown: what that factor alone would make of classes
@@ -238,6 +249,7 @@ def bars(found: RowFactors, row: int = 0) -> Picture:
     """
     with drawing():
         labels = ["prior", *(f"× {named(line.label, LONGEST_LABEL)}" for line in found.lines[1:]), "= posterior"]
+        names = named_apart(found.classes, 22)
         widest = max(len(label) for label in labels)
         width = 0.075 * widest + 1.75 * len(found.classes) + 0.5
         figure = new_figure(max(width, 5.0), LINE_HEIGHT * len(labels) + 1.3)
@@ -246,13 +258,14 @@ def bars(found: RowFactors, row: int = 0) -> Picture:
         for place, axes in enumerate(panels):
             numbers = [*(factor(line.logs[place]) for line in found.lines), f"{found.posterior[place]:.4f}"]
             _panel(axes, shares[:, place], numbers, colour(place))
-            axes.set_title(named(found.classes[place], 22), fontweight="bold", fontsize=9)
+            axes.set_title(names[place], fontweight="bold", fontsize=9)
         _factors_down(panels[0], labels)
-        head_line(figure, "Prior × contributions = posterior")
+        best = int(found.posterior.argmax())
+        title = f"Row {row} is {named(found.classes[best], 40)}, P = {found.posterior[best]:.4f}"
+        head_line(figure, f"{title}: prior × contributions = posterior")
         figure.supxlabel(_bars_note(found), x=0.01, ha="left", fontsize=7.5, color=MUTED)
-    best = int(found.posterior.argmax())
     description = f"Most probable: {found.classes[best]} with {found.posterior[best]:.4f}; {found.n_columns} columns."
-    return Picture(figure, f"Why row {row} got its posterior", description)
+    return Picture(figure, title, description)
 
 
 def _panel(axes: Axes, shares: Array, numbers: list[str], shade: str) -> None:
@@ -284,7 +297,7 @@ def _bars_note(found: RowFactors) -> str:
     return f"{note}\nNot shown: {found.classes_left_out} less probable classes, with {mass} of the posterior."
 
 
-def odds(found: RowLogOdds, row: int = 0) -> Picture:
+def odds(found: RowLogOdds, row: object = 0) -> Picture:
     """How the log-odds of one class against others grow from the prior to the posterior, column by column."""
     lines = [*found.lines, ("posterior", found.total)]
     with drawing():
@@ -312,9 +325,9 @@ def odds(found: RowLogOdds, row: int = 0) -> Picture:
         target, against = named(found.target, 24), named(found.against, 24)
         axes.set_xlabel(f"log-odds in nats   (← for {against}, for {target} →)")
         _chance_axis(axes, named(found.chance, 60))
-        head_line(figure, f"{target} against {against}")
+        head_line(figure, f"Row {row}: {target} against {against}, P = {found.probability:.4f}")
     description = f"Log-odds {found.total:.4g}, probability {found.probability:.4f}."
-    return Picture(figure, f"{found.title}, row {row}", description)
+    return Picture(figure, f"Row {row}: {found.title}", description)
 
 
 def _steps(values: list[float]) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from likely.render.picture import (
     dashes,
     drawing,
     named,
+    named_apart,
     new_figure,
     round_values,
     written,
@@ -151,7 +152,7 @@ def _note(sheet: Sheet, scales: Sequence[Scale], rivals: Index, row: RowPoints |
     if any(not scale.is_numeric and len(scale.values) > FEW for scale in scales):
         parts.append("Where there is no room for a name, see to_frame().")
     if len(sheet.scales) > len(scales):
-        parts.append(f"Not shown: {len(sheet.scales) - len(scales)} columns that weigh less.")
+        parts.append(f"Not shown: {len(sheet.scales) - len(scales)} scales that weigh less.")
     if len(sheet.rivals) > len(rivals):
         parts.append(f"Not shown: {len(sheet.rivals) - len(rivals)} rarer rivals, whose odds belong to the sum, too.")
     if row is not None:
@@ -181,7 +182,7 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     _label(axes, -0.6, "points")
-    several = len(sheet.rivals) > 1
+    several, names = len(sheet.rivals) > 1, named_apart(sheet.rivals, 24)
     for place, (scale, rival) in enumerate(lines):
         shade, dash = (colour(int(rival)), dashes(int(rival))) if several else (INK, "-")
         first = not several or place == 0 or lines[place - 1][0] is not scale
@@ -189,7 +190,7 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
             axes.axhline(place - 0.5, color=FAINT, linewidth=0.5)
         name = named(scale.column, 26)
         if several:
-            against = f"against {named(sheet.rivals[int(rival)], 24)}"
+            against = f"against {names[int(rival)]}"
             _label(axes, place - 0.17 if first else place, name if first else "", fontweight="bold")
             _label(axes, place + (0.22 if first else 0.0), against, fontsize=7.5, color=shade)
         else:

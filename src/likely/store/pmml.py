@@ -68,7 +68,7 @@ def document(
         model.insert(place, part)
     root.append(model)
     indent(root, " ")
-    return str(tostring(root, encoding="unicode", xml_declaration=True)) + "\n"
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
 def _data_field(dictionary: Element, name: str, field: Field) -> None:

@@ -14,7 +14,7 @@ from likely.cli.models import is_model, load_model, provenance_of
 from likely.cli.options import DropUnlabelled, InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
 from likely.cli.output import NEGATIVE, OutputOptions, write
 from likely.errors import SettingsError
-from likely.progress import Shown, row_bar
+from likely.progress import Shown
 
 if TYPE_CHECKING:
     from likely.comparison.comparison import Comparison
@@ -81,33 +81,32 @@ def evaluate(
         )
     table = input_options.open(tables, output)
     how: dict[str, Any] = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
-    with row_bar("judging", output.progress) as progress:
-        if model is not None:
-            from likely.streaming.evaluate import evaluate_file
-            from likely.streaming.notes import report_notes
-            from likely.streaming.update import target_of
+    if model is not None:
+        from likely.streaming.evaluate import evaluate_file
+        from likely.streaming.notes import report_notes
+        from likely.streaming.update import target_of
 
-            _warn_of_known(model, table, output)
-            classifier = load_model(model)
-            how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": progress}
-            label = target_of(classifier, target)
-            if drop_unlabelled:
-                table.labelled(label)
-            report = evaluate_file(classifier, table, label, cv=None, **how)
-            report.with_notes(report_notes(report, classifier, table, label, fitted=True))
-            why: tuple[str, ...] = ()
-        else:
-            label = wanted_target(table, target)
-            if drop_unlabelled:
-                table.labelled(label)
-            loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
-            how |= {"cv": way_in(cv), "loss": loss}
-            report, why = _of_table(model_options, table, label, weight, how, progress)
+        _warn_of_known(model, table, output)
+        classifier = load_model(model)
+        how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": output.progress}
+        label = target_of(classifier, target)
+        if drop_unlabelled:
+            table.labelled(label)
+        report = evaluate_file(classifier, table, label, cv=None, **how)
+        report.with_notes(report_notes(report, classifier, table, label, fitted=True))
+        why: tuple[str, ...] = ()
+    else:
+        label = wanted_target(table, target)
+        if drop_unlabelled:
+            table.labelled(label)
+        loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
+        how |= {"cv": way_in(cv), "loss": loss}
+        report, why = _of_table(model_options, table, label, weight, how, output.progress)
     for line in why:
         output.say(line)
     write(report.to_json() if output.json else report.text())
     output.tell_notes(report.notes)
-    write_pages(report, output, html, plot)
+    write_pages(report, output, html, plot, table.sources[0].name)
     output.tell_rejected(table)
     if fail_under is not None and report.accuracy < fail_under:
         output.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
@@ -130,7 +129,7 @@ def _of_table(
     classifier, rows, why = selection.classifier, selection.rows, selection.reason.sentences()
     if rows is not None:
         classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
-        how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": False}
+        how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": progress}
         report = in_memory(classifier, rows.X, rows.y, **how)
         return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
     if why:  # weights need rows, which the folds of a large table are not
@@ -177,12 +176,14 @@ def refuse_picture(plot: str | None) -> None:
         suffix_of(plot)
 
 
-def write_pages(shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None) -> None:
-    """What was found as a page and as a picture, where these are wanted."""
+def write_pages(
+    shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None, source: str
+) -> None:
+    """What was found in a table as a page and as a picture, where these are wanted."""
     if html is not None:
         from likely.io.outputs import write_text
 
-        write_text(html, shown.to_html())
+        write_text(html, shown.to_html(source=source))
     if plot is not None:
         shown.plot().save(plot)
     output.wrote(html, plot)

@@ -13,7 +13,6 @@ from likely.cli.models import adds_counts, is_model, load_model
 from likely.cli.options import DropUnlabelled, InputOptions, Reads, Target, Weight
 from likely.cli.output import OutputOptions, columns_that_fit, write_records, write_table
 from likely.errors import SettingsError
-from likely.progress import row_bar
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 """How the types of columns of numbers begin."""
@@ -54,7 +53,7 @@ def rank(
     likely rank mails.likely
     likely rank loans.csv --target risk
     likely rank loans.csv --target risk --by gain_ratio
-    likely rank machine.likely loans.csv    any model, by shuffling one column after the other
+    likely rank svm.likely loans.csv    any model, by shuffling columns
 
     held_out is what a column tells about rows that were not counted, in bits; share is its part of all there is to
     know; gaps is what missing values tell. information is the mutual information as counted. With rows, contribution
@@ -74,14 +73,13 @@ def rank(
         label = wanted_target(table, target)
         if drop_unlabelled:
             table.labelled(label)
-        with row_bar("learning", output.progress) as progress:
-            settings = model_options.settings(table.types, label)
-            if model_options.model is None and "families" not in settings:
-                settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})
-            selection = select_model(
-                table, label, model_options.model or "naive", settings, weight=weight, progress=progress
-            )
-            classifier = learn(selection, table, label, weight=weight, progress=progress)
+        settings = model_options.settings(table.types, label)
+        if model_options.model is None and "families" not in settings:
+            settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})
+        selection = select_model(
+            table, label, model_options.model or "naive", settings, weight=weight, progress=output.progress
+        )
+        classifier = learn(selection, table, label, weight=weight, progress=output.progress)
     frame = _ranked(classifier, by, *rows)
     if output.json:
         write_records(frame)

@@ -16,7 +16,7 @@ from likely.cli.models import (
     shares_of,
     stale_note,
 )
-from likely.cli.options import Page, Reads
+from likely.cli.options import Page, Reads, Writes
 from likely.cli.output import (
     NEGATIVE,
     OutputOptions,
@@ -45,13 +45,22 @@ def show(
     output: OutputOptions,
     diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
     values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
+    depth: Annotated[
+        int | None, typer.Option("--depth", help="Levels of a tree that are shown at most.", metavar="N", min=0)
+    ] = None,
     html: Page = None,
+    drawing: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Draw it: .png, .svg or .html; a tree also .dot.", metavar="FILE"),
+        Writes(),
+    ] = None,
 ) -> None:
     """Show what a model has learned: classes, columns, the most telling values.
 
     \b
     likely show mails.likely
     likely show mails.likely --html mails.html
+    likely show tree.likely -o tree.html --depth 4    a drawing that folds and zooms; .png, .svg, .dot
     likely show --diff old.likely new.likely    exit 1 if they differ
     likely show mails.likely --json | jq .classes
     """
@@ -63,13 +72,35 @@ def show(
     if len(models) != 1:
         raise SettingsError("Show one model at a time, or two with --diff.")
     classifier = load_model(models[0])
+    if drawing is not None:
+        _draw(classifier, drawing, depth)
     if html is not None:
         _write_html(classifier, models[0], html, values)
-        output.wrote(html)
+    if html is not None or drawing is not None:
+        output.wrote(html, drawing)
     elif output.json:
         write_json(_content(classifier, models[0], values))
     else:
-        _write_text(classifier, models[0], values)
+        _write_text(classifier, models[0], values, depth)
+
+
+def _draw(classifier: object, path: str, depth: int | None) -> None:
+    """The tree, the tables of evidence, or what is believed of each column, as the suffix of the file says."""
+    from likely.explain.conditionals import conditionals
+    from likely.io.outputs import write_text
+    from likely.models.protocols import Exports, HasTerms
+
+    if isinstance(classifier, Exports):
+        if path.lower().endswith(".dot"):
+            write_text(path, classifier.to_dot(depth))
+        else:
+            classifier.plot(max_depth=depth).save(path)
+    elif isinstance(classifier, HasTerms):
+        classifier.plot_table().save(path)
+    elif keeps_counts(classifier):
+        conditionals(classifier).save(path)
+    else:
+        raise SettingsError(f"There is no drawing of a {type(classifier).__name__}; --html writes a page about it.")
 
 
 def _write_html(classifier: Classifier, path: str, html: str, values: int) -> None:
@@ -103,7 +134,7 @@ def _content(classifier: Classifier, path: str, values: int) -> dict[str, Any]:
     }
 
 
-def _write_text(classifier: Classifier, path: str, values: int) -> None:
+def _write_text(classifier: Classifier, path: str, values: int, depth: int | None) -> None:
     target, rows = classifier.schema_.target or "labels", classifier._rows_learned()
     write(f"{path}: {classifier!r}")
     write(f"learned {rows:,} rows{_origin(provenance_of(path))}, to predict {target!r}\n")
@@ -120,10 +151,10 @@ def _write_text(classifier: Classifier, path: str, values: int) -> None:
     ]
     title = "Columns, the most telling first" if bits else "Columns"
     _write_some(title, ["column", "kind", "bits", "why"], columns, SHOWN_COLUMNS, left=(0, 1, 3))
-    _write_form(classifier, values)
+    _write_form(classifier, values, depth)
 
 
-def _write_form(classifier: object, values: int) -> None:
+def _write_form(classifier: object, values: int, depth: int | None) -> None:
     """What a model has of its own: the most telling values, columns that are heard together, a tree in lines."""
     from likely.models.protocols import Exports, HasTerms
 
@@ -138,9 +169,9 @@ def _write_form(classifier: object, values: int) -> None:
         if pairs:
             _write_some("Interactions", ["columns"], pairs, SHOWN_PAIRS)
     if isinstance(classifier, Exports):
-        drawn = classifier.to_text().splitlines()
+        drawn = classifier.to_text(depth).splitlines()
         more = len(drawn) - SHOWN_LINES
-        rest = [f"… and {more:,} lines more; all of them: likely show MODEL --html FILE"] if more > 0 else []
+        rest = [f"… and {more:,} lines more; all of them: likely show MODEL -o FILE.html"] if more > 0 else []
         write("\n".join(["", *drawn[:SHOWN_LINES], *rest, ""]))
 
 

@@ -20,7 +20,7 @@ from likely.cli.options import OUT, DropUnlabelled, Force, InputOptions, Reads, 
 from likely.cli.output import PIPE, OutputOptions, many
 from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
-from likely.progress import Shown, row_bar
+from likely.progress import Shown
 
 if TYPE_CHECKING:
     from likely.api import Classifier
@@ -80,29 +80,28 @@ def train(
         return
     table = input_options.open(tables, output)
     path = out or usual_path(tables, onto)
-    with row_bar("learning", output.progress) as progress:
-        if onto is not None:
-            from likely.streaming.update import learn_file, target_of
+    if onto is not None:
+        from likely.streaming.update import learn_file, target_of
 
-            learned = load_counts(onto, "learn on", corrected=True)
-            refuse_other_target(path, learned.schema_.target, force)
-            other_weight = weight not in (None, learned.schema_.weight)
-            said = [("--checkpoint", checkpoint is not None), ("--weight", other_weight)]
-            changed = [*model_options.said(), *(option for option, is_said in said if is_said)]
-            if changed:
-                raise SettingsError(
-                    f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}."
-                )
-            if drop_unlabelled:
-                table.labelled(target_of(learned, target))
-            classifier = learn_file(learned, table, target, progress=progress)
-            why: tuple[str, ...] = ()
-        else:
-            label = wanted_target(table, target)
-            refuse_other_target(path, label, force)
-            if drop_unlabelled:
-                table.labelled(label)
-            classifier, why = _learn(model_options, table, label, weight, checkpoint, progress)
+        learned = load_counts(onto, "learn on", corrected=True)
+        refuse_other_target(path, learned.schema_.target, force)
+        other_weight = weight not in (None, learned.schema_.weight)
+        said = [("--checkpoint", checkpoint is not None), ("--weight", other_weight)]
+        changed = [*model_options.said(), *(option for option, is_said in said if is_said)]
+        if changed:
+            raise SettingsError(
+                f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}."
+            )
+        if drop_unlabelled:
+            table.labelled(target_of(learned, target))
+        classifier = learn_file(learned, table, target, progress=output.progress)
+        why: tuple[str, ...] = ()
+    else:
+        label = wanted_target(table, target)
+        refuse_other_target(path, label, force)
+        if drop_unlabelled:
+            table.labelled(label)
+        classifier, why = _learn(model_options, table, label, weight, checkpoint, output.progress)
     sources = [source.name for source in table.sources]
     save_and_tell(classifier, path, sources, output, _content(classifier, table), *why, *_told(classifier, table, path))
 

@@ -271,9 +271,9 @@ class TreeClassifier(Classifier):
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
         return as_json(self._shown(), indent, float(self.smoothing))
 
-    def to_dot(self) -> str:
+    def to_dot(self, max_depth: int | None = None) -> str:
         """The tree as a graph for Graphviz."""
-        return as_dot(self._shown())
+        return as_dot(self._shown(), max_depth)
 
     def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
         """The tree as a picture with class bars; with rows, the path of one of them is highlighted."""
