@@ -44,7 +44,8 @@ def table() -> pa.Table:
     rows = range(N_ROWS)
     return pa.table({
         "number": np.arange(N_ROWS) / 7, "truth": [k % 2 == 0 for k in rows], "word": [f"word {k % 7}" for k in rows],
-        "category": pa.array([f"c{k % 3}" for k in rows]).dictionary_encode(), "gaps": [None, "x", "yy"] * (N_ROWS // 3),
+        "category": pa.array([f"c{k % 3}" for k in rows]).dictionary_encode(),
+        "gaps": [None, "x", "yy"] * (N_ROWS // 3),
     })  # fmt: skip
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from likely.arrays import Array
 from likely.families.protocol import FittedFamily
 from likely.store.expressions import ByValue, Expression, as_table, expressions_of, joined, numbers
@@ -59,8 +61,9 @@ def _line(numbers: Array) -> list[Any]:
 
 
 def _lines(table: Array) -> list[Any]:
-    of_classes = [line.tolist() for line in table.T]
-    return ["numbers", *(of_classes if any(line != of_classes[0] for line in of_classes) else of_classes[:1])]
+    """A line for each class, or one for all."""
+    same = bool((table == table[:, :1]).all())
+    return ["numbers", np.ascontiguousarray(table.T[:1] if same else table.T)]
 
 
 def _by_class(numbers: tuple[float, ...]) -> tuple[float, ...]:

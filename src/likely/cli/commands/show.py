@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from likely.cli.models import (
 from likely.cli.options import Page, Reads, Writes
 from likely.cli.output import (
     NEGATIVE,
+    PIPE,
     OutputOptions,
     in_options,
     write,
@@ -49,18 +51,29 @@ def show(
         int | None, typer.Option("--depth", help="Levels of a tree that are shown at most.", metavar="N", min=0)
     ] = None,
     html: Page = None,
-    drawing: Annotated[
+    out: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="Draw it: .png, .svg or .html; a tree also .dot.", metavar="FILE"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the studio as one page (.html), or a drawing: .png, .svg, of a tree .dot.",
+            metavar="FILE",
+        ),
         Writes(),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", "-d", help="Rows for that page to look at and to judge by.", metavar="FILE"),
+        Reads(),
     ] = None,
 ) -> None:
     """Show what a model has learned: classes, columns, the most telling values.
 
     \b
     likely show mails.likely
-    likely show mails.likely --html mails.html
-    likely show tree.likely -o tree.html --depth 4    a drawing that folds and zooms; .png, .svg, .dot
+    likely show mails.likely -o mails.html      the studio as one page
+    likely show mails.likely --data mails.csv -o mails.html
+    likely show tree.likely -o tree.png --depth 4    a drawing; .svg, .dot
     likely show --diff old.likely new.likely    exit 1 if they differ
     likely show mails.likely --json | jq .classes
     """
@@ -71,17 +84,26 @@ def show(
         return
     if len(models) != 1:
         raise SettingsError("Show one model at a time, or two with --diff.")
+    if data is not None and (out is None or not is_page(out)):
+        raise SettingsError("--data is for the page of the studio: name it with -o, as in -o page.html.")
     classifier = load_model(models[0])
-    if drawing is not None:
-        _draw(classifier, drawing, depth)
+    if out is not None and is_page(out):
+        _write_studio(classifier, models[0], out, data)
+    elif out is not None:
+        _draw(classifier, out, depth)
     if html is not None:
         _write_html(classifier, models[0], html, values)
-    if html is not None or drawing is not None:
-        output.wrote(html, drawing)
+    if html is not None or out is not None:
+        output.wrote(html, out)
     elif output.json:
         write_json(_content(classifier, models[0], values))
     else:
         _write_text(classifier, models[0], values, depth)
+
+
+def is_page(path: str) -> bool:
+    """Whether a name is that of a page."""
+    return path.lower().endswith((".html", ".htm"))
 
 
 def _draw(classifier: object, path: str, depth: int | None) -> None:
@@ -101,6 +123,17 @@ def _draw(classifier: object, path: str, depth: int | None) -> None:
         conditionals(classifier).save(path)
     else:
         raise SettingsError(f"There is no drawing of a {type(classifier).__name__}; --html writes a page about it.")
+
+
+def _write_studio(classifier: Classifier, path: str, out: str, data: str | None) -> None:
+    from likely.io.outputs import write_text
+    from likely.studio.document import packed_document
+    from likely.studio.judging import material_of
+    from likely.studio.page import page
+
+    name = "model" if path == PIPE else Path(path).name
+    content = packed_document(material_of(classifier, name, provenance_of(path), data))
+    write_text(out, page(f"{name} · likely", content))
 
 
 def _write_html(classifier: Classifier, path: str, html: str, values: int) -> None:

@@ -11,7 +11,8 @@ import { pasted } from "./paste.js";
 import { emptyRow, labels, readCell, state, takeRow } from "./state.js";
 import { counterfactuals, decide, interval, nextMeasurements } from "./whatif.js";
 
-const AT_ONCE = 60, MOST_TERMS = 14;
+const AT_ONCE = 60, MOST_TERMS = 14, AT_ONCE_CELLS = 2000;
+let later = 0;
 let shownFields = AT_ONCE;
 
 export function caseView(go) {
@@ -90,8 +91,9 @@ function field(column, told, redraw) {
   return box;
 }
 
-async function explained() {
-  if (state.scorer) return state.scorer.explain(state.row);
+function explained() { return state.scorer ? state.scorer.explain(state.row) : scored(); }
+
+async function scored() {
   const answer = await fetch("/studio/score", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ cells: [...state.row] }) });
   const found = await answer.json();
   if (!answer.ok) throw new Error(found.error);
@@ -107,13 +109,16 @@ function draw(side, below, told, go, redraw) {
 function drawn(why, side, below, told, go, redraw) {
   const all = labels(), { decision, risk } = decide(why.posterior), c = state.focus;
   const split = contrast(why, c);
+  const places = new Map(why.terms.map((term, place) => [term.columns.length === 1 ? term.columns[0] : null, place]));
   for (const [name, place] of told) {
-    const at = why.terms.findIndex((term) => term.columns.length === 1 && term.columns[0] === name);
+    const at = places.get(name) ?? -1;
     place.textContent = at >= 0 && Math.abs(split.shares[at]) > 0.005 ? signed(split.shares[at]) : "";
     place.className = `told ${at >= 0 && split.shares[at] > 0 ? "for" : "against"}`;
   }
   clear(side, verdict(why, decision, risk, all), waterfall(why, split, all, redraw, go));
-  clear(below, ...texts(), flips(decision, all, go), measure(go));
+  const more = () => clear(below, ...texts(), flips(decision, all, go), measure(go));
+  clearTimeout(later);
+  if (state.features.length * all.length <= AT_ONCE_CELLS) more(); else later = setTimeout(more, 200);
 }
 
 function verdict(why, decision, risk, all) {

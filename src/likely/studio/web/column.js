@@ -47,14 +47,14 @@ function shapes(column, width) {
 function numbersCard(column, width) {
   const k = state.model.classes.length, places = shownClasses(), all = labels();
   const room = Math.min(width - 60, 1000), parts = [];
-  const [low, high] = rangeOf(column);
-  if (column.density) {
+  const [low, high] = rangeOf(column), density = densityOf(column, k);
+  if (density) {
     let top = 0;
     const xs = Array.from(column.grid), inside = xs.map((x) => x >= low && x <= high);
-    for (let v = 0; v < xs.length; v++) if (inside[v]) for (const c of places) top = Math.max(top, column.density[v * k + c]);
+    for (let v = 0; v < xs.length; v++) if (inside[v]) for (const c of places) top = Math.max(top, density[v * k + c]);
     parts.push(plot({ width: room, height: 260, x: [low, high], y: [0, top || 1], title: t("Density of {0} in each class", short(column.name, 40)), yLabel: t("density") },
       (svg, across, up) => places.forEach((c) => {
-        const some = xs.map((x, v) => [x, column.density[v * k + c], inside[v]]).filter((each) => each[2]);
+        const some = xs.map((x, v) => [x, density[v * k + c], inside[v]]).filter((each) => each[2]);
         const at = some.map(([x]) => across(x)), heights = some.map(([, y]) => up(y));
         if (!at.length) return;
         const drawn = String(column.family).includes("bins") ? pathOf(at, heights) : smoothPath(at, heights);
@@ -67,6 +67,14 @@ function numbersCard(column, width) {
   if (!parts.length) return null;
   return card("", t("What it looks like in each class"), column.bins ? t("Curves are what is believed, counts beneath what was seen.") : null,
     legend(places.map((c) => all[c]), places), ...parts);
+}
+
+// A density: as it was sent, or from the shares of values and how far these are apart.
+function densityOf(column, k) {
+  if (column.density || !column.is_density) return column.density || null;
+  const { grid, shares } = column, n = grid.length;
+  const wide = (v) => (n < 2 ? 1 : (grid[Math.min(v + 1, n - 1)] - grid[Math.max(v - 1, 0)]) / 2);
+  return shares.map((part, at) => part / (wide(Math.floor(at / k)) || 1));
 }
 
 function stepShares(column, room, places, k) {

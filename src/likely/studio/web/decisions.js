@@ -73,12 +73,21 @@ function results(all, width) {
   return parts;
 }
 
+// Where another decision begins, between two probabilities.
+function borderOf(low, high, before) {
+  for (let step = 0; step < 40; step++) {
+    const middle = (low + high) / 2;
+    if (decide([1 - middle, middle]).decision === before) low = middle; else high = middle;
+  }
+  return high;
+}
+
 function strip(all, room) {
   const n = 400, parts = [];
   let from = 0, before = null;
   for (let v = 0; v <= n; v++) {
     const p = v / n, { decision } = decide([1 - p, p]);
-    if (before !== null && decision !== before) { parts.push([from, (v - 0.5) / n, before]); from = (v - 0.5) / n; }
+    if (before !== null && decision !== before) { const border = borderOf((v - 1) / n, p, before); parts.push([from, border, before]); from = border; }
     before = decision;
   }
   parts.push([from, 1, before]);

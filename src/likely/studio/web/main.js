@@ -7,6 +7,7 @@ import { decisionsView } from "./decisions.js";
 import { clear, empty, h, named } from "./dom.js";
 import { evaluationView } from "./evaluate.js";
 import { language, speak, t } from "./language.js";
+import { lettersView } from "./letters.js";
 import { nomogramView } from "./nomogram.js";
 import { overview } from "./overview.js";
 import { planes, planeView } from "./plane.js";
@@ -15,17 +16,20 @@ import { startView } from "./start.js";
 import { begin, state } from "./state.js";
 import { treeView } from "./treeview.js";
 import { unpack } from "./unpack.js";
+import { counterfactuals, decide, interval, nextMeasurements } from "./whatif.js";
 
 const VIEWS = [
   { name: "overview", label: "Overview", show: overview },
-  { name: "column", label: "Columns", show: columnView },
-  { name: "case", label: "Case", show: caseView },
-  { name: "nomogram", label: "Nomogram", show: nomogramView },
+  { name: "letters", label: "Letters", show: lettersView, when: () => state.model.image },
+  { name: "column", label: "Columns", show: columnView, when: () => !state.model.image },
+  { name: "case", label: "Case", show: caseView, when: () => !state.model.image },
+  { name: "nomogram", label: "Nomogram", show: nomogramView, when: () => state.scorer },
   { name: "decisions", label: "Decisions", show: decisionsView },
   { name: "evaluation", label: "Evaluation", show: evaluationView },
   { name: "comparison", label: "Comparison", show: comparisonView },
   { name: "tree", label: "Tree", show: treeView, when: () => state.model.scorer.form === "tree" },
   { name: "plane", label: "Plane", show: planeView, when: () => planes().length > 1 && state.scorer },
+  { name: "start", label: "New model", show: startView, when: () => state.served },
 ];
 const FIRST = [{ name: "start", label: "New model", show: startView }];
 
@@ -35,7 +39,8 @@ function views() { if (!state.model) return FIRST; return VIEWS.filter((view) =>
 
 function go(view, place) {
   const address = `#${view}${place === undefined ? "" : `/${place}`}`;
-  if (location.hash === address) route(); else location.hash = address;
+  if (location.hash !== address) history.pushState(null, "", address);
+  route();
 }
 
 function route() {
@@ -103,7 +108,7 @@ async function start() {
   const model = content ? await unpack(content) : null;
   begin(model, model ? scorerOf(model.scorer, model.classes.length) : null, root.dataset.served === "yes");
   const { scorer } = state;
-  window.likely = { model, scorer, state, unpack, posterior: (row) => Array.from(scorer.posterior(new Map(row))), explain: (row) => scorer.explain(new Map(row)) };
+  window.likely = { model, scorer, state, unpack, decide, nextMeasurements, counterfactuals, interval, posterior: (row) => Array.from(scorer.posterior(new Map(row))), explain: (row) => scorer.explain(new Map(row)) };
   if (model || state.served) build();
   addEventListener("hashchange", route);
   let waiting;

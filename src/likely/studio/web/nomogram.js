@@ -38,17 +38,18 @@ class Sheet {
   // The columns whose values move the odds most.
   chosen() {
     const found = state.ranked.filter((column) => column.kind !== "text").slice(0, 80).map((column) => ({ column, values: valuesOf(column) })).filter(({ values }) => values.length);
-    for (const each of found) { const points = this.points(each); each.spread = Math.max(...points) - Math.min(...points); }
+    const prepared = state.scorer.prepare(state.row);
+    for (const each of found) { const points = this.points(each, prepared); each.spread = Math.max(...points) - Math.min(...points); }
     return found.sort((a, b) => b.spread - a.spread).slice(0, MOST_ROWS);
   }
 
-  points({ column, values }) {
-    const vary = state.scorer.vary(state.row, column.name), none = ratio(vary.joint(null));
+  points({ column, values }, prepared = state.scorer.prepare(state.row)) {
+    const vary = state.scorer.vary(state.row, column.name, prepared), none = ratio(vary.joint(null));
     return values.map((value) => bound(ratio(vary.joint(value)) - none));
   }
 
   draw() {
-    const all = this.columns.map((each) => ({ ...each, points: this.points(each) })), flat = all.flatMap((each) => each.points);
+    const prepared = state.scorer.prepare(state.row), all = this.columns.map((each) => ({ ...each, points: this.points(each, prepared) })), flat = all.flatMap((each) => each.points);
     const low = Math.max(Math.min(-0.5, ...flat), -FARTHEST_POINT), high = Math.min(Math.max(0.5, ...flat), FARTHEST_POINT), across = scale(low, high, 12, this.room - 12), parts = [];
     this.across = across;
     this.all = all;

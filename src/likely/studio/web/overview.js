@@ -12,7 +12,8 @@ export function overview(go) {
   return [
     h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Predicts “{0}”", target)),
       h("p", {}, t("{0}, learned from {1} rows", told.title, whole(told.rows)),
-        told.sources.length ? [" ", t("of"), " ", named(told.sources.slice(0, 3).join(", "), 80)] : null))),
+        told.sources.length ? [" ", t("of"), " ", named(told.sources.slice(0, 3).join(", "), 80)] : null)),
+      state.served ? h("a", { class: "button noprint", href: "/studio/model", download: true, id: "download" }, t("Download the model")) : null),
     facts(model),
     h("div", { class: "grid" }, quality(model, go), classes(model), columns(go), odd(model, go), about(model)),
   ];

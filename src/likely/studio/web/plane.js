@@ -28,18 +28,16 @@ function widened(column) {
 }
 
 function picture(a, b, room, all, go) {
-  const x = widened(a), y = widened(b), height = Math.round(room * 0.62), row = new Map(state.row);
+  const x = widened(a), y = widened(b), height = Math.round(room * 0.62), vary = state.scorer.vary(state.row, [a.name, b.name]);
   const svg = plot({ width: room, height, x, y, xLabel: short(a.name, 50), yLabel: short(b.name, 50), title: t("What the model says for {0} and {1}", short(a.name, 30), short(b.name, 30)) }, (inside, across, up) => {
     const wide = (across(x[1]) - across(x[0])) / CELLS, tall = (up(y[0]) - up(y[1])) / CELLS, grid = [];
     for (let i = 0; i < CELLS; i++) {
       grid.push([]);
       for (let j = 0; j < CELLS; j++) {
-        row.set(a.name, x[0] + ((i + 0.5) * (x[1] - x[0])) / CELLS);
-        row.set(b.name, y[0] + ((j + 0.5) * (y[1] - y[0])) / CELLS);
-        const posterior = state.scorer.posterior(row);
+        const at = [x[0] + ((i + 0.5) * (x[1] - x[0])) / CELLS, y[0] + ((j + 0.5) * (y[1] - y[0])) / CELLS], posterior = vary.posterior(...at);
         let best = 0;
         posterior.forEach((p, c) => { if (p > posterior[best]) best = c; });
-        grid[i].push(state.model.scorer.form === "svm" ? state.scorer.inner.values(state.scorer.inner.features(row))[0] : null);
+        grid[i].push(state.model.scorer.form === "svm" ? valueAt(a, b, at) : null);
         inside.append(s("rect", { x: across(x[0]) + i * wide, y: up(y[0]) - (j + 1) * tall, width: wide + 0.4, height: tall + 0.4, "shape-rendering": "crispEdges", fill: `color-mix(in srgb, ${classColour(best)} ${(8 + (42 * (posterior[best] - 1 / all.length)) / (1 - 1 / all.length + 1e-9)).toFixed(0)}%, var(--card))` }));
       }
     }
@@ -50,6 +48,11 @@ function picture(a, b, room, all, go) {
     svgTake(inside, across, up, a, b, go);
   });
   return svg;
+}
+
+function valueAt(a, b, at) {
+  const { inner } = state.scorer, row = { get: (name) => (name === a.name ? at[0] : name === b.name ? at[1] : state.row.get(name)) };
+  return inner.values(inner.features(row))[0];
 }
 
 function svgTake(svg, across, up, a, b, go) {

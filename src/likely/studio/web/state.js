@@ -16,6 +16,7 @@ export function begin(model, scorer, served) {
   state.features = model.columns.filter((column) => column.kind !== "ignored");
   state.byName = new Map(model.columns.map((column) => [column.name, column]));
   state.ranked = [...state.features].sort((a, b) => (b.bits ?? -1) - (a.bits ?? -1));
+  state.column = state.ranked.length ? model.columns.indexOf(state.ranked[0]) : 0;
   if (model.rows && model.rows.cells.length) takeRow(0);
   else for (const column of state.features) state.row.set(column.name, null);
 }
@@ -71,7 +72,7 @@ export function outcomesOf(column) {
 export function rangeOf(column) {
   if (column.grid && column.grid.length > 1) {
     const k = state.model.classes.length, n = column.grid.length;
-    if (column.shares && column.density) {
+    if (column.shares && (column.density || column.is_density)) {
       let low = Infinity, high = -Infinity;
       for (let c = 0; c < k; c++) {
         let total = 0;

@@ -61,7 +61,7 @@ function drawnTree(told, redraw) {
         s("text", { x: at.x + BOX / 2, y: at.y - 8, "text-anchor": "middle", class: on ? "halo" : "muted halo" }, short(outcomeOf(told, node, branch), 24)));
     }
   }
-  for (const [node, at] of places) parts.push(box(told, node, at, way.get(node), redraw));
+  for (const [node, at] of [...places].sort((a, b) => a[0] - b[0])) parts.push(box(told, node, at, way.get(node), redraw));
   return { parts, wide: right, root: places.get(0).x + BOX / 2 };
 }
 

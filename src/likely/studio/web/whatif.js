@@ -20,12 +20,12 @@ const COLUMNS_LOOKED_AT = 300;
 
 // Which gap to fill first: bits that its value is expected to tell, and what it is expected to save.
 export function nextMeasurements(row) {
-  const now = state.scorer.posterior(row), found = [];
+  const now = state.scorer.posterior(row), found = [], prepared = state.scorer.prepare(row);
   const gaps = state.ranked.filter((column) => isGap(row.get(column.name)) && column.kind !== "text").slice(0, COLUMNS_LOOKED_AT);
   for (const column of gaps) {
     const outcomes = outcomesOf(column);
     if (!outcomes) continue;
-    const k = now.length, vary = state.scorer.vary(row, column.name), mixture = new Float64Array(k);
+    const k = now.length, vary = state.scorer.vary(row, column.name, prepared), mixture = new Float64Array(k);
     let left = 0, later = 0;
     outcomes.values.forEach((value, v) => {
       let chance = 0;
@@ -43,10 +43,10 @@ export function nextMeasurements(row) {
 
 // Changes of one cell that flip the decision, the smallest first; where there is none, several cells one after the other.
 export function counterfactuals(row) {
-  const before = decide(state.scorer.posterior(row)).decision, found = [];
+  const before = decide(state.scorer.posterior(row)).decision, found = [], prepared = state.scorer.prepare(row);
   const columns = state.ranked.filter((column) => column.kind !== "text").slice(0, COLUMNS_LOOKED_AT);
   for (const column of columns) {
-    const change = smallestChange(row, column, before);
+    const change = smallestChange(row, column, before, prepared);
     if (change) found.push({ changes: [change], size: change.size });
   }
   if (found.length) return found.sort((a, b) => a.size - b.size).slice(0, 4);
@@ -62,8 +62,8 @@ function candidates(column) {
   return (column.values || column.outcomes || []).slice(0, 60);
 }
 
-function smallestChange(row, column, before) {
-  const vary = state.scorer.vary(row, column.name), now = row.get(column.name), flips = (value) => decide(vary.posterior(value)).decision !== before;
+function smallestChange(row, column, before, prepared) {
+  const vary = state.scorer.vary(row, column.name, prepared), now = row.get(column.name), flips = (value) => decide(vary.posterior(value)).decision !== before;
   if (column.kind !== "numeric") {
     const value = candidates(column).find((each) => each !== now && flips(each));
     return value === undefined ? null : { column, value, size: 1, decision: decide(vary.posterior(value)).decision };
@@ -103,9 +103,10 @@ function greedy(given, columns, before) {
   const row = new Map(given), changes = [];
   for (let turn = 0; turn < 4; turn++) {
     let best = null;
+    const prepared = state.scorer.prepare(row);
     for (const column of columns) {
       if (changes.some((each) => each.column === column)) continue;
-      const vary = state.scorer.vary(row, column.name);
+      const vary = state.scorer.vary(row, column.name, prepared);
       for (const value of candidates(column)) {
         const share = vary.posterior(value)[Math.max(before, 0)];
         if (!best || share < best.share) best = { column, value, share };
@@ -152,13 +153,20 @@ function addSpread(column, cell, k, shift, variance) {
     if (place >= 0) for (let c = 0; c < k; c++) { shift[c] += column.shift[place * k + c]; variance[c] += column.variance[place * k + c]; }
     return;
   }
-  let high = 1;
-  while (high < n - 1 && values[high] < cell) high++;
-  const low = Math.max(high - 1, 0), span = values[high] - values[low];
-  const part = n < 2 || !(span > 0) ? 0 : Math.min(Math.max((cell - values[low]) / span, 0), 1);
-  for (let c = 0; c < k; c++) {
-    const at = (table) => (1 - part) * table[low * k + c] + part * table[Math.min(high, n - 1) * k + c];
-    shift[c] += at(column.shift);
-    variance[c] += at(column.variance);
+  const weights = around(values, cell, column.smooth);
+  for (let c = 0; c < k; c++) for (const [place, weight] of weights) {
+    shift[c] += weight * column.shift[place * k + c];
+    variance[c] += weight * column.variance[place * k + c];
   }
+  for (let c = 0; c < k; c++) variance[c] = Math.max(variance[c], 0);
+}
+
+// Weights of the values around a number: a cubic through four of them where the curve is smooth, else a straight line.
+function around(values, cell, smooth) {
+  const n = values.length, at = Math.min(Math.max(cell, values[0]), values[n - 1]);
+  let high = 1;
+  while (high < n - 1 && values[high] < at) high++;
+  if (n < 2) return [[0, 1]];
+  const first = smooth && n >= 4 ? Math.min(Math.max(high - 2, 0), n - 4) : high - 1, places = Array.from({ length: smooth && n >= 4 ? 4 : 2 }, (_, j) => first + j);
+  return places.map((place) => [place, places.reduce((weight, other) => (other === place || values[place] === values[other] ? weight : (weight * (at - values[other])) / (values[place] - values[other])), 1)]);
 }

@@ -11,7 +11,7 @@ export async function asked(address, options) {
 }
 
 export function work(label, kind, use, given = () => ({})) {
-  const box = h("div", { class: "stack", role: "status" });
+  const box = h("div", { role: "status" });
   const button = h("button", { class: "main", "data-work": kind, on: { click: () => run(box, kind, given(), use, button).catch((error) => say(box, button, error)) } }, label);
   clear(box, button);
   return box;
