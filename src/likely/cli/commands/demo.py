@@ -90,11 +90,6 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
         run(f"likely datasets new-mails -o {TABLES[1]}")
         _show(console, TABLES[0], 5)
 
-    def train() -> None:
-        if _is_cold():
-            console.print("[yellow]Compiling once, which takes about half a minute …[/]")
-        run(f"likely train {TABLES[0]} --target kind")
-
     def decide() -> None:
         Path("costs.csv").write_text(COSTS)
         console.print(
@@ -105,7 +100,7 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
 
     picture = " --plot why.svg" if find_spec("matplotlib") else ""
     yield "A table with dates, categories, numbers, text and missing values", table
-    yield "Train: one command, whatever the columns hold", train
+    yield "Train: one command, whatever the columns hold", lambda: run(f"likely train {TABLES[0]} --target kind")
     yield (
         "How good is it, beside other models and a blind guess?",
         lambda: run(f"likely compare {TABLES[0]} --target kind --with naive,tree,evidence --cv 3"),
@@ -155,13 +150,6 @@ def _as_sql(run: Run, console: Console) -> None:
     lines = Path("score.sql").read_text().splitlines()
     console.print("\n".join(lines[:SQL_LINES]), markup=False, style="dim", overflow="ellipsis", no_wrap=True)
     console.print(f"… {len(lines) - SQL_LINES} more lines\n" if len(lines) > SQL_LINES else "")
-
-
-def _is_cold() -> bool:
-    """Whether loops have yet to be compiled: no compiled one lies where they are kept."""
-    import likely
-
-    return not any(Path(likely.__file__).parent.rglob("*.nbi"))
 
 
 def _farewell(console: Console, folder: Path) -> None:
