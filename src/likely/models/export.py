@@ -219,8 +219,7 @@ def _evidence(model: AdditivePredictor) -> Iterator[Line]:
             yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])
     for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
         yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
-        for belief in words.model.beliefs:
-            yield from (Line(each.column, belief.name, *each[1:]) for each in _parameters(belief))
+        yield from (Line(each.column, "evidence", *each[1:]) for each in words.parameters())
 
 
 # A model as one SELECT that scores a table where it lies: the same posteriors, without likely. Every belief of naive
