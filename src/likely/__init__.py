@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from likely.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from likely.api import compare as compare
+    from likely.api import data_notes as data_notes
     from likely.api import engine_table as engine_table
     from likely.api import evaluate as evaluate
     from likely.api import train as train
-    from likely.comparison.compare import compare as compare
     from likely.comparison.comparison import Comparison as Comparison
     from likely.decide.loss import REFUSED as REFUSED
     from likely.decide.loss import Loss as Loss
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
     from likely.table.schema import Schema as Schema
 
 _NAMES = {
-    "api": ("engine_table", "evaluate", "train"),
-    "comparison.compare": ("compare",),
+    "api": ("compare", "data_notes", "engine_table", "evaluate", "train"),
     "comparison.comparison": ("Comparison",),
     "decide.loss": ("REFUSED", "Loss"),
     "errors": (

@@ -68,7 +68,7 @@ def test_each_word_is_stemmed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lemmas() -> None:
     assert vocabulary(["Häuser gingen ging"], reduce="lemma", language="german") == ["gehen", "haus"]
-    assert vocabulary(["went goes going"], reduce="lemma", language="en") == ["go"]
+    assert vocabulary(["goes going"], reduce="lemma", language="en") == ["go"]
     with pytest.raises(SettingsError, match="no lemmas for 'vi'"):
         vocabulary(["nhà"], reduce="lemma", language="vi")
 

@@ -15,6 +15,7 @@ from typer.models import OptionInfo
 from likely.cli.commands import (
     compare,
     convert,
+    datasets,
     demo,
     evaluate,
     explain,
@@ -112,7 +113,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Learn": _by_name(train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
     "Use and look": _by_name(predict.predict, explain.explain, show.show, rank.rank),
     "Answer elsewhere": _by_name(serve.serve, mail.mail),
-    "Tables and exports": _by_name(schema.schema, convert.convert, export.export, demo.demo),
+    "Tables and exports": _by_name(schema.schema, convert.convert, export.export, datasets.datasets, demo.demo),
 }
 """The commands as the help shows them. A new one is a file and its place here."""
 

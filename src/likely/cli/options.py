@@ -129,6 +129,7 @@ OutModel = Annotated[str | None, OUT, Writes(MODEL, onto="model", usual=lambda g
 """A model that may be written where it was read."""
 Page = Annotated[str | None, Option("--html", help="Write a page that opens offline.", metavar="FILE"), Writes(PAGE)]
 Seed = Annotated[int, Option(help="The same seed gives the same folds.", metavar="N")]
+DropUnlabelled = Annotated[bool, Option("--drop-unlabelled", help="Leave out rows without a label, and count them.")]
 Force = Annotated[bool, Option("--force", help="Replace even a model that predicts another column.")]
 
 

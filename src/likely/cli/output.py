@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from likely.io.file_table import FileTable
+    from likely.table.infer import Note
 
 GAP = 2
 PIPE = "-"
@@ -70,10 +71,10 @@ class OutputOptions(OptionGroup):
             if path is not None:
                 self.say(f"Wrote {path}")
 
-    def tell_notes(self, notes: Sequence[str]) -> None:
-        """What was supposed about a table."""
+    def tell_notes(self, notes: Iterable[str | Note]) -> None:
+        """What was supposed about a table, or what there is to know of it."""
         for note in notes:
-            self.say(Message("note: ", note))
+            self.say(Message("note: ", note if isinstance(note, str) else note.message))
 
 
 def write(text: str) -> None:
@@ -175,7 +176,10 @@ def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int
 OPTIONS = {"schema": "kind", "types": "type", "families": "family"}
 """Options that are called otherwise than the parameters."""
 
-SWITCHES = {"header": ("--no-header", "--header"), "multiline": ("", "--multiline")}
+SWITCHES = {
+    "header": ("--no-header", "--header"), "multiline": ("", "--multiline"),
+    "drop_unlabelled": ("", "--drop-unlabelled"),
+}  # fmt: skip
 MARKS = ("escape", "decimal", "delimiter", "quote")
 """Parameters that are single characters, which a shell needs in quotes."""
 

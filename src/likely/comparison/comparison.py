@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.special import stdtrit
@@ -15,6 +15,7 @@ from likely.errors import DataError
 from likely.evaluation.evaluate import HoldOut
 from likely.evaluation.metrics import brier_scores, log_losses, mean
 from likely.evaluation.report import Report, written
+from likely.evaluation.splits import prequential
 from likely.markup import Markup, tag
 from likely.render.charts import leaderboard
 from likely.render.page import fragment, page
@@ -313,12 +314,18 @@ class Difference:
 def variance_inflation(cv: HoldOut, n_rows: int) -> float:
     """By how much the variance of a mean is larger than paired rows alone would say: 1 + folds · tested / learned.
 
+    For K folds this is 1 + K / (K − 1); for any splits, folds · tested are the rows that are judged at all.
+
     Models of different folds share most of their rows, so they err together. For a mean over J folds Nadeau and
     Bengio put (1/J + tested/learned) in place of 1/J. A given test set is judged by one model: there is nothing to add.
     """
     if cv is None or isinstance(cv, tuple):
         return 1.0
-    folds = float(n_rows if isinstance(cv, str) else cv)
+    if cv == "prequential" or isinstance(cv, list):
+        splits = prequential(n_rows) if isinstance(cv, str) else cv
+        judged = len(np.unique(np.concatenate([split.judged for split in splits])))
+        return 1.0 + judged / float(np.mean([len(split.learned) for split in splits]))
+    folds = float(n_rows if cv == "loo" else cast(float, cv))
     if folds < 1.0:
         return 1.0 / (1.0 - folds)
     return 1.0 + folds / (folds - 1.0) if folds > 1.0 else 1.0

@@ -26,6 +26,11 @@ def is_relation(table: Any) -> bool:
     return isinstance(table, Relation) or _kind(table) is not None
 
 
+def is_ibis(table: Any) -> bool:
+    """Whether this is a table of Ibis."""
+    return _kind(table) == "ibis"
+
+
 def as_relation(table: Any) -> Relation:
     """A table of an engine, ready to be asked."""
     if isinstance(table, Relation):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment, page
 from likely.render.picture import named
 from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
+from likely.table.infer import Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,12 @@ class Report:
     ) -> None:
         self.predictions, self.how, self.classifier = predictions, how, classifier
         self.beta, self.random_state, self.repeats = beta, random_state, repeats
+        self.notes: tuple[Note, ...] = ()
+
+    def with_notes(self, notes: Iterable[Note]) -> Report:
+        """The same report, which also says what there is to know of the table."""
+        self.notes = (*self.notes, *notes)
+        return self
 
     @property
     def classes(self) -> list[Hashable]:
@@ -284,6 +291,10 @@ class Report:
         return [self._measures(), classes, self._confusion(f"Confusion{note}")]
 
     def __str__(self) -> str:
+        return "\n\n".join([self.text(), *(["\n".join(f"note: {note}" for note in self.notes)] if self.notes else [])])
+
+    def text(self) -> str:
+        """The tables in words and figures, without the notes."""
         return "\n\n".join([self._headline(), *(grid.text() for grid in self.grids())])
 
     def __repr__(self) -> str:
@@ -291,7 +302,8 @@ class Report:
 
     def _repr_html_(self) -> Markup:
         headline = tag("p", tag("strong", self._headline()))
-        return fragment(headline, *(grid.html() for grid in self.grids()))
+        notes = [tag("p", f"note: {note}") for note in self.notes]
+        return fragment(headline, *(grid.html() for grid in self.grids()), *notes)
 
     def _headline(self) -> str:
         return f"{self.classifier}, {self.how}: {self.n_rows:,} rows, {len(self.classes)} classes"
@@ -327,6 +339,10 @@ class Report:
             "beta": self.beta,
             "classes": json_value(self.classes),
             "measures": measures,
+            "notes": [
+                {"about": note.about, "column": note.column, "share": note.share, "message": str(note)}
+                for note in self.notes
+            ],
             "by_class": records(self.by_class.reset_index()),
             "confusion": {
                 "truths": json_value(list(confusion.index)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -15,7 +15,7 @@ from scipy import sparse
 from likely.arrays import Array, Int32, Int64
 from likely.families.counts import DenseWeights, Weights, lines_of
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import CountTable, Domain, Reads, Settings, Token
+from likely.families.protocol import SQL, CountTable, Domain, Reads, Settings, SQLNode, Token
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import rows_of, with_cells
 from likely.table import Table
@@ -23,6 +23,9 @@ from likely.text.class_counts import count_rows
 from likely.text.token_stream import find_tokens
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
+
+MOST_WRITTEN = 1 << 22
+"""Words × classes that are written out for others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +45,10 @@ class Reader:
         counted = count_rows(table.strings(column), self.tokenizer, words=self.words).to_csr()
         cells = counted.data.astype(np.float64)
         return with_cells(counted, cells if self.factor is None else cells * self.factor[counted.indices])
+
+    def described(self) -> dict[str, object]:
+        """How a text becomes known words."""
+        return {"tokenizer": self.tokenizer, "words": self.words.to_list()}
 
     def weighed(self, counts: FeatureCounts) -> FeatureCounts:
         """Counts as `rows` would weigh them."""
@@ -105,6 +112,15 @@ class WeighedWords(TextFamily):
         rows = self.reader.rows(table, self.columns[0])
         return lambda block, joint: self.weights.add(rows_of(rows, block), joint)
 
+    def sql_terms(self, sql: SQL, place: int) -> list[SQLNode]:
+        words, factor = self.reader.words.to_list(), self.reader.factor
+        lines = np.array([line for _, line in lines_of(self.weights)]).reshape(len(words), -1)
+        if not words:
+            return []
+        lines = lines if factor is None else lines * factor[:, None]
+        found = sql.words(self.columns[0], self.reader.tokenizer, words, lines)[place]
+        return [sql.number(float(self.weights.bias[place])), sql.known_or(found, sql.number(0.0))]
+
     def _token_by_token(self, table: Table, weights: DenseWeights) -> BlockScorer:
         """A sum over words asks for no counts: they would cost more than the sum."""
         reader, factor = self.reader, self.reader.factor
@@ -117,6 +133,16 @@ class WeighedWords(TextFamily):
             add_lines_of_tokens(found.words, found.starts[block], found.stops[block], lines, joint)
 
         return score
+
+    def described(self) -> Mapping[str, object] | None:
+        """A line of weights for each word; None where these are too many to be written out."""
+        n_words = len(self.reader.words)
+        if n_words * len(self.weights.bias) > MOST_WRITTEN:
+            return None
+        lines = np.array([line for _, line in lines_of(self.weights)]).reshape(n_words, len(self.weights.bias))
+        factor = self.reader.factor
+        return {**self.reader.described(), "is": "words", "bias": self.weights.bias,
+                "lines": lines if factor is None else lines * factor[:, None]}  # fmt: skip
 
     def numbers_by_word(self) -> Iterator[tuple[str, Array]]:
         """Every word and its weights."""

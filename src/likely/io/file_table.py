@@ -13,7 +13,7 @@ from likely.errors import FileError, SchemaError, Setting, SettingsError, listed
 from likely.io import sources
 from likely.io.dialect import Dialect, ReadOptions
 from likely.io.outputs import Output, refuse
-from likely.io.sources import FileSource, Piece, Place, Rejects, Source, TableFile, Wanted
+from likely.io.sources import FileSource, Labelled, Piece, Place, Rejects, Source, TableFile, Wanted
 from likely.io.streams import EncodingNote, RawBytes
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class FileTable:
         self.files = tuple(files)
         self.rejected = rejects if rejects is not None else Rejects()
         self._chosen, self._spool = columns, spool
+        self._labelled: Labelled | None = None
         self._refuse_other_columns()
 
     @property
@@ -163,6 +164,17 @@ class FileTable:
                 found.setdefault(name, f"{other} holds text")
         return found
 
+    @property
+    def unlabelled(self) -> int:
+        """How many rows without a label the last pass left out."""
+        return 0 if self._labelled is None else self._labelled.dropped
+
+    def labelled(self, column: str) -> Self:
+        """The same table without the rows that have a gap in a column."""
+        refuse_missing([column], self.names)
+        self._labelled = Labelled(column)
+        return self
+
     def sample(self) -> pa.Table:
         """Rows from the head and from further on, with their types."""
         import pyarrow as pa
@@ -200,8 +212,11 @@ class FileTable:
         begin = place or Place()
         if place is None:
             self.rejected.restart()
+            if self._labelled is not None:
+                self._labelled.dropped = 0
         for number, file in enumerate(self.files[begin.file :], begin.file):
-            yield from file.pieces(wanted, begin if number == begin.file else Place(number))
+            for piece in file.pieces(wanted, begin if number == begin.file else Place(number)):
+                yield piece if self._labelled is None else self._labelled.of(piece)
 
     def share_before(self, number: int) -> tuple[float, float]:
         """The part of all bytes that lies before a file, and that of the file itself."""

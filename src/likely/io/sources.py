@@ -182,6 +182,41 @@ class Piece(ABC):
         """The file and line of a row of this piece."""
 
 
+class Labelled:
+    """Leaves out rows that have a gap in one column, and counts them; pieces may be read in any thread."""
+
+    def __init__(self, column: str) -> None:
+        self.column, self.dropped = column, 0
+        self._lock = threading.Lock()
+
+    def of(self, piece: Piece) -> LabelledPiece:
+        """A piece without such rows."""
+        return LabelledPiece(piece.source, piece.n_rows, piece.after, piece.share, piece, self)
+
+    def drop(self, rows: int) -> None:
+        """So many more were left out."""
+        with self._lock:
+            self.dropped += rows
+
+
+@dataclass(frozen=True)
+class LabelledPiece(Piece):
+    """The rows of a piece that have a label."""
+
+    whole: Piece
+    rule: Labelled
+
+    def read(self) -> pa.Table:
+        rows = self.whole.read()
+        known = rows.filter(rows.column(self.rule.column).is_valid())
+        self.rule.drop(rows.num_rows - known.num_rows)
+        return known
+
+    def where(self, row: int) -> str:
+        known = self.whole.read().column(self.rule.column).is_valid().to_pylist()
+        return self.whole.where([place for place, is_known in enumerate(known) if is_known][row])
+
+
 class TableFile(ABC):
     """One file of a table; a text that is delimited has a dialect."""
 

@@ -100,23 +100,23 @@ class Ranks(Protocol):
 
 @runtime_checkable
 class HasTerms(Protocol):
-    """It hears some of its columns together."""
+    """It hears some of its columns together, and says which values tell most."""
 
     @property
     def pairs_(self) -> list[tuple[str, ...]]: ...
 
+    def telling_values(self, per_class: int = 5) -> pd.DataFrame: ...
+
 
 @runtime_checkable
 class Exports(Protocol):
-    """It is written whole as text, JSON, SQL and a graph, as a tree is."""
+    """It is written whole as text, JSON and a graph, as a tree is."""
 
     def to_text(self, max_depth: int | None = None) -> str: ...
 
     def to_json(self, indent: int | None = None) -> str: ...
 
     def to_dot(self) -> str: ...
-
-    def to_sql(self) -> str: ...
 
 
 @runtime_checkable

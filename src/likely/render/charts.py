@@ -10,12 +10,6 @@ import numpy as np
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.render.picture import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    VERMILION,
     Picture,
     beside,
     colour,
@@ -28,6 +22,7 @@ from likely.render.picture import (
     new_figure,
 )
 from likely.render.table import seconds
+from likely.render.theme import BLUE, FAINT, GREEN, INK, ORANGE, SKY, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,22 +68,27 @@ def heat_map(columns: Sequence[str], excess: Array, most: int = 30) -> Picture:
 
 MOST_COLUMNS = 25
 RANKING_UNITS = {
-    "information": "information about the class, in bits",
+    "held_out": "information about rows held out, in bits",
     "contribution": "mean size of the log-odds, in nats",
+    "permutation": "log loss when it is shuffled, in bits",
 }
 
 
 def ranking(ranked: pd.DataFrame, most: int = MOST_COLUMNS) -> Picture:
-    """What `rank` found, as bars: information, and mean contribution where rows were given."""
+    """What `rank` found, as bars: information, what missing values tell of it, and what was seen on rows."""
     shown = ranked.head(most)
     kinds = [kind for kind in RANKING_UNITS if kind in ranked.columns]
     with drawing():
         figure = new_figure(4.2 + 2.6 * len(kinds), 0.24 * max(len(shown), 1) + 1.1)
         panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-        for axes, kind, shade in zip(panels, kinds, (BLUE, ORANGE), strict=False):
+        for axes, kind, shade in zip(panels, kinds, (BLUE, ORANGE, GREEN), strict=False):
             values = shown[kind].to_numpy(dtype=np.float64)
             texts = [f"{value:.3g}" if np.isfinite(value) else "∞" for value in values]
             _bars(axes, values, texts, RANKING_UNITS[kind], shade)
+        if "held_out" in kinds and "gaps" in ranked.columns and shown["gaps"].any():
+            gaps = shown["gaps"].to_numpy(dtype=np.float64)
+            panels[0].barh(np.arange(len(gaps)), gaps, height=0.3, color=SKY, label="by missing values alone")
+            panels[0].legend(loc="lower right", fontsize=8)
         lines_down(panels[0], [named(name, 34) for name in shown["column"]])
         left = len(ranked) - len(shown)
         title = "Which columns tell about the class" + (f" (best {len(shown)} of {len(ranked)})" if left else "")
@@ -104,7 +104,7 @@ def _bars(axes: Axes, values: Array, texts: Sequence[str], unit: str, shades: st
     axes.barh(np.arange(len(values)), lengths, height=0.65, color=shades)
     for place, (text, length) in enumerate(zip(texts, lengths, strict=True)):
         beside(axes, text, length, place)
-    axes.set_xlim(0.0, 1.3 * float(lengths.max(initial=widest)))
+    axes.set_xlim(1.3 * float(lengths.min(initial=0.0)), 1.3 * float(lengths.max(initial=widest)))
     axes.set_xlabel(unit)
     axes.tick_params(axis="y", length=0)
 

@@ -22,6 +22,7 @@ from likely.errors import MissingExtra, SettingsError
 from likely.io.outputs import Output, refuse, write_text, write_whole
 from likely.markup import Markup, tag
 from likely.render.page import fragment, page
+from likely.render.theme import CLASSES, INK, PAPER, RULE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,19 +90,12 @@ class Picture:
 
 # How pictures look.
 
-BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
-
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-"""Okabe and Ito's palette without its yellow, which is too pale for a line on white."""
+COLOURS = CLASSES
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p")
 Dashes = Literal["-"] | tuple[float, Sequence[float]]
 LINES: tuple[Dashes, ...] = ("-", (0.0, (6.0, 2.0)), (0.0, (2.0, 2.0)), (0.0, (6.0, 2.0, 1.0, 2.0)))
 """Shapes change with every class, and dashes once the colours are used up: colour never stands alone."""
-
-INK, FAINT = "#222222", "#BBBBBB"
-FOR, AGAINST = BLUE, VERMILION
 
 STYLE: dict[Any, Any] = {
     "font.family": ["sans-serif"],
@@ -109,7 +103,7 @@ STYLE: dict[Any, Any] = {
     "text.color": INK,
     "text.parse_math": False,  # a name with dollars in it is a name, not a formula
     "text.usetex": False,
-    "axes.edgecolor": "#888888",
+    "axes.edgecolor": RULE,
     "axes.labelcolor": INK,
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
@@ -117,10 +111,10 @@ STYLE: dict[Any, Any] = {
     "axes.titlesize": 10.0,
     "axes.titlelocation": "left",
     "axes.unicode_minus": True,
-    "axes.facecolor": "white",
-    "figure.facecolor": "white",
+    "axes.facecolor": PAPER,
+    "figure.facecolor": PAPER,
     "figure.titlesize": 11.0,
-    "savefig.facecolor": "white",
+    "savefig.facecolor": PAPER,
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "xtick.color": INK,

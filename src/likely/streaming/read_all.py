@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,9 +124,11 @@ def _checked(judged: JudgedFile, piece: Piece) -> pa.Table:
 # Some rows of a table in files, as a classifier reads them.
 
 
-def sample_rows(classifier: Any, table: FileTable, first: int, count: int) -> pa.Table:
+def sample_rows(
+    classifier: Any, table: FileTable, first: int, count: int, further: Mapping[str, str] | None = None
+) -> pa.Table:
     """So many rows from one on (counted from 0), with the columns of the classifier; no more is read than needed."""
-    wanted = columns_read(classifier)
+    wanted = {**columns_read(classifier), **(further or {})}
     refuse_missing(wanted, table.names)
     found: list[pa.Table] = []
     passed = 0

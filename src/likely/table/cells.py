@@ -306,13 +306,13 @@ class ArrowCells(Cells):
         return super().strings(name)
 
     def gaps(self) -> int:
-        import pyarrow.compute as pc
         from pyarrow import types
 
         if types.is_dictionary(self.column.type):
             return super().gaps()
-        is_float = types.is_floating(self.column.type)
-        return int(self.column.null_count + ((pc.sum(pc.is_nan(self.column)).as_py() or 0) if is_float else 0))
+        if types.is_floating(self.column.type):
+            return int(np.count_nonzero(np.isnan(self.numbers(""))))
+        return int(self.column.null_count)
 
     def at(self, rows: Rows) -> ArrowCells:
         import pyarrow as pa

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from likely.arrays import ColumnLike, Int32, Int64, UInt8
 from likely.errors import SettingsError
+from likely.numerics import MOST_PLACES
 from likely.text.class_counts import count_columns
 from likely.text.documents import as_blocks
 from likely.text.linguistics import GUESS
@@ -21,8 +22,6 @@ from likely.text.vocabulary import Words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
-
-_MOST_FEATURES = np.iinfo(np.int32).max
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,7 +64,7 @@ class HashingCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[c
 
     def _checked_tokenizer(self) -> Tokenizer:
         width: object = self.n_features
-        if not (isinstance(width, int | np.integer) and 1 <= width <= _MOST_FEATURES):
+        if not (isinstance(width, int | np.integer) and 1 <= width <= MOST_PLACES):
             raise SettingsError(f"n_features is {width!r}, but it is a whole number from 1 to 2³¹ − 1.")
         if self.language == GUESS:
             raise SettingsError('language="auto" would be guessed anew for every batch; name the language.')

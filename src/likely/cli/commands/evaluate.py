@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
-from likely.cli.options import InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
+from likely.cli.options import DropUnlabelled, InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
 from likely.cli.output import NEGATIVE, OutputOptions, write
 from likely.errors import SettingsError
 from likely.progress import Shown, row_bar
@@ -38,7 +38,11 @@ def evaluate(
     output: OutputOptions,
     target: Target = None,
     cv: Annotated[
-        str, typer.Option(help="Folds (10), loo for one row at a time, or a share to test on (0.3).", metavar="HOW")
+        str,
+        typer.Option(
+            help="Folds (10), loo for one row at a time, prequential for rows in their order, or a share (0.3).",
+            metavar="HOW",
+        ),
     ] = "10",
     groups: Annotated[
         str | None, typer.Option(help="A column; rows of a group are held out together.", metavar="COLUMN")
@@ -47,6 +51,7 @@ def evaluate(
     seed: Seed = 0,
     beta: Annotated[float, typer.Option(help="F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
     weight: Weight = None,
+    drop_unlabelled: DropUnlabelled = False,
     html: Page = None,
     plot: Annotated[
         str | None, typer.Option(help="Draw curves: .svg, .png or .html.", metavar="FILE"), Writes()
@@ -79,20 +84,29 @@ def evaluate(
     with row_bar("judging", output.progress) as progress:
         if model is not None:
             from likely.streaming.evaluate import evaluate_file
+            from likely.streaming.notes import report_notes
+            from likely.streaming.update import target_of
 
             _warn_of_known(model, table, output)
             classifier = load_model(model)
             how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": progress}
-            report = evaluate_file(classifier, table, target or classifier.schema_.target, cv=None, **how)
+            label = target_of(classifier, target)
+            if drop_unlabelled:
+                table.labelled(label)
+            report = evaluate_file(classifier, table, label, cv=None, **how)
+            report.with_notes(report_notes(report, classifier, table, label, fitted=True))
             why: tuple[str, ...] = ()
         else:
             label = wanted_target(table, target)
+            if drop_unlabelled:
+                table.labelled(label)
             loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
             how |= {"cv": way_in(cv), "loss": loss}
             report, why = _of_table(model_options, table, label, weight, how, progress)
     for line in why:
         output.say(line)
-    write(report.to_json() if output.json else str(report))
+    write(report.to_json() if output.json else report.text())
+    output.tell_notes(report.notes)
     write_pages(report, output, html, plot)
     output.tell_rejected(table)
     if fail_under is not None and report.accuracy < fail_under:
@@ -107,6 +121,7 @@ def _of_table(
     from likely.api import AUTO, select_model
     from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
+    from likely.streaming.notes import report_notes
 
     selection = select_model(
         table, label, model_options.model or AUTO, model_options.settings(table.types, label), weight=weight,
@@ -116,11 +131,13 @@ def _of_table(
     if rows is not None:
         classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
         how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": False}
-        return in_memory(classifier, rows.X, rows.y, **how), why
+        report = in_memory(classifier, rows.X, rows.y, **how)
+        return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
     if why:  # weights need rows, which the folds of a large table are not
         classifier.set_params(weights=None)
         why = (*why, "The folds are judged without weights, which would need their rows.")
-    return evaluate_file(classifier, table, label, weight=weight, progress=progress, **how), why
+    report = evaluate_file(classifier, table, label, weight=weight, progress=progress, **how)
+    return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
 
 
 def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
@@ -135,14 +152,16 @@ def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
             )
 
 
-def way_in(given: str) -> int | float | Literal["loo"]:
+def way_in(given: str) -> int | float | Literal["loo", "prequential"]:
     """How to hold rows out."""
-    if given == "loo":
-        return "loo"
+    if given in ("loo", "prequential"):
+        return cast(Literal["loo", "prequential"], given)
     try:
         return int(given) if given.isdigit() else float(given)
     except ValueError:
-        raise SettingsError(f"--cv is {given!r}, but it is a number of folds, loo, or a share such as 0.3.") from None
+        raise SettingsError(
+            f"--cv is {given!r}, but it is a number of folds, loo, prequential, or a share: 0.3."
+        ) from None
 
 
 def _classes(table: FileTable, label: str) -> list[Hashable]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from likely.store import Provenance
     from likely.table.infer import Column
 
-SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_LINES = 20, 40, 60
+SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_PAIRS, SHOWN_LINES = 20, 40, 12, 60
 
 
 def show(
@@ -97,6 +97,8 @@ def _content(classifier: Classifier, path: str, values: int) -> dict[str, Any]:
         "rows": classifier._rows_learned(),
         "classes": [str(label) for label in classifier.classes_.tolist()],
         "columns": [[column.name, column.kind, _why(column)] for column in classifier.schema_],
+        "information": _bits(classifier),
+        "telling": _telling(classifier, values),
         "stale": is_stale(classifier),
     }
 
@@ -111,22 +113,48 @@ def _write_text(classifier: Classifier, path: str, values: int) -> None:
         return
     shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shares_of(classifier).items()]
     _write_some("Classes", ["class", "prior"], shares, SHOWN_CLASSES)
-    columns = [[column.name, column.kind, _why(column)] for column in classifier.schema_]
-    _write_some("Columns", ["column", "kind", "why"], columns, SHOWN_COLUMNS, left=(0, 1, 2))
-    _write_form(classifier)
+    bits = _bits(classifier)
+    columns = [
+        [_short(column.name), column.kind, f"{bits[column.name]:.4f}" if column.name in bits else "", _why(column)]
+        for column in sorted(classifier.schema_, key=lambda column: -bits.get(column.name, -1.0))
+    ]
+    title = "Columns, the most telling first" if bits else "Columns"
+    _write_some(title, ["column", "kind", "bits", "why"], columns, SHOWN_COLUMNS, left=(0, 1, 3))
+    _write_form(classifier, values)
 
 
-def _write_form(classifier: object) -> None:
-    """What a model has of its own: columns that are heard together, a tree in lines."""
+def _write_form(classifier: object, values: int) -> None:
+    """What a model has of its own: the most telling values, columns that are heard together, a tree in lines."""
     from likely.models.protocols import Exports, HasTerms
 
-    if isinstance(classifier, HasTerms) and classifier.pairs_:
-        _write_some("Heard together", ["columns"], [[" × ".join(term)] for term in classifier.pairs_], SHOWN_COLUMNS)
+    if isinstance(classifier, HasTerms):
+        lines = [
+            [*map(_short, line[:3]), f"{line[3]:+.2f}", f"{line[4]:.1%}"]
+            for line in classifier.telling_values(values).itertuples(index=False, name=None)
+        ]
+        head = ["class", "column", "value", "log-odds", "share"]
+        _write_some("The most telling values", head, lines, values * SHOWN_CLASSES, left=(0, 1, 2))
+        pairs = [[" × ".join(term)] for term in classifier.pairs_]
+        if pairs:
+            _write_some("Interactions", ["columns"], pairs, SHOWN_PAIRS)
     if isinstance(classifier, Exports):
-        lines = classifier.to_text().splitlines()
-        more = len(lines) - SHOWN_LINES
+        drawn = classifier.to_text().splitlines()
+        more = len(drawn) - SHOWN_LINES
         rest = [f"… and {more:,} lines more; all of them: likely show MODEL --html FILE"] if more > 0 else []
-        write("\n".join(["", *lines[:SHOWN_LINES], *rest, ""]))
+        write("\n".join(["", *drawn[:SHOWN_LINES], *rest, ""]))
+
+
+def _telling(classifier: object, values: int) -> list[dict[str, object]]:
+    from likely.models.protocols import HasTerms
+    from likely.render.table import records
+
+    return records(classifier.telling_values(values)) if isinstance(classifier, HasTerms) else []
+
+
+def _bits(classifier: Classifier) -> dict[str, float]:
+    """What each column tells about rows that were not learned, as far as that was counted."""
+    told = classifier._column_information()
+    return {} if told is None else dict(told[["column", "held_out"]].itertuples(index=False, name=None))
 
 
 def _write_counts(classifier: Learner, values: int) -> None:
@@ -138,7 +166,7 @@ def _write_counts(classifier: Learner, values: int) -> None:
     order = sorted(range(len(labels)), key=lambda k: -model.prior[k])
     lines = [[_short(labels[k]), f"{rows[k]:,}", f"{model.prior[k]:.4f}"] for k in order]
     _write_some("Classes", ["class", "rows", "prior"], lines, SHOWN_CLASSES)
-    bits = dict(classifier.rank()[["column", "information"]].itertuples(index=False))
+    bits = _bits(classifier)
     lines = [
         [
             _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),

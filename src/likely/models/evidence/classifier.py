@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
@@ -23,27 +24,31 @@ from likely.explain.credible import check_level
 from likely.models import prediction
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
-from likely.models.evidence import prepare
+from likely.models.evidence import inspection, prepare
 from likely.models.evidence.codec import read_evidence
-from likely.models.evidence.explain import TOLD_STALE, explanation, interval, table_of, terms_page
+from likely.models.evidence.explain import TOLD_STALE, explanation, interval, terms_page
 from likely.models.evidence.fit import STEPS, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters, text_scorers
+from likely.models.evidence.sql import sql_posterior
 from likely.models.evidence.text_scores import FAMILY
 from likely.models.evidence.updates import (
     Side,
+    column_by_column,
     corrected_anew,
     merge_hyperparameters,
-    refuse_sparse,
     rows_with_weight,
     weighted_nb_from_counts,
+    weighted_prior,
 )
 from likely.models.learner import refuse_other_families
 from likely.models.settings import (
     COMMON,
     Check,
+    ClassWeight,
     SchemaLike,
     TokenizerLike,
+    are_class_weights,
     are_tokenizers,
     check_settings,
     is_positive,
@@ -54,7 +59,7 @@ from likely.models.settings import (
 )
 from likely.parallel import WorkerPool, one_thread_each
 from likely.progress import Shown, StepBar
-from likely.scorer import LogJoint, Model, Priors, class_prior
+from likely.scorer import LogJoint, Model, Priors
 from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.codec import write
@@ -64,8 +69,6 @@ from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from likely.render.picture import Picture
 
 FORM, FORM_WITHOUT_TEXTS = 3, 2
 """Of what was learned, in a file. The first form had counted bins, which cannot be cut anew; the second one weighed
@@ -84,6 +87,7 @@ class EvidenceClassifier(Classifier):
     max_triples : the same for three columns together; they are tried only where pairs have helped.
     time_limit : seconds after which no further trial is begun; None for no limit. What is learned then may differ.
     priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
+    class_weight : None, "balanced", or a mapping of classes to weights, with which the priors are multiplied.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     progress : True for a bar of the steps of learning, None for one on a terminal only, or a function that is told.
@@ -107,6 +111,7 @@ class EvidenceClassifier(Classifier):
         "max_pairs": optional(whole_from(0)),
         "max_triples": optional(whole_from(0)),
         "time_limit": optional(is_positive),
+        "class_weight": are_class_weights,
         "text": are_tokenizers,
         "progress": is_progress,
         "random_state": is_random_state,
@@ -119,6 +124,7 @@ class EvidenceClassifier(Classifier):
         max_triples: int | None = None,
         time_limit: float | None = None,
         priors: Priors = None,
+        class_weight: ClassWeight = None,
         schema: SchemaLike = None,
         text: TokenizerLike = None,
         progress: Shown = False,
@@ -129,6 +135,7 @@ class EvidenceClassifier(Classifier):
         self.max_triples = max_triples
         self.time_limit = time_limit
         self.priors = priors
+        self.class_weight = class_weight
         self.schema = schema
         self.text = text
         self.progress = progress
@@ -172,9 +179,8 @@ class EvidenceClassifier(Classifier):
         labels = given.labels
         return TableRows(given.table, labels.classes, labels.codes, given.weight, self.n_jobs, tokenizers)
 
-    def _schema_of(self, table: Table, target: str | None) -> Schema:
-        refuse_sparse(table)
-        return super()._schema_of(table, target)
+    def _read(self, X: RowsLike) -> Table:
+        return column_by_column(super()._read(X))
 
     def _further(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TableRows:
         """Further rows, without those that have no weight."""
@@ -263,6 +269,7 @@ class EvidenceClassifier(Classifier):
     predict_joint_log_proba = prediction.predict_joint_log_proba
     explain = prediction.explain
     _scores = prediction.scores
+    _sql_posterior = sql_posterior
 
     def _log_joint(self, X: RowsLike) -> LogJoint:
         table = self._read(X)
@@ -291,41 +298,25 @@ class EvidenceClassifier(Classifier):
 
     # Explaining.
 
-    def table_of(self, *columns: str) -> pd.DataFrame:
-        """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
+    table_of = inspection.table_of
+    plot_table = inspection.plot_table
+    plot_pair = inspection.plot_pair
+    nomogram = inspection.nomogram
+    next_measurement = inspection.next_measurement
+    unseen_values = inspection.unseen_values
+    rank_words = inspection.rank_words
+    telling_values = inspection.telling_values
 
-        Cells are named by bins ("≤ 3.5", "3.5 … 7"), categories, "gap" and "rare"; `weight` is how much was seen of
-        each code, for a single column.
-        """
-        check_is_fitted(self)
-        return table_of(self.model_, columns)
-
-    def rank(self) -> pd.DataFrame:
-        """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
-        check_is_fitted(self)
+    def _column_information(self) -> pd.DataFrame:
         by_counts = Model(self.model_.classes, self.model_.columns, self.model_.prior, ())
-        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_))
-
-    def plot_table(self, *columns: str) -> Picture:
-        """What each value of a column adds for each class, a panel per column; without names those that say most."""
-        from likely.models.evidence.plot import plot_main_effects
-
-        check_is_fitted(self)
-        return plot_main_effects(self.model_, columns or None)
-
-    def plot_pair(self, a: str, b: str) -> Picture:
-        """A heat map of what two columns say together, beyond what each says alone."""
-        from likely.models.evidence.plot import plot_pair
-
-        check_is_fitted(self)
-        return plot_pair(self.model_, a, b)
+        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_), self.summary_)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         stale = self.__sklearn_is_fitted__() and self.stale_
         return str(super().__repr__(N_CHAR_MAX)) + (f" ({TOLD_STALE})" if stale else "")
 
     def _page(self) -> str:
-        return learned_page(self, terms_page(self.model_.evidence, stale=self.stale_))
+        return learned_page(self, terms_page(self.model_.evidence, self.telling_values(), stale=self.stale_))
 
     def with_priors(self, priors: Priors) -> Self:
         """Another classifier with the same evidence, but other priors."""
@@ -338,7 +329,7 @@ class EvidenceClassifier(Classifier):
         classes = summary.classes
         words = text_scorers(self.schema_.text, evidence, summary)
         columns = self.schema_.features
-        prior = class_prior(self.priors, classes) if len(classes) else np.zeros(0)
+        prior = weighted_prior(self.priors, self.class_weight, classes) if len(classes) else np.zeros(0)
         self.model_ = AdditivePredictor(classes.labels, columns, prior, evidence, words)
         self.summary_, self.classes_, self.stale_ = summary, classes.labels, stale
         if not stale:
@@ -358,7 +349,16 @@ class EvidenceClassifier(Classifier):
         return self.model_.prior
 
     def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
-        raise SettingsError("Evidence tells classes apart and has no density of rows, so novel ones cannot be told.")
+        """By naive Bayes from the same counts: evidence tells classes apart and has no density of rows."""
+        return prediction.density(inspection.density_model(self), self._read(X), ordinary, self.n_jobs)
+
+    def _ordinary_evidence(self, X: RowsLike) -> dict[str, float]:
+        return prediction.ordinary_density(inspection.density_model(self), self._read(X), self.n_jobs)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _rows_learned(self) -> int:
         return self.summary_.n_rows

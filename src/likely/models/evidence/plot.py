@@ -13,9 +13,6 @@ from likely.errors import SettingsError, missing_columns
 from likely.models.evidence.encoding import NumericColumn
 from likely.models.evidence.explain import TermTable, term_table
 from likely.render.picture import (
-    AGAINST,
-    FAINT,
-    FOR,
     Picture,
     colour,
     dashes,
@@ -26,6 +23,7 @@ from likely.render.picture import (
     named,
     new_figure,
 )
+from likely.render.theme import AGAINST, FAINT, FOR, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +133,7 @@ def _panel(above: Axes, below: Axes, table: TermTable, classes: NDArray[np.intp]
     below.set_yticks([])
     below.set_ylim(bottom=0.0)
     below.spines["left"].set_visible(False)
-    below.set_ylabel("rows", color="#555555")
+    below.set_ylabel("rows", color=MUTED)
 
 
 def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, share: Array) -> None:
@@ -157,7 +155,7 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, s
     if ranked:
         ticks = np.unique(np.linspace(1, n - 1, min(n - 1, 5)).astype(int))
         below.set_xticks(ticks, [f"{column.cuts[k - 1]:.3g}" for k in ticks])
-        below.set_xlabel("bins of about equal shares", fontsize=7.5, color="#555555")
+        below.set_xlabel("bins of about equal shares", fontsize=7.5, color=MUTED)
     if column.gap:
         at = places[-1] + 0.08 * span
         for place in range(entries.shape[1]):
@@ -194,7 +192,7 @@ def _by_name(above: Axes, below: Axes, cells: Sequence[str], entries: Array, sha
     below.tick_params(axis="x", length=0)
     left_out = len(cells) - len(order)
     if left_out:
-        below.set_xlabel(f"{left_out} rarer values not shown", fontsize=7.5, color="#555555")
+        below.set_xlabel(f"{left_out} rarer values not shown", fontsize=7.5, color=MUTED)
     above.set_xlim(-0.6, max(len(order), 1) - 0.4)
 
 

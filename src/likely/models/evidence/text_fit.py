@@ -229,8 +229,10 @@ class ColumnSearch:
         return self._expert(fitted, self._nb_lines(everything), share, nb_share, offset)
 
     def _expert(self, fitted: Array, nb_lines: Array, share: float, nb_share: float, offset: Array) -> TextExpert:
-        features, intercept = self.features, offset + share * fitted[-1]
-        lines = share * fitted[:-1], nb_share * nb_lines
+        features = self.features
+        if fitted.shape[1] > 1:  # only differences between classes count
+            fitted = as_scores(fitted)
+        lines, intercept = (share * fitted[:-1], nb_share * nb_lines), offset + share * fitted[-1]
         return TextExpert(
             features.tokenizer, features.words, features.rarity, features.typical(), *lines, np.asarray(intercept)
         )

@@ -23,7 +23,8 @@ from scipy import sparse
 from likely.arrays import Array, ColumnLike, Flags, Index, UInt64
 from likely.engines.plan import plan
 from likely.families import Settings
-from likely.families.protocol import HasParameters, HasTokens, Parameter, Token
+from likely.families.protocol import Described, HasParameters, HasTokens, Parameter, Token
+from likely.families.text_family import MOST_WRITTEN, WeighedWords
 from likely.parallel import row_blocks, run
 from likely.scorer import Model
 from likely.stats import Part, Summary
@@ -58,6 +59,10 @@ class TextScorer(Protocol):
 
     def parameters(self) -> Iterator[Parameter]:
         """The learned numbers of every word."""
+        ...
+
+    def described(self) -> dict[str, object] | None:
+        """All that another program needs to score texts; None where words are too many to be written out."""
         ...
 
 
@@ -131,6 +136,14 @@ class CorrectedText:
             yield Parameter(self.column, "evidence of its tf-idf", word, of_values[place])
             yield Parameter(self.column, "evidence of an occurrence", word, of_counts[place])
 
+    def described(self) -> dict[str, object] | None:
+        expert = self.expert
+        if 2 * len(expert.words) * self.n_classes > MOST_WRITTEN:
+            return None
+        lines, counts = self._by_class(expert.coefficients), self._by_class(expert.count_coefficients)
+        words = {"tokenizer": expert.tokenizer, "words": expert.words.to_list(), "rarity": expert.rarity}
+        return {**words, "is": "tf-idf", "lines": lines, "counts": counts}
+
     def _by_class(self, scores: Array) -> Array:
         return class_scores(scores, self.n_classes)
 
@@ -159,9 +172,21 @@ class CountedText:
         return [[token._replace(evidence=_centred(token.evidence)) for token in text] for text in found]
 
     def word_evidence(self) -> tuple[list[str], Array]:
-        listed = list(self.parameters())
-        evidence = np.array([_centred(line.numbers) for line in listed]).reshape(len(listed), len(self.model.prior))
-        return [str(line.value) for line in listed], evidence
+        _, words, lines = self.lines()
+        return words, class_scores(as_scores(lines), len(self.model.prior))
+
+    def lines(self) -> tuple[Tokenizer, list[str], Array]:
+        """How texts are cut, the words, and words × classes of what an occurrence adds."""
+        (belief,) = self.model.beliefs
+        assert isinstance(belief, WeighedWords)
+        found = list(belief.numbers_by_word())
+        lines = np.array([line for _, line in found]).reshape(len(found), len(self.model.prior))
+        return belief.reader.tokenizer, [word for word, _ in found], lines
+
+    def described(self) -> dict[str, object] | None:
+        (belief,) = self.model.beliefs
+        told = belief.described() if isinstance(belief, Described) else None
+        return None if told is None else dict(told)
 
     def parameters(self) -> Iterator[Parameter]:
         for belief in self.model.beliefs:

@@ -16,14 +16,14 @@ from likely.arrays import AnyArray, Array, ColumnLike, Index
 from likely.engines.plan import tokenizers_for
 from likely.errors import DataError
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
-from likely.models.settings import Check, check_settings
+from likely.models.settings import Check, ClassWeight, check_settings, class_factors
 from likely.models.svm.calibration import LazyCalibration, calibrate
 from likely.models.svm.codec import read_learned, write_learned
 from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
 from likely.models.svm.machine import Machine, class_pairs, one_vs_one_votes, warn_if_not_psd
-from likely.models.svm.settings import CHECKS, ClassWeight, Trial, class_costs, n_trials, row_costs, search
+from likely.models.svm.settings import CHECKS, Trial, n_trials, row_costs, search
 from likely.models.svm.solver import Plan, Problem, solve
 from likely.progress import StepBar
 from likely.scorer import class_prior
@@ -315,7 +315,7 @@ class SVMClassifier(Classifier):
 
     def _counted_shares(self) -> Array:
         """Shares of the classes as they were learned, with the weights of classes."""
-        counted = self.counts_ * class_costs(self.class_weight, self.classes_, self.counts_)
+        counted = self.counts_ * class_factors(self.class_weight, self.classes_, self.counts_)
         if not (counted > 0.0).any():
             raise DataError("All classes have weight zero, so there is nothing to compare.")
         return np.asarray(counted / counted.sum())

@@ -109,9 +109,16 @@ def _interval(name: str, low: float | None, high: float | None) -> str:
 # A tree for other programs: as JSON, and as Graphviz's dot.
 
 
-def as_json(tree: Tree, indent: int | None = None) -> str:
+FORMAT = 1
+"""Of the JSON document; docs/model.schema.json describes it."""
+
+
+def as_json(tree: Tree, indent: int | None = None, smoothing: float = 1.0) -> str:
     """Strict JSON: classes, columns, and a list of nodes that name their children by number."""
     document = {
+        "format": FORMAT,
+        "classifier": "TreeClassifier",
+        "smoothing": smoothing,
         "classes": [_plain(value) for value in tree.classes.tolist()],
         "missing": tree.missing,
         "columns": [_column(feature) for feature in tree.features],

@@ -16,11 +16,11 @@ from likely.io.outputs import Output, refuse, write_text
 from likely.markup import Markup, joined, tag
 from likely.models.tree.tree import Tree, cases, label, outcome, shortened
 from likely.render.page import page
+from likely.render.theme import CLASSES, FAINT, INK, MUTED, PAPER, RULE
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's palette without its yellow; classes beyond share the last, and every leaf names its class."""
+COLOURS = CLASSES
+"""Classes beyond the palette share the last colour, and every leaf names its class."""
 
-INK, FAINT, MARKED = "#222222", "#BBBBBB", "#111111"
 MOST_NODES = 250
 LETTER = 7.2
 """Width of a letter of 12 px, a little more than most have."""
@@ -48,7 +48,7 @@ class TreePicture:
         wide, high, top = f"{width:.0f}", f"{height:.0f}", PAD + legend_height
         return tag(
             "svg",
-            tag("rect", width=wide, height=high, fill="white"),
+            tag("rect", width=wide, height=high, fill=PAPER),
             legend,
             *(self._edges(node, shown, places, top) for node in shown),
             *(self._box(node, shown, places[node], widths[node], top) for node in shown),
@@ -88,14 +88,14 @@ class TreePicture:
         for branch, child in enumerate(self.tree.children(node)):
             end, below = places[child][0], top + (level + 1) * LEVEL
             is_marked = node in self.marked and child in self.marked
-            colour, thick = (MARKED, 3) if is_marked else (FAINT, 1.2)
+            colour, thick = (INK, 3) if is_marked else (FAINT, 1.2)
             middle = (y + below) / 2
             way = f"M{x:.1f} {y:.1f} C{x:.1f} {middle:.1f} {end:.1f} {middle:.1f} {end:.1f} {below:.1f}"
             parts.append(tag("path", d=way, fill="none", stroke=colour, stroke_width=thick))
             text = shortened(outcome(self.tree, node, branch), LONGEST_TEST)
             room = 0.9 * LETTER * len(text) + 4
             parts += [
-                _rect(end - room / 2, below - 19, room, 16, fill="white"),
+                _rect(end - room / 2, below - 19, room, 16, fill=PAPER),
                 _text(end, below - 7, text, text_anchor="middle", font_size=11, fill=INK,
                       font_weight="bold" if is_marked else None),
             ]  # fmt: skip
@@ -105,16 +105,16 @@ class TreePicture:
         tree = self.tree
         x, y = place[0] - width / 2, top + place[1] * LEVEL
         is_marked = node in self.marked
-        stroke, thick = (MARKED, 2.6) if is_marked else ("#888888", 1)
+        stroke, thick = (INK, 2.6) if is_marked else (RULE, 1)
         name = label(tree, node) if tree.is_leaf[node] else tree.features[tree.column[node]].name
         more = " …" if not tree.is_leaf[node] and not shown[node] else ""
         rounded = 10 if tree.is_leaf[node] else 2
         weight = "bold" if tree.is_leaf[node] else "normal"
         parts = [
             tag("title", self._class_counts(node)),
-            _rect(x, y, width, BOX, rx=rounded, fill="white", stroke=stroke, stroke_width=thick),
+            _rect(x, y, width, BOX, rx=rounded, fill=PAPER, stroke=stroke, stroke_width=thick),
             _text(x + 8, y + 18, f"{shortened(name, LONGEST_NAME)}{more}", fill=INK, font_weight=weight),
-            _text(x + width - 8, y + 18, cases(tree, node), fill="#555555", text_anchor="end", font_size=11),
+            _text(x + width - 8, y + 18, cases(tree, node), fill=MUTED, text_anchor="end", font_size=11),
         ]
         left, total = x + 8, max(float(tree.sizes[node]), 1e-300)
         for place_, count in enumerate(tree.counts[node]):
