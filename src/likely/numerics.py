@@ -367,12 +367,24 @@ def too_large(n: Array, mean: Array, root: Array) -> NDArray[np.bool_]:
     return ~fair
 
 
+# How many things can be numbered.
+
+MOST_PLACES: Final = 2**31 - 1
+"""Rows, columns, classes, categories, words, folds and nodes are numbered in 32 bits, −1 for none. A table has at most
+so many rows; what is found in rows (codes, folds, leaves) is no more than these. What may be more is refused here."""
+
+
+def refuse_many(n: int, what: str) -> None:
+    """Raise for more things than can be numbered."""
+    if n > MOST_PLACES:
+        raise DataError(f"There are {n:,} {what}, but {MOST_PLACES:,} are the most: take fewer at a time.")
+
+
 # Places in arrays as whole numbers without a sign, for compiled loops.
 #
 # A signed index may count from the end, so every access by a sum or product of such numbers asks first whether it is
 # negative, and that question keeps the loop from being done four cells at a time. A sum of two of these is one of
-# these;
-# a sum with a plain Python number is signed again, hence the names.
+# these; a sum with a plain Python number is signed again, hence the names.
 
 Place = np.uintp
 

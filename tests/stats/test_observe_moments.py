@@ -49,3 +49,13 @@ def test_an_infinite_cell_shows() -> None:
     rows = np.ones((5000, 2))
     rows[4000, 1] = np.inf
     assert not np.isfinite(Moments.observe(rows, np.zeros(5000, dtype=np.int32)).root).all()
+
+
+def test_a_class_that_is_far_smaller_than_the_others_can_leave() -> None:
+    """The squares of 2e-308 vanish beside those of 1, so that its class seems constant though its mean is not."""
+    least = np.finfo(np.float64).tiny
+    y = np.array([0, 0, 1, 0, 0, 1], dtype=np.int32)
+    rows = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [least]])
+    left = Moments.observe(rows, y) - Moments.observe(rows[:3], y[:3])
+    assert left.n.tolist() == [[2.0], [1.0]]
+    np.testing.assert_allclose(left.mean, [[0.5], [least]])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +17,43 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import AnyArray, Array
+from likely.compilation import watch
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import persistence, prediction
+from likely.models import in_sql, persistence, prediction, ranking
+from likely.models.onnx import to_onnx
+from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
+from likely.sql.posterior import Posterior
+from likely.sql.query import Query
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
+from likely.store.onnx import Precision
 from likely.table import (
     Labelling,
     Labels,
     RowsLike,
     Table,
     Weights,
+    as_rows,
     as_table,
     encode_labels,
     index_levels,
     labels_of,
 )
 from likely.table.images import flattened
+from likely.table.infer import Note
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from onnx import ModelProto
+
+
+watch()
 
 
 class UnsavedWarning(UserWarning):
@@ -99,7 +114,7 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.asarray(self.classes_[best])
 
     def score(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> float:
-        """The share of rows, by weight, whose class is the predicted one; labels of any type."""
+        """The proportion of rows, by weight, whose class is the predicted one; labels of any type."""
         table = as_table(flattened(X, None)[0])
         truth, told = labels_of(y, table), encode_labels(self.predict(X))
         right = index_levels(told.classes.tolist(), truth.classes.tolist())[told.codes] == truth.codes
@@ -112,6 +127,14 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     decisions = prediction.decisions
     novelty = prediction.novelty
     estimate_priors = prediction.estimate_priors
+
+    to_sql = in_sql.to_sql
+
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        """How P(class | row) is written as SQL."""
+        raise SettingsError(
+            f"{type(self).__name__} cannot be written as SQL: score where the rows can be fetched, with likely predict."
+        )
 
     def _scores(self, X: RowsLike) -> Scores:
         """What the classifier says about the rows, in blocks."""
@@ -128,6 +151,15 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _prior_shares(self) -> Array:
         """How common the classes were for this classifier when it learned, in their order."""
         raise SettingsError(f"{type(self).__name__} does not know how common its classes were when it learned.")
+
+    # Which columns matter.
+
+    rank = ranking.rank
+    feature_importances_ = property(ranking.feature_importances)
+
+    def _column_information(self) -> pd.DataFrame | None:
+        """What was counted of each column: column, held_out, share, gaps, information; None where nothing was."""
+        return None
 
     # Reading tables, and remembering their columns.
 
@@ -152,7 +184,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         if len(self.classes_) == 0:
             raise DataError("All rows have been forgotten: learn some before predicting.")
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        rows = as_rows(X, self.schema_.features)
+        return self.schema_.align(as_table(rows, allow_empty=False), type(self).__name__)
 
     def _remember_columns(self, schema: Schema, *, named: bool = True) -> None:
         """Which columns were learned, and by what names they come back."""
@@ -162,10 +195,28 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         else:
             self.__dict__.pop("feature_names_in_", None)
 
+    def _take_notes(self, notes: tuple[Note, ...]) -> None:
+        """What there is to know of the table that was learned."""
+        self.schema_ = replace(self.schema_, notes=notes)
+
     # Files.
 
+    def to_onnx(self, precision: Precision = "double") -> ModelProto:
+        """The fitted classifier as a model of ONNX (extra `onnx`): it scores rows in any runtime, without likely.
+
+        Each column is an input of its name (rows × 1): numbers in `precision`, categories as strings; NaN and "" are
+        gaps. Outputs are `label` (rows) and `probabilities` (rows × classes); metadata has classes, schema, version.
+        """
+        check_is_fitted(self)
+        return to_onnx(self, precision)
+
+    def to_pmml(self) -> str:
+        """The fitted classifier as a document of PMML 4.4: naive Bayes as a NaiveBayesModel, a tree as a TreeModel."""
+        check_is_fitted(self)
+        return to_pmml(self)
+
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
-        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
+        """Write the fitted classifier to a file, completely or not at all; `likely.load` reads it again."""
         persistence.save(self, path, sources)
 
     def _settings_kept(self) -> dict[str, object]:

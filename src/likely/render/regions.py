@@ -10,7 +10,6 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int64, TableLike
 from likely.errors import DataError, SettingsError, missing_columns
-from likely.families.protocol import HasBells
 from likely.render.picture import (
     COLOURS,
     Picture,
@@ -23,7 +22,6 @@ from likely.render.picture import (
     new_figure,
 )
 from likely.render.theme import INK, MUTED
-from likely.scorer import Model
 from likely.table import as_table, encode_labels, index_levels
 
 if TYPE_CHECKING:
@@ -201,6 +199,9 @@ def _spread(axes: Axes, classifier: Fitted, columns: tuple[str, str], places: In
 
 def bells(classifier: Fitted, columns: tuple[str, str]) -> list[tuple[Array, Array]]:
     """Mean and covariance of the two columns in each class, as the classifier's families have them."""
+    from likely.families.protocol import HasBells
+    from likely.scorer import Model
+
     model = vars(classifier).get("model_")
     for belief in model.beliefs if isinstance(model, Model) else ():
         if isinstance(belief, HasBells) and set(columns) <= set(belief.columns):

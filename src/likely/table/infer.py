@@ -19,7 +19,8 @@ Kind = Literal["numeric", "nominal", "text", "ignored"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its kind, how it is stored, distinct values and gaps where counted, and why this kind."""
+    """One column: its kind, how it is stored, distinct values and gaps where counted, why this kind, and between
+    which numbers almost all of it lies."""
 
     name: str
     kind: Kind
@@ -27,6 +28,8 @@ class Column:
     levels: int | None = None
     gaps: int | None = None
     why: str = ""
+    low: float | None = None
+    high: float | None = None
 
 
 class ManyColumns(Sequence[Column]):
@@ -62,11 +65,34 @@ class ManyColumns(Sequence[Column]):
         return f"ManyColumns({len(self)}, {self.pattern!r})"
 
 
+# What a user should know of a table; `table.notes` finds it.
+
+Subject = Literal[
+    "leak", "identifier", "duplicates", "one class", "numeric target", "imbalance", "lone rows", "unlabelled",
+    "new values", "missing values", "range",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about a table: what about, in which column, how large, and a sentence."""
+
+    about: Subject
+    message: str
+    column: str | None = None
+    share: float | None = None
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 # What a column looks like: numbers, categories, text, or nothing to learn from; and why.
 
 SAMPLE = 10_000  # rows that are looked at where reading all would cost a pass
 GLANCE = 100  # rows that tell broken numbers from whole ones without looking at more
 SAMPLE_CELLS = 5_000_000  # and cells, so that wide matrices are quick too
+RANGE_ROWS, LEAST_RANGE_ROWS, RANGE_CELLS = 1_000, 50, 500_000  # rows and cells that tell the usual range of numbers
+OUTER = 0.005  # the part of the numbers that lies below it, and above
 FEW_LEVELS = 10  # whole numbers with so few distinct values may be categories
 TEXT_WORDS = 4.0  # free text has so many words in the mean
 MOSTLY = 0.5  # and is distinct in more than this part of the rows
@@ -110,6 +136,7 @@ def infer_matrix(table: Table, matrix: AnyArray) -> list[Column]:
     constant = _constant_columns(seen, known)
     storage: Storage = "float" if matrix.dtype.kind == "f" else "integer"
     exact = not sampled or storage == "integer"
+    ranges = usual_ranges(seen)
     inferred = []
     for j, name in enumerate(table.names):
         if len(seen) and gaps[j] == len(seen) and table.storage(name) == "empty":
@@ -118,7 +145,7 @@ def infer_matrix(table: Table, matrix: AnyArray) -> list[Column]:
         distinct = 1 if constant[j] else int(levels[j])
         why = _about_numbers(name, storage, distinct, len(seen)) + judged(len(seen), len(matrix))
         counted = None if sampled or distinct < 0 else distinct
-        inferred.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why))
+        inferred.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why, *ranges[j]))
     return inferred
 
 
@@ -140,7 +167,20 @@ def _infer_numbers(table: Table, name: str, storage: Storage) -> Column:
         distinct = 1
     why = _about_numbers(name, storage, distinct, len(known)) + judged(len(rows), table.n_rows)
     counted = None if distinct < 0 or len(rows) < table.n_rows else distinct
-    return Column(name, "numeric", storage, counted, table.gaps(name), why)
+    return Column(name, "numeric", storage, counted, table.gaps(name), why, *usual_ranges(values[:, None])[0])
+
+
+def usual_ranges(numbers: AnyArray) -> list[tuple[float | None, float | None]]:
+    """For each column the numbers between which almost all of it lies, by some rows; None where these are too few."""
+    n_rows, n_columns = numbers.shape
+    most = min(RANGE_ROWS, RANGE_CELLS // max(n_columns, 1))
+    if min(n_rows, most) < LEAST_RANGE_ROWS:
+        return [(None, None)] * n_columns
+    ordered = np.sort(numbers[:: max(n_rows // most, 1)].astype(np.float64, copy=False), axis=0)  # NaN comes last
+    known = (~np.isnan(ordered)).sum(axis=0)
+    low, high = np.floor(OUTER * (known - 1)).astype(int), np.ceil((1 - OUTER) * (known - 1)).astype(int)
+    ends = zip(known, *(ordered[np.maximum(end, 0), np.arange(n_columns)].tolist() for end in (low, high)), strict=True)
+    return [(a, b) if n >= LEAST_RANGE_ROWS and abs(b - a) < np.inf else (None, None) for n, a, b in ends]
 
 
 def _infer_strings(table: Table, name: str, storage: Storage) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -21,7 +21,17 @@ from likely.errors import (
 from likely.markup import joined, tag
 from likely.parallel import run
 from likely.table.cells import Storage
-from likely.table.infer import JUDGED, SAMPLE, Column, Kind, ManyColumns, infer_column, infer_matrix, sparse_pattern
+from likely.table.infer import (
+    JUDGED,
+    SAMPLE,
+    Column,
+    Kind,
+    ManyColumns,
+    Note,
+    infer_column,
+    infer_matrix,
+    sparse_pattern,
+)
 from likely.table.read import as_table
 from likely.table.table import Numbered, Table
 
@@ -39,7 +49,7 @@ AS_SAID = "as you said"
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table, and the names of its target and weight columns, which are none of them.
+    """The columns of a table, and the names of its target and weight columns, which are not among them.
 
     >>> schema = Schema.infer({"age": [31, 44], "town": ["Ulm", "Bonn"], "ill": ["no", "yes"]}, target="ill")
     >>> schema.numeric, schema.nominal, schema["town"].levels
@@ -49,6 +59,8 @@ class Schema:
     columns: Sequence[Column]
     target: str | None = None
     weight: str | None = None
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+    """What whoever trained on the table should know of it; not kept in files."""
 
     @classmethod
     def infer(
@@ -58,7 +70,7 @@ class Schema:
         weight: str | None = None,
         overrides: Mapping[str, str] | Schema | None = None,
     ) -> Schema:
-        """Infer the kind of every column; `overrides` says by name what the user knows better."""
+        """Infer the kind of every column; `overrides` gives kinds that you know better, by name."""
         given = as_table(table)
         wanted, target, weight = _settled_roles(given, target, weight, overrides)
         if given.sparse is not None:
@@ -211,7 +223,7 @@ class Schema:
         lines = [_line(column, width) for column in shown]
         if len(self) > len(shown):
             lines.append(f"… and {len(self) - len(shown)} more columns")
-        return "\n".join([self._title(), *lines])
+        return "\n".join([self._title(), *lines, *(f"note: {note}" for note in self.notes)])
 
     def _title(self) -> str:
         roles = [f"{role} {name!r}" for role, name in (("target", self.target), ("weight", self.weight)) if name]
@@ -242,7 +254,10 @@ def _column_from(data: Mapping[str, Any]) -> Column:
     words = isinstance(name, str) and isinstance(why, str) and storage in get_args(Storage)
     if not words or not all(number is None or type(number) is int for number in (levels, gaps)):
         raise TypeError(f"column {name!r}")
-    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, _parted(why, name))
+    low, high = (data.get(key) for key in ("low", "high"))
+    if not all(end is None or type(end) in (int, float) for end in (low, high)):
+        raise TypeError(f"column {name!r}")
+    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, _parted(why, name), low, high)
 
 
 def _parted(why: str, name: str) -> str:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from likely.arrays import AnyArray, Array, ColumnLike, TableLike
 from likely.errors import BadCell, SchemaError, listed, missing_columns
+from likely.numerics import refuse_many
 from likely.table.cells import Cells, Codes, Rows, Storage
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Table:
         sparse: csr_array | None = None,
         is_text: bool = False,
     ) -> None:
+        refuse_many(n_rows, "rows")  # so that codes, folds and leaves of rows fit into 32 bits
         self.names = names
         self.n_rows = n_rows
         self.named = named

@@ -13,14 +13,17 @@ from math import prod
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, UInt8
+from likely.families.graph import Tensor
 from likely.models.evidence.encoding import Encoding, NumericColumn, Terms, encode_table
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.kernels import add_term_scores
+from likely.models.evidence.onnx import evidence_scores
 from likely.models.evidence.text_scores import TextModel, as_scores
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes
 from likely.models.feature_weights import default_feature_weight
 from likely.numerics import log_of
 from likely.scorer import LogJoint, Scorer
+from likely.store.onnx import OnnxGraph
 from likely.table import Table
 
 N_EXPERTS = 3
@@ -187,6 +190,14 @@ class AdditivePredictor(Scorer):
         width = len(self.classes) + len(self.evidence.starts)
         start = log_of(self.prior) + self.beyond_prior()
         return LogJoint(table.n_rows, self.prior, start, [add_evidence], width, n_jobs)
+
+    def graph_joint(self, graph: OnnxGraph) -> Tensor:
+        """The same as a tensor of ONNX (rows × classes); it has no words of a text."""
+        evidence = self.evidence
+        score = evidence_scores(graph, evidence.encoding, evidence.terms, evidence.starts, evidence.tables)
+        if len(self.classes) == 2:
+            score = graph.apply("Mul", score, graph.constant(np.array([[-0.5, 0.5]])))
+        return graph.apply("Add", score, graph.constant((log_of(self.prior) + self.beyond_prior())[None]))
 
     def codes(self, table: Table, n_jobs: int | None = None) -> UInt8:
         """Rows × columns of codes."""
