@@ -14,8 +14,9 @@ from likely.arrays import Array, Index
 from likely.errors import DataError
 from likely.evaluation.evaluate import HoldOut
 from likely.evaluation.metrics import brier_scores, log_losses, mean
-from likely.evaluation.report import Report, written
+from likely.evaluation.report import Report
 from likely.evaluation.splits import prequential
+from likely.io.outputs import written
 from likely.markup import Markup, tag
 from likely.render.charts import leaderboard
 from likely.render.page import fragment

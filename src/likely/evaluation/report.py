@@ -28,7 +28,7 @@ from likely.evaluation.metrics import (
     thinned,
 )
 from likely.evaluation.predictions import Predictions
-from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
+from likely.io.outputs import written
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment
@@ -383,14 +383,6 @@ class Report:
         """Rows whose true class was given probability zero; the log loss counts each as 36 nats."""
         shares = self.predictions.shares
         return 0 if shares is None else int(np.count_nonzero(shares.likelihood <= 0.0))
-
-
-def written(text: str, path: str | Path | None) -> str:
-    """The text, which is also in the file if there is to be one."""
-    if path is not None:
-        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
-        write_text(path, text)
-    return text
 
 
 def _spoken(name: str, beta: float) -> str:
