@@ -28,7 +28,7 @@ from likely.evaluation.metrics import (
     thinned,
 )
 from likely.evaluation.predictions import Predictions
-from likely.io.outputs import written
+from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment
@@ -278,13 +278,13 @@ class Report:
         return (None, None, "") if ends is None else (ends.low, ends.high, ends.method)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Everything as JSON, curves thinned; written to a file if a path is given."""
-        return written(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
+        """Everything as JSON, curves thinned; saved_text to a file if a path is given."""
+        return saved_text(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
     def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
         """A page that needs nothing else, with charts; `source` names the table that was judged."""
         page = report_page(f"How good is {self.classifier}?", self._repr_html_(), source=source, chart=self.plot)
-        return written(page, path)
+        return saved_text(page, path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""

@@ -307,7 +307,7 @@ def _is_same(one: PathName, other: PathName) -> bool:
         return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
 
 
-def written(text: str, path: PathName | None) -> str:
+def saved_text(text: str, path: PathName | None) -> str:
     """The text, which is also in the file if there is to be one."""
     if path is not None:
         refuse([Output(path, PAGE if text.startswith("<") else JSON)])
