@@ -10,7 +10,7 @@ ARGS    ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo docs test matrix torture lint format bench clean distclean
+.PHONY: help demo docs test matrix mutants torture lint format bench clean distclean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
@@ -32,6 +32,9 @@ matrix: ## Run the tests on each Python, with the lowest and the newest dependen
 torture: $(VENV)/.dev ## Run everything with bounds checks in the kernels, and damage model files at full size (an hour)
 	@LIKELY_TORTURE=full NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)/checked-kernels" \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
+
+mutants: $(VENV)/.dev ## Change the pure modules, one small thing at a time, and count what the tests notice
+	@$(BIN)/python tools/mutants.py $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format, types and the direction of imports
 	@$(BIN)/python -m ruff check .

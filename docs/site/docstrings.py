@@ -1,7 +1,7 @@
 """Docstrings as they are written here: plain sentences, `code` in single backticks, sections with a line below, `>>>`.
 
 Autodoc takes them for reStructuredText, in which a star or a trailing underscore means something. So they are escaped
-outside of code and examples, and the entries of a section (`name : what it is`) become a list.
+outside of code and examples, and entries (`name : what it is`) become a list.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ def as_rst(lines: list[str]) -> Iterator[str]:
         if RULE.fullmatch(line.strip()):
             continue
         example = line.strip().startswith(">>>") or (example and bool(line.strip()))
-        entry = ENTRY.fullmatch(line) if section else None
+        entry = None if example else ENTRY.fullmatch(line)
         if RULE.fullmatch(following.strip()):
             section = True
             yield from ("", f".. rubric:: {line}", "")
         elif entry:
+            section = True
             yield from ("", f"- **{escaped(entry[1])}**: {escaped(entry[2])}")
         elif section and line.startswith("    ") and not example:
             yield f"  {escaped(line.strip())}"

@@ -90,15 +90,15 @@ def train(
     progress: Shown = None,
     **settings: Any,
 ) -> Classifier:
-    """Learn a table with its target column.
+    """Train a model on a table with its target column.
 
     The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives; or a table in an
-    engine, which counts it: one of Ibis, a relation of DuckDB, a frame of Spark, or what `engine_table` gives. `model`
+    engine, which counts it: an Ibis table, a DuckDB relation, a Spark frame, or what `engine_table` gives. `model`
     is "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence if the table fits into memory, and naive
     Bayes if it does not or if a setting is given that only naive Bayes has. `settings` are those of the model, `weight`
-    names a column that says what each row counts for, and `checkpoint` a file to go on from if counting is broken off.
-    `drop_unlabelled` leaves out rows without a label. What there is to know of the table (a column that gives the class
-    away, identifiers, copies …) is logged, and stands in `schema_.notes`.
+    names a column of row weights, and `checkpoint` a file to resume from if counting is interrupted.
+    `drop_unlabelled` leaves out rows without a label. What you should know about the table (a column that gives the
+    class away, identifiers, duplicates …) is logged, and kept in `schema_.notes`.
 
     >>> clf = train({"sky": ["grey", "grey", "blue"], "day": ["wet", "wet", "dry"]}, target="day", model="naive")
     >>> clf.predict({"sky": ["blue"]}).tolist()
@@ -131,8 +131,8 @@ def train(
 def data_notes(
     table: AnySource, target: str | None = None, schema: Schema | Mapping[str, str] | None = None
 ) -> tuple[Note, ...]:
-    """What there is to know of a table before it is learned: a column that gives the class away, identifiers, copies,
-    a target of many numbers, one class, or one that is rare. Of files a sample is looked at.
+    """What you should know about a table before training on it: a column that gives the class away, identifiers,
+    duplicates, a target with many numbers, a single class or a rare one. Of files, a sample is looked at.
 
     >>> [note.about for note in data_notes({"n": list(range(60)), "y": ["a", "b", "b"] * 20}, "y")]
     ['identifier']
@@ -151,10 +151,10 @@ def labelled_source(source: FileTable | Table, target: str) -> tuple[FileTable |
 
 
 def evaluate(classifier: object, X: AnySource, y: Any = None, *, drop_unlabelled: bool = False, **how: Any) -> Report:
-    """How good a classifier, or a model called by its name, is on a table: see `likely.evaluation.evaluate`.
+    """How good a classifier, or a model given by name, is on a table: see `likely.evaluation.evaluate`.
 
     The table may also be in files, of any length for a model that counts, or in an engine. `drop_unlabelled` leaves out
-    rows without a label. The report's `notes` say what there is to know of the table.
+    rows without a label. The report's `notes` say what you should know about the table.
     """
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
     if is_relation(X):
@@ -186,7 +186,7 @@ def compare(X: AnySource, y: ColumnLike, classifiers: Contenders = "all", **how:
 
 def engine_table(table: Any, name: str | None = None, *, sample: int | None = None) -> Relation:
     """A table in an engine: an address such as "postgresql://host/db" and the table's name; or one of Ibis, DuckDB or
-    Spark. `sample` is how many rows may be fetched for what counts do not tell; None for as many as fit into memory.
+    Spark. `sample` is how many rows may be fetched where counts are not enough; None for as many as fit into memory.
     """
     if name is not None:
         found = connect(table, name)

@@ -277,7 +277,30 @@ def test_export(likely: Likely, model: str) -> None:
     assert {line["class"] for line in numbers} == {"read", "skip"}
     assert likely("export", model, "-o", "n.parquet").code == 0
     assert pq.read_table("n.parquet").num_rows == len(numbers)
-    assert likely("export", model, "--to", "sql", "--table", "mails").out.startswith("WITH likely_scored AS")
+    assert '"P(skip)"' in likely("export", model, "--to", "sql", "--table", "mails").out
+
+
+def test_export_as_a_query(likely: Likely, model: str) -> None:
+    """The file is the query for that engine, table and loss; options of queries go with queries only."""
+    Path("costs.csv").write_text("truth\\decision,answer,drop\nread,0,9\nskip,1,0\n")
+    asked = ["--dialect", "postgres", "--table", "sales.mails", "--loss", "costs.csv", "--refuse", "0.5"]
+    said = likely("export", model, "-o", "q.sql", *asked)
+    assert said.code == 0, said.err
+    clf, query = package.load(model), Path("q.sql").read_text()
+    loss = package.Loss({"answer": {"read": 0, "skip": 1}, "drop": {"read": 9, "skip": 0}}, refuse=0.5)
+    assert query == clf.to_sql("postgres", "sales.mails", "decision", loss)
+    assert '"sales"."mails"' in query and "'REFUSED'" in query
+    why = likely("export", model, "--to", "sql", "--output", "explanation")
+    assert why.out == clf.to_sql(output="explanation")
+    for arguments, refusal in (
+        (["--to", "sql", "--dialect", "cobol"], "dialect is 'cobol'"),
+        (["--dialect", "spark"], "--dialect is for SQL"),
+        (["-o", "m.json", "--output", "decision"], "--output is for SQL"),
+        (["-o", "m.json", "--refuse", "0.1"], "--loss or --refuse is for SQL"),
+        (["--to", "sql", "--dialect", "trino"], "trino cannot name all columns but some"),
+    ):
+        refused = likely("export", model, *arguments)
+        assert (refused.code, refusal in refused.err) == (2, True), refused.err
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "tsv", "arrow", "csv.zst"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from likely import load
 from tests.cli.conftest import Likely
 
 
@@ -38,7 +39,8 @@ def test_a_tree_is_exported_as_a_query(likely: Likely, tree: str, tmp_path: Path
     query = likely("export", tree, "--to", "sql", "--table", "cloth").out
     found = duckdb.connect()
     found.execute("CREATE TABLE cloth AS SELECT * FROM read_csv(?)", [str(tmp_path / "cloth.csv")])
-    assert {(row[-1] == row[-2]) for row in found.execute(query).fetchall()} == {True}
+    rows = found.execute(query).df()
+    assert rows["prediction"].tolist() == load(tree).predict(rows).tolist()
 
 
 def test_a_tree_is_exported_as_json_and_as_a_graph(likely: Likely, tree: str) -> None:

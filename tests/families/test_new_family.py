@@ -23,7 +23,7 @@ from likely.families import FAMILIES, register
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.uncertainty import Certainty, log_bias, trigamma
-from likely.models.export import export_file, numbers_of, scoring_query
+from likely.models.export import export_file, numbers_of
 from likely.stats import Histogram, Moments
 from likely.table import Table, as_table
 from likely.table.table import Numbers
@@ -145,7 +145,7 @@ def test_the_query_gives_the_same_posteriors(settings: dict[str, Any]) -> None:
     clf = fitted(**settings)
     connection = duckdb.connect()
     connection.register("rows", NEW)
-    found = connection.execute(scoring_query(clf.model_, "rows")).df()
+    found = connection.execute(clf.to_sql(table="rows")).df()
     shares = found[[f"P({label})" for label in clf.classes_]].to_numpy()
     np.testing.assert_allclose(shares, clf.predict_proba(NEW), rtol=0, atol=1e-12)
     assert found["prediction"].tolist() == clf.predict(NEW).tolist()

@@ -250,7 +250,7 @@ def test_what_onnx_cannot_say() -> None:
         with pytest.raises(SettingsError, match="'t' holds free text"):
             clf.fit(texts, ["p", "q"]).to_onnx()
     x = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(SettingsError, match="A SVMClassifier cannot be written as ONNX"):
+    with pytest.raises(SettingsError, match="SVMClassifier cannot be written as ONNX"):
         SVMClassifier().fit(x, [0, 1] * 10).to_onnx()
     clf = BayesClassifier(schema={"v": "nominal"}).fit({"v": np.array(["1", 1] * 4, dtype=object)}, [0, 1] * 4)
     with pytest.raises(SettingsError, match="Two values of column 'v' are both written '1'"):

@@ -29,6 +29,7 @@ from likely.cli.commands import (
     schema,
     serve,
     show,
+    studio,
     train,
     warm_up,
 )
@@ -114,7 +115,7 @@ app = typer.Typer(
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Learn": _by_name(train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
-    "Use and look": _by_name(predict.predict, explain.explain, show.show, rank.rank),
+    "Use and look": _by_name(predict.predict, explain.explain, show.show, studio.studio, rank.rank),
     "Answer elsewhere": _by_name(serve.serve, mail.mail),
     "Tables and exports": _by_name(
         schema.schema, convert.convert, export.export, datasets.datasets, demo.demo, warm_up.warm_up

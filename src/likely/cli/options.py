@@ -198,7 +198,7 @@ class InputOptions(OptionGroup):
 
     panel = "How the table is read (found out, unless you say)"
 
-    format: Annotated[Text, Option(help="delimited, json, parquet or arrow.", metavar="NAME")] = None
+    format: Annotated[Text, Option(help="delimited, json, parquet, arrow or excel.", metavar="NAME")] = None
     delimiter: Annotated[Text, Option(help="Between cells: , ; tab space | or any other.", metavar="MARK")] = None
     encoding: Annotated[Text, Option(help="Such as utf-8, cp1252, utf-16.", metavar="NAME")] = None
     decimal: Annotated[Text, Option(help="Decimal mark: . or ,", metavar="MARK")] = None
@@ -224,6 +224,7 @@ class InputOptions(OptionGroup):
         Writes(LEFT_OUT, words=("skip",)),
     ] = None
     multiline: Annotated[bool, Option("--multiline", help="A quoted cell may go over many lines.")] = False
+    sheet: Annotated[Text, Option(help="The sheet of a workbook.", metavar="NAME")] = None
 
     def open(self, sources: Sequence[str], output: OutputOptions | None = None) -> FileTable:
         """The table in these files; `output` tells what was supposed about it."""

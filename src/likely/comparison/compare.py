@@ -49,21 +49,21 @@ def compare(
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Comparison:
-    """How good several classifiers are on the same table, judged on the same folds, beside the class shares alone.
+    """Compare classifiers on the same folds of a table, beside a baseline that knows only the class proportions.
 
     Parameters
     ----------
     X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions, or a
-        list of images of one size. The order of `likely.evaluate`, `compare(classifiers, X, y)`, is understood, too.
+        list of images of one size. The order of `likely.evaluate`, `compare(classifiers, X, y)`, works too.
     classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM"; `likely.comparison.known()` lists them)
         and of classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
-    loss : a `Loss`: then there is an expected cost, and it decides who is best.
-    by : what decides: "error", "log_loss", "brier" or "expected_cost"; None for the cost if there is a loss, else the
-        log loss, or the error if no classifier gives probabilities.
+    loss : a `Loss`: then there is an expected cost, and it decides which one is best.
+    by : what decides: "error", "log_loss", "brier" or "expected_cost"; None for the cost if there is a loss, else
+        the log loss, or the error if no classifier gives probabilities.
     random_state : the same seed gives the same folds.
     n_jobs : number of threads; None for all cores.
-    progress : True for a bar of the classifiers, None for one on a terminal only, or a function that is told of steps.
+    progress : True for a progress bar, None for one on a terminal only, or a function that is called after each step.
 
     >>> from likely.teaching import datasets
     >>> comparison = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)

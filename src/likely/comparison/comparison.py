@@ -18,7 +18,8 @@ from likely.evaluation.report import Report, written
 from likely.evaluation.splits import prequential
 from likely.markup import Markup, tag
 from likely.render.charts import leaderboard
-from likely.render.page import fragment, page
+from likely.render.page import fragment
+from likely.render.report import report_page
 from likely.render.table import Column, Grid, figure, records, seconds, size
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ class Failure:
 class Comparison:
     """A leaderboard. `by` is the measure that decides; ties go to the simpler classifier.
 
-    The line of the class shares alone (`majority`) stands among the others, at its place. It is a yardstick: it is not
-    the best, and it is recommended only where it is better than all classifiers beyond noise.
+    The baseline that knows only the class proportions (`majority`) is listed among the others. It is never the best,
+    and it is recommended only where it is better than all classifiers beyond noise.
     """
 
     def __init__(self, entries: list[Result], failures: list[Failure], by: str, inflation: float) -> None:
@@ -104,7 +105,7 @@ class Comparison:
 
     @property
     def majority(self) -> str | None:
-        """The line of the class shares alone."""
+        """The line of the baseline that knows only the class proportions."""
         return next((entry.name for entry in self.entries if entry.is_majority), None)
 
     @cached_property
@@ -149,7 +150,7 @@ class Comparison:
 
     @property
     def beats_majority(self) -> bool:
-        """Whether the best classifier is better than the class shares alone beyond noise."""
+        """Whether the best classifier is better than the class proportions alone, beyond noise."""
         return self.majority is None or not self.differences[self.majority].is_noise
 
     def _difference(self, entry: Result, other: Result, measure: str) -> Difference:
@@ -180,7 +181,7 @@ class Comparison:
         return {entry.name: entry.report for entry in self.entries}
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per classifier, best first; those that failed or cannot be ranked stand last, with their reason.
+        """One line per classifier, best first; those that failed or cannot be ranked come last, with their reason.
 
         error, log_loss, brier, expected_cost (with a loss), difference to the best with low and high, within_noise,
         simplest, fit_seconds, predict_seconds, model_bytes, reason.
@@ -224,9 +225,10 @@ class Comparison:
         }
         return written(json.dumps(content, ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that needs nothing else; written to a file if a path is given."""
-        return written(page("Comparison", self._repr_html_()), path)
+    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
+        """A page that needs nothing else, with the picture; `source` names the table on which they were judged."""
+        page = report_page("Which classifier is best?", self._repr_html_(), source=source, chart=self.plot)
+        return written(page, path)
 
     def plot(self) -> Picture:
         """Differences to the best with their intervals, and what fitting takes; needs the extra `plot`."""

@@ -38,7 +38,7 @@ def token_counts(grouping: Grouping, name: str, tokenizer: Tokenizer) -> list[To
     text = _composed(grouping.relation, grouping.relation.table[name], tokenizer)
     if tokenizer.lowercase:
         text = text.lower()
-    words = text.re_split(f"[^{_word_class()}]+")
+    words = text.re_split(f"[^{word_class()}]+")
     counted = [_counted(grouping, some, tokenizer) for some in (words, _distinct(grouping.relation, words))]
     known = grouping.project({"x": grouping.relation.table[name]})
     texts = grouping.sums(known, [lambda table: grouping.weight_of(table, table.x)])[..., 0]
@@ -94,13 +94,20 @@ def _distinct(relation: Relation, words: Expression) -> Expression:
 
 def refuse_tokenizer(relation: Relation, name: str, tokenizer: Tokenizer) -> None:
     """Raise for an option of the tokeniser that engines do not know."""
+    option = foreign_option(tokenizer)
+    if option is not None:
+        raise SettingsError(
+            f"Words of column {name!r} are counted in {relation.engine}, which has no {option[0]}={option[1]!r}: leave "
+            "it as it is usually, or fetch the rows and count them in memory."
+        )
+
+
+def foreign_option(tokenizer: Tokenizer) -> tuple[str, object] | None:
+    """An option that engines cannot follow, and what it is; None if they find the same words."""
     for option in (field.name for field in fields(Tokenizer)):
         if option not in COUNTED_THERE and getattr(tokenizer, option) != getattr(PLAIN, option):
-            raise SettingsError(
-                f"Words of column {name!r} are counted in {relation.engine}, which has no "
-                f"{option}={getattr(tokenizer, option)!r}: leave it as it is usually, or "
-                "fetch the rows and count them in memory."
-            )
+            return option, getattr(tokenizer, option)
+    return None
 
 
 def refuse_letters(relation: Relation, name: str, tokenizer: Tokenizer) -> None:
@@ -154,7 +161,7 @@ def _not_composed() -> frozenset[str]:
 
 
 @cache
-def _word_class() -> str:
+def word_class() -> str:
     """All characters of words as a class of a regular expression, so that no engine's idea of a word matters."""
     every = "".join(chr(code) for code in range(N_CODES) if code not in SURROGATES)
     return _ranges("".join(re.findall(r"\w+", every)))

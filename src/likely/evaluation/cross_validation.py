@@ -25,7 +25,7 @@ from likely.parallel import FEWEST_ROWS, n_threads, run
 from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
 from likely.table import Labels, RowsLike, Table, Weights, as_table, encode_column, encode_labels, level_key
-from likely.table.column import as_objects, module
+from likely.table.column import as_objects
 from likely.table.images import as_images
 from likely.table.sparse import as_csr
 
@@ -259,9 +259,6 @@ def some_rows(X: Any, rows: Index) -> Any:
     """Some rows of a table in whatever form."""
     if isinstance(X, Table):
         return X.take(rows)
-    arrow = module("pyarrow")
-    if arrow is not None and isinstance(X, (arrow.Table, arrow.RecordBatch)):  # scikit-learn knows them from 1.7 on
-        return X.take(arrow.array(rows))
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(X, rows)

@@ -31,8 +31,9 @@ from likely.evaluation.predictions import Predictions
 from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
-from likely.render.page import fragment, page
+from likely.render.page import fragment
 from likely.render.picture import named
+from likely.render.report import baseline, report_page
 from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
 from likely.table.infer import Note
 
@@ -46,7 +47,7 @@ CURVE_POINTS = 200
 
 
 class Report:
-    """How good a classifier is. Figures are worked out when they are first asked for, and then kept.
+    """How good a classifier is. Figures are computed when they are first asked for, and then kept.
 
     Averages without a name are macro averages: every class counts the same.
     """
@@ -59,7 +60,7 @@ class Report:
         self.notes: tuple[Note, ...] = ()
 
     def with_notes(self, notes: Iterable[Note]) -> Report:
-        """The same report, which also says what there is to know of the table."""
+        """The same report with notes about the table."""
         self.notes = (*self.notes, *notes)
         return self
 
@@ -90,17 +91,17 @@ class Report:
 
     @property
     def accuracy(self) -> float:
-        """Share of right decisions among those taken; 1 − error rate."""
+        """Proportion of correct decisions among those taken; 1 − error rate."""
         return self.rates.accuracy
 
     @property
     def error_rate(self) -> float:
-        """Share of wrong decisions among those taken."""
+        """Proportion of wrong decisions among those taken."""
         return 1.0 - self.rates.accuracy
 
     @property
     def coverage(self) -> float:
-        """Share of rows that were not refused."""
+        """Proportion of rows that were not refused."""
         return self.rates.coverage
 
     @property
@@ -125,7 +126,7 @@ class Report:
 
     @property
     def brier_score(self) -> float | None:
-        """Mean squared distance of the shares from the truth; halved for two classes, as is usual."""
+        """Mean squared distance of the probabilities from the truth; halved for two classes, as usual."""
         return self._figure("brier_score")
 
     @property
@@ -213,7 +214,7 @@ class Report:
         return pd.DataFrame(lines).set_index("fold")
 
     def calibration(self, label: Hashable = None) -> pd.DataFrame:
-        """Bins of the share given to the most probable class, or to one class: given, came true, weight."""
+        """Bins of the probability of the most probable class, or of one class: predicted, observed, weight."""
         import pandas as pd
 
         if label is None and self.predictions.shares is None:
@@ -267,9 +268,10 @@ class Report:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
         return written(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that needs nothing else; written to a file if a path is given."""
-        return written(page(f"{self.classifier}: evaluation", self._repr_html_()), path)
+    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
+        """A page that needs nothing else, with charts; `source` names the table that was judged."""
+        page = report_page(f"How good is {self.classifier}?", self._repr_html_(), source=source, chart=self.plot)
+        return written(page, path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
@@ -301,7 +303,7 @@ class Report:
         return f"Report({self.classifier}, {self.how}: accuracy {self.accuracy:.4g} on {self.n_rows:,} rows)"
 
     def _repr_html_(self) -> Markup:
-        headline = tag("p", tag("strong", self._headline()))
+        headline = tag("p", tag("strong", self._headline()), tag("br"), baseline(self.confusion))
         notes = [tag("p", f"note: {note}") for note in self.notes]
         return fragment(headline, *(grid.html() for grid in self.grids()), *notes)
 

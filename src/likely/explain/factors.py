@@ -43,6 +43,12 @@ def factors_of(model: Model, table: Table) -> list[Factor]:
     """All factors in the order of the model's columns; their evidence sums to log joint less log prior."""
     if table.sparse is not None and len(model.columns) > WIDE:
         return _wide_factors(model, table)
+    each = beliefs_by_factor(model)
+    return [_factor(columns, beliefs, table, len(model.classes)) for columns, beliefs in each.items()]
+
+
+def beliefs_by_factor(model: Model) -> dict[tuple[str, ...], list[FittedFamily]]:
+    """The beliefs that make each factor, cut down to its column; by the columns, if several speak together."""
     together = {name: belief.columns for belief in model.beliefs if is_whole(belief) for name in belief.columns}
     beliefs_of: dict[tuple[str, ...], list[FittedFamily]] = {together.get(name, (name,)): [] for name in model.columns}
     for belief in model.beliefs:
@@ -51,7 +57,7 @@ def factors_of(model: Model, table: Table) -> list[Factor]:
             continue
         for name in belief.columns:
             beliefs_of[together.get(name, (name,))].append(belief.only(name))
-    return [_factor(columns, beliefs, table, len(model.classes)) for columns, beliefs in beliefs_of.items()]
+    return beliefs_of
 
 
 def evidence(beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Array:
@@ -80,7 +86,7 @@ def speaks_together(belief: FittedFamily) -> bool:
 
 
 def _factor(columns: tuple[str, ...], beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Factor:
-    cells = [_cells(table, name) for name in columns]
+    cells = [read_cells(table, name) for name in columns]
     status = [_status(table, name, known, beliefs) for name, known in zip(columns, cells, strict=True)]
     added = evidence(beliefs, table, n_classes)
     if len(columns) == 1:
@@ -89,7 +95,7 @@ def _factor(columns: tuple[str, ...], beliefs: Sequence[FittedFamily], table: Ta
     return Factor(", ".join(columns), list(zip(*cells, strict=True)), joined, added)
 
 
-def _cells(table: Table, name: str) -> list[object]:
+def read_cells(table: Table, name: str) -> list[object]:
     """What a person reads in a column: numbers as they are, categories by name, None for a gap."""
     if table.sparse is not None:
         return [None if np.isnan(cell) else float(cell) for cell in table.numbers(name)]

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags, Int32, Int64
 from likely.families.aode_graph import aode_density
+from likely.families.aode_sql import PairTables, aode_terms
 from likely.families.categorical import log_shares
 from likely.families.graph import Graph, Tensor
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import Domain, Reads, Settings
+from likely.families.protocol import SQL, Domain, Reads, Settings, SQLNode
 from likely.stats.pair_counts import Axis, Cuts, Layout, PairCounts, size_of
 from likely.table import Table
 from likely.table.levels import index_levels
@@ -286,6 +287,10 @@ class Aode:
         """Both tables, and how columns become codes."""
         axes = [{"cuts": axis.at} if isinstance(axis, Cuts) else {"levels": axis} for axis in self.axes]
         return {"is": "aode", "axes": axes, "single": self.single, "given": self.given, "parents": self.is_parent}
+
+    def sql_terms(self, sql: SQL, place: int) -> list[SQLNode]:
+        tables = self.columns, self.axes, self.single, self.given, self.is_parent
+        return aode_terms(sql, PairTables(*tables, *directed(self.axes)), place, self.shown)
 
     def only(self, column: str) -> Aode:
         """A column's share: its evidence given each parent, averaged as the parents count in that row and class, and an

@@ -278,6 +278,19 @@ class TextBernoulli(TextFamily):
                            ([t.present for t in tables], [t.absent for t in tables]))  # fmt: skip
         return {**self.reader.described(), "is": "presence", "present": present, "absent": absent}
 
+    def sql_terms(self, sql: SQL, place: int) -> list[SQLNode] | None:
+        """All words absent, corrected for those that are there; None where a share is 0 or 1."""
+        words = self.reader.words.to_list()
+        tables = [self.shares.only(k) for k in range(len(words))]
+        if not all(np.isfinite(each.present).all() and np.isfinite(each.absent).all() for each in tables):
+            return None
+        odds = np.array([each.present[0] - each.absent[0] for each in tables]).reshape(len(words), -1)
+        absent = float(sum(each.absent[0, place] for each in tables))
+        if not words:
+            return []
+        found = sql.words(self.columns[0], self.reader.tokenizer, words, odds, distinct=True)[place]
+        return [sql.known_or(sql.sum([found, sql.number(absent)]), sql.number(0.0))]
+
     def parameters(self) -> Iterator[Parameter]:
         for place, word in enumerate(self.reader.words.to_list()):
             yield Parameter(self.columns[0], "probability of presence", word, np.exp(self.line(place)))

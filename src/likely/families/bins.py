@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.families.bayes_input import BinShares
 from likely.families.categorical import add_lines, add_rows_of_table, log_shares
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
@@ -109,11 +110,13 @@ class BinnedDensity(ABC):
             yield Parameter(name, "probability of a gap", None, np.exp(self.table[GAP]))
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        logs, (name,) = self.table[:, place], self.columns
-        whens = [(sql.missing(name), sql.number(logs[GAP]))]
-        for line, edge in enumerate(self.edges[1:-1], FIRST):
-            whens.append((sql.below(sql.real(name), sql.number(edge)), sql.number(logs[line])))
-        yield sql.case(whens, sql.number(logs[-1]))
+        code = sql.interval(self.columns[0], self.edges[1:-1], FIRST, GAP, at_most=False)
+        yield sql.number_at(self.table[:, place].tolist(), code)
+
+    def bayes_inputs(self) -> list[BinShares] | None:
+        """None where a gap speaks."""
+        said = self.table[GAP].any()
+        return None if said else [BinShares(self.columns[0], self.edges[1:-1], self.shares())]
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         """Both ends of every bin, with half of its share each: so the values reach as far as the bins do."""

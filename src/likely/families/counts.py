@@ -207,6 +207,8 @@ class WeighedCounts:
         """Count × weight of every column; nothing where there is no count."""
         for column, line in lines_of(self.weights):
             name = self.columns[column]
+            if not line.any():
+                continue
             nothing = sql.either(sql.missing(name), sql.equal(sql.real(name), sql.number(0.0)))
             yield sql.unless(nothing, sql.times(sql.real(name), sql.number(line[place])))
 

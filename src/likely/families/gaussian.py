@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index
+from likely.families.bayes_input import Bells
 from likely.families.gaussian_kernels import (
     INFINITE,
     add_gaussian,
@@ -159,16 +160,14 @@ class Gaussian:
             yield Parameter(name, f"deviation{of}", None, self.deviation[:, place])
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        for column, name in enumerate(self.columns):
-            if not math.isinf(self.deviation[place, column]):
-                yield sql.unless(sql.missing(name), self.sql_density(sql, sql.real(name), place, column))
+        for name, mean, deviation in zip(self.columns, self.mean[place], self.deviation[place], strict=True):
+            if not math.isinf(deviation):
+                yield sql.log_bell(sql.real(name), float(mean), float(deviation))
 
-    def sql_density(self, sql: SQL, cell: SQLNode, place: int, column: int) -> SQLNode:
-        """The log density of a cell of one column in one class: a parabola."""
-        mean, deviation = float(self.mean[place, column]), float(self.deviation[place, column])
-        z = sql.over(sql.minus(cell, sql.number(mean)), sql.number(deviation))
-        parabola = sql.times(sql.number(-0.5), sql.call("pow", z, sql.number(2.0)))
-        return sql.sum([parabola, sql.number(-math.log(deviation) - LOG_ROOT_TAU)])
+    def bayes_inputs(self) -> Iterator[Bells]:
+        for place, name in enumerate(self.columns):
+            if np.isfinite(self.deviation[:, place]).all():
+                yield Bells(name, self.mean[:, place], self.deviation[:, place])
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)
@@ -294,12 +293,13 @@ class LogNormal:
         return self.of_logs.parameters(" of the logarithm")
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        """Without the factor 1 / x, which is the same for all classes."""
+        own = self.of_logs
         for column, name in enumerate(self.columns):
-            if not math.isinf(self.of_logs.deviation[place, column]):
-                below = sql.at_most(sql.real(name), sql.number(0.0))
-                density = self.of_logs.sql_density(sql, sql.call("ln", sql.real(name)), place, column)
-                yield sql.unless(sql.either(sql.missing(name), below), density)
+            positive = sql.below(sql.number(0.0), sql.real(name))
+            logs = sql.kept(sql.case([(positive, sql.ln(sql.real(name)))]), ("ln", name))
+            if not math.isinf(own.deviation[place, column]):
+                yield sql.log_bell(logs, float(own.mean[place, column]), float(own.deviation[place, column]))
+            yield sql.known_or(sql.times(sql.number(-1.0), logs.copy()), sql.number(0.0))
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)

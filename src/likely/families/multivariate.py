@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index, Int32, Int64
+from likely.families.bayes_input import Bells
 from likely.families.covariance import (
     Whitening,
     add_marginals,
@@ -25,6 +26,7 @@ from likely.families.covariance_graph import block_density
 from likely.families.gaussian import Gaussian, within_deviation
 from likely.families.graph import Graph, Tensor
 from likely.families.leave_one_out import LeftOut
+from likely.families.multivariate_sql import chain_terms
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
 from likely.stats import Moments, Scatter
@@ -189,8 +191,13 @@ class MultivariateGaussian:
                 shared = np.broadcast_to(correlation[:, row, column], (n_classes,))
                 yield Parameter(name, "correlation", other, shared)
 
-    def sql_terms(self, sql: SQL, place: int) -> Iterable[SQLNode] | None:
-        return None if self.chained else self.margins.sql_terms(sql, place)
+    def sql_terms(self, sql: SQL, place: int) -> Iterable[SQLNode]:
+        if self.lower is None or not self.chained:
+            return self.margins.sql_terms(sql, place)
+        return chain_terms(sql, self.margins, self.lower, place, last=self.last)
+
+    def bayes_inputs(self) -> Iterator[Bells] | None:
+        return None if self.chained else self.margins.bayes_inputs()
 
     def graph_terms(self, graph: Graph) -> list[Tensor] | None:
         return [block_density(graph, self.margins, self.lower)] if self.lower is not None and self.chained else None

@@ -18,6 +18,8 @@ from likely.arrays import Array, Flags, Index, Int64
 from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.smoothing import Laplace, Smoothing
+from likely.families.sql import SQL as SQL
+from likely.families.sql import SQLNode as SQLNode
 from likely.families.uncertainty import Certainty
 from likely.stats import Histogram
 from likely.table import Table
@@ -302,64 +304,3 @@ class Costly(Protocol):
 
     @property
     def work(self) -> int: ...
-
-
-# What expressions of SQL are made with: families need not know by which library.
-
-
-class SQLNode(Protocol):
-    """An expression."""
-
-    def copy(self) -> Self: ...
-
-
-class SQL(Protocol):
-    """Makes expressions from names, numbers and other expressions; whatever comes from data is quoted by it."""
-
-    def real(self, name: str) -> SQLNode:
-        """A column as numbers."""
-        ...
-
-    def cast(self, name: str, values: Sequence[Hashable]) -> SQLNode:
-        """A column of categories, in the type that its values have."""
-        ...
-
-    def missing(self, name: str) -> SQLNode:
-        """Whether a number is not there."""
-        ...
-
-    def null(self, name: str) -> SQLNode:
-        """Whether a cell is empty."""
-        ...
-
-    def number(self, number: float) -> SQLNode: ...
-
-    def value(self, value: Hashable) -> SQLNode:
-        """A category."""
-        ...
-
-    def call(self, name: str, *arguments: SQLNode) -> SQLNode: ...
-
-    def sum(self, terms: Sequence[SQLNode]) -> SQLNode: ...
-
-    def minus(self, a: SQLNode, b: SQLNode) -> SQLNode: ...
-
-    def times(self, a: SQLNode, b: SQLNode) -> SQLNode: ...
-
-    def over(self, a: SQLNode, b: SQLNode) -> SQLNode: ...
-
-    def equal(self, a: SQLNode, b: SQLNode) -> SQLNode: ...
-
-    def below(self, a: SQLNode, b: SQLNode) -> SQLNode: ...
-
-    def at_most(self, a: SQLNode, b: SQLNode) -> SQLNode: ...
-
-    def either(self, a: SQLNode, b: SQLNode) -> SQLNode: ...
-
-    def case(self, whens: Sequence[tuple[SQLNode, SQLNode]], otherwise: SQLNode) -> SQLNode:
-        """The first result whose condition holds."""
-        ...
-
-    def unless(self, condition: SQLNode, result: SQLNode) -> SQLNode:
-        """A result, or 0 where a condition holds."""
-        ...

@@ -15,7 +15,7 @@ from scipy import sparse
 from likely.arrays import Array, Int32, Int64
 from likely.families.counts import DenseWeights, Weights, lines_of
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import CountTable, Domain, Reads, Settings, Token
+from likely.families.protocol import SQL, CountTable, Domain, Reads, Settings, SQLNode, Token
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import rows_of, with_cells
 from likely.table import Table
@@ -111,6 +111,15 @@ class WeighedWords(TextFamily):
             return self._token_by_token(table, self.weights)
         rows = self.reader.rows(table, self.columns[0])
         return lambda block, joint: self.weights.add(rows_of(rows, block), joint)
+
+    def sql_terms(self, sql: SQL, place: int) -> list[SQLNode]:
+        words, factor = self.reader.words.to_list(), self.reader.factor
+        lines = np.array([line for _, line in lines_of(self.weights)]).reshape(len(words), -1)
+        if not words:
+            return []
+        lines = lines if factor is None else lines * factor[:, None]
+        found = sql.words(self.columns[0], self.reader.tokenizer, words, lines)[place]
+        return [sql.number(float(self.weights.bias[place])), sql.known_or(found, sql.number(0.0))]
 
     def _token_by_token(self, table: Table, weights: DenseWeights) -> BlockScorer:
         """A sum over words asks for no counts: they would cost more than the sum."""

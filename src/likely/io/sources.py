@@ -25,12 +25,13 @@ from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output, log_file
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Format = Literal["delimited", "json", "parquet", "arrow"]
+Format = Literal["delimited", "json", "parquet", "arrow", "excel"]
 
 SUFFIXES: dict[str, Format] = {
     ".csv": "delimited", ".tsv": "delimited", ".tab": "delimited", ".txt": "delimited", ".psv": "delimited",
     ".data": "delimited", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet", ".pq": "parquet",
-    ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow", ".arrows": "arrow",
+    ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow", ".arrows": "arrow", ".xlsx": "excel", ".xlsm": "excel",
+    ".xlsb": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
 PACKED = (".gz", ".zst", ".zstd")
 SPOOL_CHUNK = 1 << 20

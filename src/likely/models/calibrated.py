@@ -11,16 +11,19 @@ from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.cross_validation import readable
 from likely.evaluation.evaluate import Experiment, hold_out
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
+from likely.models.in_place import scored_there
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
 from likely.models.prediction import Decides
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
+from likely.sql.posterior import Posterior, posterior_of_joint
+from likely.sql.query import Query
 from likely.store import Reader, Writer, parsed
 from likely.table import Labelling, RowsLike, Weights, as_table
 
@@ -36,10 +39,10 @@ def _are_folds(name: str, given: object) -> None:
 
 
 class CalibratedClassifier(Classifier):
-    """A classifier of this package (or of scikit-learn) and a calibrator settled on rows that it had not seen.
+    """A classifier of this package (or of scikit-learn), calibrated on rows that it had not seen.
 
-    The rows are judged in cross-validation, the calibrator is settled from these judgements, and the classifier learns
-    all rows. Classifiers that count are not fitted again for that: their folds are added up.
+    The rows are predicted in cross-validation, the calibrator is fitted to these predictions, and the classifier learns
+    all rows. Classifiers that count are not refitted for that: their folds are added up.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ class CalibratedClassifier(Classifier):
         self.random_state = random_state
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
+        """Hold rows out in turn, fit the calibrator, then learn all of them. `y` may also name a column."""
         check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
         experiment = Experiment.read(
@@ -104,10 +107,16 @@ class CalibratedClassifier(Classifier):
         self.classifier_, self.classes_, self.n_rows_ = fitted, fitted.classes_, n_rows
         return self
 
+    @scored_there("P(")
     def predict_proba(self, X: RowsLike) -> Array:
         """Calibrated P(class | row), one column per class in the order of `classes_`."""
         believed = self._believed(X)
         return self.calibrator_.apply(believed)
+
+    @scored_there("prediction")
+    def predict(self, X: RowsLike) -> AnyArray:
+        """The most probable class of each row by calibrated shares; the first of equals."""
+        return super().predict(X)
 
     def predict_bounds(self, X: RowsLike) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row), for Venn–Abers: one of them is calibrated."""
@@ -117,13 +126,31 @@ class CalibratedClassifier(Classifier):
         return self.calibrator_.bounds(believed)
 
     def explain(self, X: RowsLike) -> Any:
-        """Why the classifier believed what it did *before* calibration: its own explanation."""
+        """The explanation of the classifier inside, *before* calibration."""
         check_is_fitted(self)
         return self.classifier_.explain(X)
 
     def _column_information(self) -> pd.DataFrame | None:
         inner = self.classifier_
         return inner._column_information() if isinstance(inner, Classifier) else None
+
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        check_is_fitted(self)
+        inner, calibrator = self.classifier_, self.calibrator_
+        if not isinstance(inner, Classifier) or not isinstance(calibrator, Temperature):
+            raise SettingsError(
+                f"What {self.method!r} makes of {type(inner).__name__} cannot be written as SQL: take "
+                "method='temperature' around a classifier of likely, or predict with likely."
+            )
+        believed = inner._sql_posterior(query, explain=False)
+        logs = []
+        for share in believed.shares:
+            there = query.below(query.number(0.0), share.copy())
+            raised = query.times(query.number(calibrator.power), query.ln(share.copy()))
+            none = query.equal(share.copy(), query.number(0.0))
+            logs.append(query.case([(there, raised), (none, query.number(-np.inf))]))
+        prior = np.full(len(self.classes_), 1.0 / len(self.classes_))
+        return posterior_of_joint(query, self.classes_, prior, logs, {})
 
     def _believed(self, X: RowsLike) -> Array:
         check_is_fitted(self)

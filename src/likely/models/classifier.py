@@ -20,11 +20,14 @@ from likely.arrays import AnyArray, Array
 from likely.compilation import watch
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import persistence, prediction, ranking
+from likely.models import in_sql, persistence, prediction, ranking
 from likely.models.onnx import to_onnx
+from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.numerics import log_of
+from likely.sql.posterior import Posterior
+from likely.sql.query import Query
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
 from likely.store.onnx import Precision
@@ -34,6 +37,7 @@ from likely.table import (
     RowsLike,
     Table,
     Weights,
+    as_rows,
     as_table,
     encode_labels,
     index_levels,
@@ -110,7 +114,7 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.asarray(self.classes_[best])
 
     def score(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> float:
-        """The share of rows, by weight, whose class is the predicted one; labels of any type."""
+        """The proportion of rows, by weight, whose class is the predicted one; labels of any type."""
         table = as_table(flattened(X, None)[0])
         truth, told = labels_of(y, table), encode_labels(self.predict(X))
         right = index_levels(told.classes.tolist(), truth.classes.tolist())[told.codes] == truth.codes
@@ -123,6 +127,14 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     decisions = prediction.decisions
     novelty = prediction.novelty
     estimate_priors = prediction.estimate_priors
+
+    to_sql = in_sql.to_sql
+
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        """How P(class | row) is written as SQL."""
+        raise SettingsError(
+            f"{type(self).__name__} cannot be written as SQL: score where the rows can be fetched, with likely predict."
+        )
 
     def _scores(self, X: RowsLike) -> Scores:
         """What the classifier says about the rows, in blocks."""
@@ -172,7 +184,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         if len(self.classes_) == 0:
             raise DataError("All rows have been forgotten: learn some before predicting.")
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        rows = as_rows(X, self.schema_.features)
+        return self.schema_.align(as_table(rows, allow_empty=False), type(self).__name__)
 
     def _remember_columns(self, schema: Schema, *, named: bool = True) -> None:
         """Which columns were learned, and by what names they come back."""
@@ -197,8 +210,13 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         return to_onnx(self, precision)
 
+    def to_pmml(self) -> str:
+        """The fitted classifier as a document of PMML 4.4: naive Bayes as a NaiveBayesModel, a tree as a TreeModel."""
+        check_is_fitted(self)
+        return to_pmml(self)
+
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
-        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
+        """Write the fitted classifier to a file, completely or not at all; `likely.load` reads it again."""
         persistence.save(self, path, sources)
 
     def _settings_kept(self) -> dict[str, object]:

@@ -16,11 +16,11 @@ from likely.arrays import AnyArray, Array
 from likely.decide import LossMatrix, as_loss
 from likely.errors import SettingsError, listed
 from likely.families.graph import Tensor, WritesGraph
-from likely.families.protocol import FittedFamily, HasTokens, WritesSQL
+from likely.families.protocol import FittedFamily, HasTokens
 from likely.families.tempered import Tempered, bare
 from likely.numerics import log_of
 from likely.scorer import Model, Scorer
-from likely.store.expressions import Expression, Expressions
+from likely.store.expressions import expressions_of
 from likely.store.onnx import OnnxGraph, Output, Precision, refuse_broken
 from likely.store.onnx_terms import term
 from likely.table.levels import written
@@ -109,7 +109,7 @@ def _posterior(graph: OnnxGraph, classifier: Fitted) -> tuple[Tensor, Tensor]:
         if isinstance(scorer, WritesJoint):
             return posterior_of(graph, scorer.graph_joint(graph), scorer.prior)
     raise SettingsError(
-        f"A {type(classifier).__name__} cannot be written as ONNX; naive and full Bayes, AODE, evidence and trees can."
+        f"{type(classifier).__name__} cannot be written as ONNX; naive and full Bayes, AODE, evidence and trees can."
     )
 
 
@@ -211,24 +211,10 @@ def _terms(graph: OnnxGraph, belief: FittedFamily, n_classes: int) -> Iterable[T
             return found
         weight = graph.constant(np.array([[belief.weight]]))
         return [graph.apply("Mul", weight, each) for each in found]
-    terms = _by_class(belief, n_classes)
+    terms = expressions_of(belief, n_classes)
     if terms is None:
         why = "it is free text" if isinstance(own, HasTokens) else f"the family {belief.name!r} does not say how"
         raise SettingsError(
             f"Column {belief.columns[0]!r} cannot be written as ONNX, because {why}; predict with likely."
         )
     return [term(graph, each) for each in terms]
-
-
-def _by_class(belief: FittedFamily, n_classes: int) -> list[list[Expression]] | None:
-    """For each column an expression for each class."""
-    sql = Expressions()
-    of_classes: list[list[Expression]] = []
-    for place in range(n_classes):
-        terms = belief.sql_terms(sql, place) if isinstance(belief, WritesSQL) else None
-        if terms is None:
-            return None
-        of_classes.append([term for term in terms if isinstance(term, Expression)])
-    if len({len(each) for each in of_classes}) > 1:  # some classes have nothing to say of a column
-        of_classes = [[sql.sum([sql.number(0.0), *terms])] for terms in of_classes]
-    return [list(each) for each in zip(*of_classes, strict=True)]

@@ -100,23 +100,33 @@ class Ranks(Protocol):
 
 @runtime_checkable
 class HasTerms(Protocol):
-    """It hears some of its columns together."""
+    """It hears some of its columns together, and says which values tell most."""
 
     @property
     def pairs_(self) -> list[tuple[str, ...]]: ...
 
+    def telling_values(self, per_class: int = 5) -> pd.DataFrame: ...
+
+    def plot_table(self, *columns: str) -> Savable: ...
+
+
+class Savable(Protocol):
+    """A picture that writes itself."""
+
+    def save(self, path: str) -> object: ...
+
 
 @runtime_checkable
 class Exports(Protocol):
-    """It is written whole as text, JSON, SQL and a graph, as a tree is."""
+    """It is written whole as text, JSON and a graph, as a tree is."""
 
     def to_text(self, max_depth: int | None = None) -> str: ...
 
     def to_json(self, indent: int | None = None) -> str: ...
 
-    def to_dot(self) -> str: ...
+    def to_dot(self, max_depth: int | None = None) -> str: ...
 
-    def to_sql(self) -> str: ...
+    def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> Savable: ...
 
 
 @runtime_checkable

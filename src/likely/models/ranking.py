@@ -80,7 +80,7 @@ def rank(
 
 
 def feature_importances(classifier: Ranked) -> Array:
-    """What each column tells about the class, in the order of the table, as shares of their sum."""
+    """What each column tells about the class, in the order of the table, scaled to sum to one."""
     check_is_fitted(classifier)
     told = classifier._column_information()
     if told is None:

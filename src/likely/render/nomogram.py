@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from likely.render.picture import (
     dashes,
     drawing,
     named,
+    named_apart,
     new_figure,
     round_values,
     written,
@@ -97,6 +98,8 @@ class Sheet:
     rivals: Sequence[Hashable]
     start: Array
     scales: Sequence[Scale]
+    missing: Mapping[str, Array] = field(default_factory=dict)
+    """Points of a missing value, of columns where it has any."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,13 +145,14 @@ def nomogram(sheet: Sheet, row: RowPoints | None = None) -> Picture:
 
 def _note(sheet: Sheet, scales: Sequence[Scale], rivals: Index, row: RowPoints | None) -> list[str]:
     start = ", ".join(_round(value) for value in sheet.start[rivals])
-    parts = [f"Start with {start} (the prior) and add the points of every column; a gap has none."]
+    silent = "" if sheet.missing else "; a missing value has none"
+    parts = [f"Start with {start} (the intercept) and add the points of every column{silent}."]
     if any(_is_curve(scale) for scale in scales):
         parts.append("A curve rises from small numbers to large ones.")
     if any(not scale.is_numeric and len(scale.values) > FEW for scale in scales):
         parts.append("Where there is no room for a name, see to_frame().")
     if len(sheet.scales) > len(scales):
-        parts.append(f"Not shown: {len(sheet.scales) - len(scales)} columns that weigh less.")
+        parts.append(f"Not shown: {len(sheet.scales) - len(scales)} scales that weigh less.")
     if len(sheet.rivals) > len(rivals):
         parts.append(f"Not shown: {len(sheet.rivals) - len(rivals)} rarer rivals, whose odds belong to the sum, too.")
     if row is not None:
@@ -178,7 +182,7 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     _label(axes, -0.6, "points")
-    several = len(sheet.rivals) > 1
+    several, names = len(sheet.rivals) > 1, named_apart(sheet.rivals, 24)
     for place, (scale, rival) in enumerate(lines):
         shade, dash = (colour(int(rival)), dashes(int(rival))) if several else (INK, "-")
         first = not several or place == 0 or lines[place - 1][0] is not scale
@@ -186,13 +190,15 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
             axes.axhline(place - 0.5, color=FAINT, linewidth=0.5)
         name = named(scale.column, 26)
         if several:
-            against = f"against {named(sheet.rivals[int(rival)], 24)}"
+            against = f"against {names[int(rival)]}"
             _label(axes, place - 0.17 if first else place, name if first else "", fontweight="bold")
             _label(axes, place + (0.22 if first else 0.0), against, fontsize=7.5, color=shade)
         else:
             _label(axes, place, name, fontweight="bold")
         draw = _curve if _is_curve(scale) else _ticks
         draw(axes, place, scale, scale.points[:, rival], shade, dash)
+        if scale.column in sheet.missing:
+            _missing(axes, place, float(sheet.missing[scale.column][rival]), shade)
         if row is not None and scale.column in row.values:
             worth = float(row.points[scale.column][rival])
             _mark(axes, place, scale, scale.points[:, rival], row.values[scale.column], worth)
@@ -279,6 +285,13 @@ def _mark(axes: Axes, place: int, scale: Scale, points: Array, value: object, wo
     shape = "<" if worth < low else (">" if worth > high else "o")
     spot = float(np.clip(worth, low, high))
     axes.plot([spot], [place - height], shape, color="black", markersize=6, zorder=5, clip_on=False)
+
+
+def _missing(axes: Axes, place: int, worth: float, shade: str) -> None:
+    """What a missing value is worth: a hollow mark below the scale."""
+    spot = float(np.clip(worth, *axes.get_xlim()))
+    axes.plot([spot], [place + 0.36], "D", markerfacecolor="white", markeredgecolor=shade, markersize=4, zorder=4)
+    beside(axes, "missing", spot, place + 0.36, 5, fontsize=7, color=MUTED)
 
 
 def _ticks(axes: Axes, place: int, scale: Scale, points: Array, shade: str, dash: Dashes) -> None:

@@ -21,7 +21,7 @@ STYLE = Markup(
     ".likely .left-half,.likely .right-half{display:inline-block;width:7em;text-align:right}"
     ".likely .left-half .bar{background:var(--against)}"
     ".likely .right-half{text-align:left;border-left:1px solid var(--edge)}"
-    ".likely figure{margin:0;overflow-x:auto}.likely svg{max-width:100%;height:auto;background:#fff}"
+    ".likely figure{margin:0;overflow-x:auto}.likely svg{max-width:100%;height:auto;background:var(--card)}"
 )
 """What stands in notebooks and pages. Letters keep the colour around them: a notebook may be light on a dark desk."""
 

@@ -24,6 +24,9 @@ FOR, AGAINST = BLUE, VERMILION
 
 MARIGOLD = "#FFC629"
 INK, MUTED, FAINT, RULE = "#1B1F2A", "#555B66", "#BBBBBB", "#888888"
+ON_CELL, ON_DARK_CELL = "#1C1F2A", "#FEFEFE"
+"""Ink on a shaded cell of a picture, which stays as it is where the page around it is dark."""
+
 SHADE, GRID, PAPER = "#F2F1EC", "#E8E6DF", "#FFFFFF"
 
 SANS = 'ui-sans-serif,system-ui,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","DejaVu Sans",sans-serif'

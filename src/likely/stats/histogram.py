@@ -13,6 +13,7 @@ from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.errors import NotMergeable
 from likely.numerics import together
 from likely.stats.kernels import count_codes
+from likely.stats.moments import Moments
 from likely.stats.protocol import NEVER_SEEN, Difference, as_counted, leave, matched, require, require_counts, take_rows
 
 MOST_CELLS = 2048
@@ -119,6 +120,13 @@ class Histogram:
     def middles(self) -> Array:
         """A number that stands for those of each cell."""
         return 0.5 * self.lows() + 0.5 * self.highs()
+
+    def moments(self) -> Moments:
+        """Weight, mean and squares of each class, as if all numbers of a cell stood in its middle."""
+        n_classes = len(self.counts)
+        of_cells = np.repeat(np.arange(n_classes, dtype=np.int32), len(self.cells))
+        rows = np.tile(self.middles(), n_classes)[:, None]
+        return Moments.observe(rows, of_cells, np.ascontiguousarray(self.counts).ravel(), n_classes)
 
     def codes(self, column: Array) -> Int32:
         """The place of each number's cell, −1 where there is none."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from likely.arrays import AnyArray, Array
-from likely.errors import MissingExtra, SettingsError
+from likely.errors import MissingExtra, SettingsError, to_install
 from likely.families.graph import Attributes, Tensor
 from likely.table.levels import written
 
@@ -42,7 +42,7 @@ class OnnxGraph:
         try:
             import onnx
         except ImportError:
-            raise MissingExtra("ONNX is written with onnx: pip install 'likely[onnx]'.") from None
+            raise MissingExtra(f"ONNX is written with onnx: {to_install('onnx')}.") from None
         self._onnx = onnx
         self._kinds, self._precision, self._outer = kinds, precision, outer
         self._nodes: list[Any] = []

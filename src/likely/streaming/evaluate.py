@@ -47,8 +47,8 @@ def evaluate_file(
     """How good a classifier is on a table in files; see `likely.evaluate` for the parameters.
 
     With a number of folds, or with `cv=None` for a classifier that is fitted already, files may be larger than
-    memory: all rows are learned, and of more than `most` rows so many, drawn by chance, are judged. All other ways read
-    the whole table. `groups` names a column.
+    memory: all rows are learned, and if there are more than `most`, a random sample of that size is judged. All other
+    ways read the whole table. `groups` names a column.
     """
     table, loss = as_file_table(source), None if loss is None else as_loss(loss)
     if cv is None:

@@ -25,7 +25,10 @@ MOST_COLUMNS = 12_000
 MOST_DRAWN = 300
 """Columns, the most telling ones, whose curves and counts are written out."""
 
-POINTS, BINS = 40, 24
+MOST_CELLS = 80_000
+"""Values × classes of all curves together: with many classes fewer columns have one, and fewer points."""
+
+MOST_POINTS, FEWEST_POINTS, BINS = 40, 12, 24
 MOST_VALUES, MOST_WORDS = 200, 80
 CENTRAL = 0.998
 """Of each class's numbers, what a histogram covers."""
@@ -47,16 +50,19 @@ class Facts:
 
     def by_column(self) -> dict[str, dict[str, Any]]:
         """Facts by column; of columns that tell little among very many, only what they tell."""
-        drawn = set(sorted(self.bits, key=lambda name: -self.bits[name])[:MOST_DRAWN])
+        n_classes = max(len(self.summary.classes), 1)
+        most = min(MOST_DRAWN, max(MOST_CELLS // (2 * FEWEST_POINTS * n_classes), 1))
+        drawn = set(sorted(self.bits, key=lambda name: -self.bits[name])[:most])
+        points = min(MOST_POINTS, max(MOST_CELLS // (2 * max(len(drawn), 1) * n_classes), FEWEST_POINTS))
         found: dict[str, dict[str, Any]] = {name: {"bits": bits} for name, bits in self.bits.items()}
         for part, seen in self.summary.parts.items():
             for place, name in enumerate(part.columns):
-                if name in drawn or len(self.bits) <= MOST_DRAWN:
+                if name in drawn or name not in self.bits:
                     one = seen.select(np.array([place], dtype=np.intp))
-                    found.setdefault(name, {}).update(self._of(name, one))
+                    found.setdefault(name, {}).update(self._of(name, one, points))
         return found
 
-    def _of(self, name: str, seen: Statistic) -> dict[str, Any]:
+    def _of(self, name: str, seen: Statistic, points: int) -> dict[str, Any]:
         known = seen.known_weights
         told: dict[str, Any] = {} if known is None else {"known": known[:, 0]}
         if isinstance(seen, TokenCounts):
@@ -70,7 +76,7 @@ class Facts:
             told |= {"mean": moments.mean[:, 0], "deviation": moments.deviation(unbiased=True)[:, 0]}
         if isinstance(self.model, AdditivePredictor):
             return told | self._by_codes(name)
-        found = expected(self.model, name, POINTS) if isinstance(self.model, Model) else None
+        found = expected(self.model, name, points) if isinstance(self.model, Model) else None
         return told if found is None else told | _expected(found[1])
 
     def _by_codes(self, name: str) -> dict[str, Any]:
@@ -90,7 +96,10 @@ def _expected(outcomes: Outcomes) -> dict[str, Any]:
         values = [plain_value(value) for value in list(outcomes.values)[:MOST_VALUES]]
         return {"outcomes": values, "shares": _small(outcomes.shares[:MOST_VALUES])}
     told = {"grid": np.asarray(outcomes.values, dtype=np.float64), "shares": _small(outcomes.shares)}
-    return told if outcomes.density is None else {**told, "density": _small(outcomes.density)}
+    if outcomes.density is None:
+        return told
+    # Between steps a density is not what neighbouring shares tell.
+    return {**told, **({"is_density": True} if outcomes.edges is None else {"density": _small(outcomes.density)})}
 
 
 def _small(numbers: Array) -> Any:
@@ -142,7 +151,7 @@ def schema_line(column: Column, family: str | None) -> dict[str, Any]:
     """What a column is taken for, and why."""
     return {
         "name": column.name, "kind": column.kind, "storage": column.storage, "levels": column.levels,
-        "gaps": column.gaps, "why": column.why.split(" (judged from")[0], "family": family,
+        "gaps": column.gaps, "why": str(column.why).split(" (judged from")[0], "family": family,
     }  # fmt: skip
 
 

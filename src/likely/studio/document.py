@@ -65,6 +65,7 @@ def document(material: Material) -> dict[str, Any]:
         "n_columns": len(classifier.schema_.features),
         "pairs": [list(term) for term in classifier.pairs_] if isinstance(classifier, HasTerms) else [],
         "scorer": scoring(classifier),
+        "image": _image(classifier),
         "intervals": interval_tables(classifier, facts),
         "suspicions": [] if counted is None else suspicions(classifier, counted.bits, table),
         "rows": None if table is None else example_rows(classifier, table, material),
@@ -131,6 +132,15 @@ def _classes(classifier: Classifier) -> list[dict[str, Any]]:
     ]
 
 
+def _image(classifier: Classifier) -> dict[str, Any] | None:
+    """Height, width and channels of the pictures that a network looks at, and the range of their pixels."""
+    from likely.models.convnet.classifier import ConvNetClassifier
+
+    if not isinstance(classifier, ConvNetClassifier):
+        return None
+    return {"shape": list(classifier.shape_), "range": list(classifier.range_)}
+
+
 def _facts(classifier: Classifier) -> Facts | None:
     """What a classifier that counts has seen; None for others."""
     from likely.models.evidence.classifier import EvidenceClassifier
@@ -172,7 +182,8 @@ def example_rows(classifier: Classifier, table: Table, material: Material) -> di
     """Some rows, evenly spread over the table, as the page reads cells; with their labels where these are there."""
     schema, whole = classifier.schema_, as_table(material.rows) if material.rows is not None else table
     places = np.unique(np.linspace(0, table.n_rows - 1, min(MOST_ROWS, table.n_rows)).astype(np.intp))
-    columns = [cells_of(table.take(places), name, schema.kinds[name]) for name in schema.features[:MOST_COLUMNS]]
+    some = table.take(places)
+    columns = [cells_of(some, name, schema.kinds[name]) for name in schema.features[:MOST_COLUMNS]]
     target = schema.target
     truths = cells_of(whole.take(places), target, "nominal") if target is not None and target in whole else []
     cells: list[list[Any]] = []

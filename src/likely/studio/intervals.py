@@ -20,13 +20,15 @@ from likely.models.learner import Learner
 from likely.scorer import evidence_for
 from likely.table import as_table
 
-MOST_COLUMNS = 300
+MOST_CELLS = 1_500
+"""Columns × classes up to which intervals go into a page."""
+
 MOST_POINTS = 60
 
 
 def interval_tables(classifier: Classifier, facts: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
     """For each column its values, and shift and variance of the log-likelihood (values × classes); None if unknown."""
-    if not isinstance(classifier, Learner) or len(classifier.families_) > MOST_COLUMNS:
+    if not isinstance(classifier, Learner) or len(classifier.families_) * len(classifier.classes_) > MOST_CELLS:
         return None
     families, summary = classifier.families_, classifier.summary_
     statistics = {name: family_named(family) for name, family in families.items()}
@@ -52,7 +54,8 @@ def interval_tables(classifier: Classifier, facts: dict[str, dict[str, Any]]) ->
             except LikelyError:
                 return None
             told = np.minimum(moved, 1e30).astype(np.float32)
-            columns.append({"name": name, "values": values, "shift": told[0], "variance": told[1]})
+            smooth = "edges" not in facts.get(name, {}) and kind.statistic != "histogram"
+            columns.append({"name": name, "values": values, "shift": told[0], "variance": told[1], "smooth": smooth})
     weights = summary.classes.weights
     counted = is_counted(classifier.priors)
     prior = {"shift": log_bias(weights), "variance": trigamma(weights)} if counted else None

@@ -28,21 +28,10 @@ def page(title: str, content: bytes | None, *, served: bool = False) -> str:
     Only the script and the styles that stand in it may run: the policy names them by their digests.
     """
     script, style = bundled(), styles()
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "img-src data: blob:",
-            "connect-src 'self'" if served else "connect-src 'none'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy(served=served)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
@@ -57,6 +46,13 @@ def page(title: str, content: bytes | None, *, served: bool = False) -> str:
         tag("script", script, type="module"),
     )
     return joined(Markup("<!DOCTYPE html>\n"), tag("html", head, body, lang="en"), "\n")
+
+
+def policy(*, served: bool) -> str:
+    """What may run in the page, and whom it may ask: nothing and nobody but itself."""
+    asks = "connect-src 'self'" if served else "connect-src 'none'"
+    own = f"script-src '{_digest(bundled())}'", f"style-src '{_digest(styles())}'"
+    return "; ".join(["default-src 'none'", *own, "img-src data: blob:", asks, "base-uri 'none'", "form-action 'none'"])
 
 
 @cache

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Part = Literal["year", "month", "weekday", "hour", "days since 1970"]
 ELAPSED: Part = "days since 1970"
 PARTS: Mapping[Part, tuple[Literal["numeric", "nominal"], Storage]] = {
-    "year": ("numeric", "integer"), "month": ("nominal", "integer"), "weekday": ("nominal", "string"),
+    "year": ("nominal", "integer"), "month": ("nominal", "integer"), "weekday": ("nominal", "string"),
     "hour": ("numeric", "integer"), ELAPSED: ("numeric", "float"),
 }  # fmt: skip
 """What each part is taken for, and how it is held."""

@@ -49,7 +49,7 @@ AS_SAID = "as you said"
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table, and the names of its target and weight columns, which are none of them.
+    """The columns of a table, and the names of its target and weight columns, which are not among them.
 
     >>> schema = Schema.infer({"age": [31, 44], "town": ["Ulm", "Bonn"], "ill": ["no", "yes"]}, target="ill")
     >>> schema.numeric, schema.nominal, schema["town"].levels
@@ -70,7 +70,7 @@ class Schema:
         weight: str | None = None,
         overrides: Mapping[str, str] | Schema | None = None,
     ) -> Schema:
-        """Infer the kind of every column; `overrides` says by name what the user knows better."""
+        """Infer the kind of every column; `overrides` gives kinds that you know better, by name."""
         given = as_table(table)
         wanted, target, weight = _settled_roles(given, target, weight, overrides)
         if given.sparse is not None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HashingCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """How often each document holds each word, in `n_features` columns and without a vocabulary.
+    """How often each document contains each word, in `n_features` columns and without a vocabulary.
 
     The column of a word is a stable function of its UTF-8 bytes: the 64-bit FNV-1a hash `h`, folded to
     `(h >> 32) ^ (h & 0xFFFFFFFF)`, modulo `n_features`. It has no seed and is the same on every machine and for ever.

@@ -77,5 +77,5 @@ def compare(
         cv=way_in(cv), loss=loss, by=by, random_state=seed, progress=output.progress,
     )  # fmt: skip
     write(board.to_json() if output.json else str(board))
-    write_pages(board, output, html, plot)
+    write_pages(board, output, html, plot, table.sources[0].name)
     output.tell_rejected(table)

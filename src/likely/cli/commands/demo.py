@@ -10,6 +10,7 @@ from contextlib import chdir
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -164,8 +165,9 @@ def _is_cold() -> bool:
 
 
 def _farewell(console: Console, folder: Path) -> None:
+    likely = "likely" if which("likely") else sys.argv[0]  # made by `make`, it is not on the path
     console.rule("[bold]What next", align="left", style="dim")
-    console.print(f"Look at [bold]{folder / PAGE}[/] in a browser; everything else is in {folder}, too.")
-    console.print("Your own table:  [bold]likely train TABLE.csv --target COLUMN[/]")
-    console.print("All commands:    [bold]likely --help[/]")
-    console.print("Every number:    [bold]likely demo blackboard[/]")
+    console.print(f"Open [bold]{folder / PAGE}[/] in a browser. The other files are beside it.")
+    console.print(f"Your own table:  [bold]{likely} train TABLE.csv --target COLUMN[/]", soft_wrap=True)
+    console.print(f"All commands:    [bold]{likely} --help[/]", soft_wrap=True)
+    console.print(f"Every number:    [bold]{likely} demo blackboard[/]", soft_wrap=True)

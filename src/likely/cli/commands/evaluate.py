@@ -106,7 +106,7 @@ def evaluate(
         output.say(line)
     write(report.to_json() if output.json else report.text())
     output.tell_notes(report.notes)
-    write_pages(report, output, html, plot)
+    write_pages(report, output, html, plot, table.sources[0].name)
     output.tell_rejected(table)
     if fail_under is not None and report.accuracy < fail_under:
         output.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
@@ -176,12 +176,14 @@ def refuse_picture(plot: str | None) -> None:
         suffix_of(plot)
 
 
-def write_pages(shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None) -> None:
-    """What was found as a page and as a picture, where these are wanted."""
+def write_pages(
+    shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None, source: str
+) -> None:
+    """What was found in a table as a page and as a picture, where these are wanted."""
     if html is not None:
         from likely.io.outputs import write_text
 
-        write_text(html, shown.to_html())
+        write_text(html, shown.to_html(source=source))
     if plot is not None:
         shown.plot().save(plot)
     output.wrote(html, plot)

@@ -78,7 +78,7 @@ def _more(loss: Loss | None, most: int) -> More | None:
         return None
 
     def columns(classifier: Any, rows: pa.Table) -> dict[str, list[Any]]:
-        from likely.explain.explanation import reasons
+        from likely.explain.reasons import reasons
         from likely.table import as_table
 
         found: dict[str, list[object]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from likely.render.picture import (
     legend_columns,
     marker,
     named,
+    named_apart,
     new_figure,
 )
 from likely.render.theme import AGAINST, FAINT, FOR, MUTED
@@ -55,7 +57,8 @@ def plot_main_effects(
             "None of these columns has a table: a text speaks by its words, see `explain(X).tokens(row)`."
         )
     shown = chosen[:most]
-    classes = np.sort(np.argsort(-model.prior, kind="stable")[:MAX_CLASSES])
+    two = len(model.classes) == 2
+    classes = np.array([1]) if two else np.sort(np.argsort(-model.prior, kind="stable")[:MAX_CLASSES])
     with drawing():
         across = 2 if len(shown) == 4 else min(PANELS_ACROSS, len(shown))
         down = -(-len(shown) // across)
@@ -65,11 +68,18 @@ def plot_main_effects(
             inner = grid[place // across, place % across].subgridspec(2, 1, height_ratios=(4.0, 1.0), hspace=0.04)
             above = figure.add_subplot(inner[0])
             below = figure.add_subplot(inner[1], sharex=above)
-            _panel(above, below, term_table(model, [name]), classes)
-        _legend(figure, [named(model.classes[k], 24) for k in classes])
-        left_out = [(len(chosen) - len(shown), "further columns"), (len(model.classes) - len(classes), "rarer classes")]
+            table = term_table(model, [name])
+            if two:  # the curves of two classes mirror each other: their difference is the log-odds of the second
+                table = replace(table, entries=2.0 * table.entries)
+            _panel(above, below, table, classes)
+        rarer = 0 if two else len(model.classes) - len(classes)
+        if not two:
+            _legend(figure, named_apart([model.classes[k] for k in classes], 24))
+        left_out = [(len(chosen) - len(shown), "further columns"), (rarer, "rarer classes")]
         missing = ", ".join(f"{n} {what}" for n, what in left_out if n > 0)
-        title = TITLE + (f" (not shown: {missing})" if missing else "")
+        target, other = named_apart(model.classes[::-1], 24) if two else ("", "")
+        head = f"What each column adds to the log-odds of {target} against {other}" if two else TITLE
+        title = head + (f" (not shown: {missing})" if missing else "")
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
 

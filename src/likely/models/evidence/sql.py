@@ -1,86 +1,114 @@
-"""The additive model as a query: every column becomes a code, and tables are lists that are looked up by codes."""
+"""The additive model as a query: every column becomes a code, and tables are looked up by codes."""
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import UInt8
-from likely.errors import SettingsError
+from likely.arrays import Array, UInt8
+from likely.families.counts import lines_of
+from likely.families.text_family import WeighedWords
 from likely.models.evidence.encoding import Column, NumericColumn, Resolution
-from likely.models.evidence.predictor import AdditivePredictor
-from likely.numerics import log_of
-from likely.store.sql import PREFIX, Node, Nodes, posterior_query
+from likely.models.evidence.explain import BASE, SEPARATOR
+from likely.models.evidence.predictor import AdditivePredictor, class_scores
+from likely.models.evidence.text_scores import TextModel, as_scores
+from likely.sql.nodes import Node
+from likely.sql.posterior import Posterior, log_prior, posterior_of_joint
+from likely.sql.query import Query
 
 
-def evidence_query(model: AdditivePredictor, nodes: Nodes, table: str) -> str:
-    """The query that scores a table; texts are refused, because SQL cannot cut them into words."""
-    if model.text_models:
-        raise SettingsError(
-            f"Column {model.text_models[0].column!r} cannot be scored in SQL, because it is free text; predict with "
-            "likely."
-        )
-    evidence, n_classes = model.evidence, len(model.classes)
+class HasEvidence(Protocol):
+    """A classifier whose evidence adds up."""
+
+    model_: AdditivePredictor
+
+
+def sql_posterior(classifier: HasEvidence, query: Query, *, explain: bool) -> Posterior:
+    """Log prior, what lies beyond it, and the entries of all tables; with `explain`, each by itself."""
+    check_is_fitted(classifier)
+    model = classifier.model_
+    n_classes, terms = len(model.classes), _terms(query, model)
+    n_scores = 1 if n_classes == 2 else n_classes
+    prior, beyond = log_prior(query, model.prior), list(map(query.number, model.beyond_prior().tolist()))
+    if not explain:
+        scores = [
+            query.kept(query.sum([query.number(0.0), *(nodes[s] for nodes in terms.values())])) for s in range(n_scores)
+        ]
+        added = _by_class(query, scores, n_classes)
+        joints = [query.sum([prior[c], beyond[c], added[c]]) for c in range(n_classes)]
+        return posterior_of_joint(query, model.classes, model.prior, joints, {})
+    why = {"prior": prior, BASE: beyond}
+    for name, nodes in terms.items():
+        why[name] = _by_class(query, [query.kept(node) for node in nodes], n_classes)
+    joints = [query.sum([nodes[c].copy() for nodes in why.values()]) for c in range(n_classes)]
+    return posterior_of_joint(query, model.classes, model.prior, joints, why)
+
+
+def _terms(query: Query, model: AdditivePredictor) -> dict[str, list[Node]]:
+    """What each column, pair, triple and text adds to every score."""
+    evidence = model.evidence
     encoding, terms = evidence.encoding, evidence.terms
-    codes = {f"{PREFIX}code_{k}": _code(nodes, column) for k, column in enumerate(encoding.columns)}
-    grouped = _grouped(nodes, "coarse", [column.coarse for column in encoding.columns], terms.pairs)
-    grouped |= _grouped(nodes, "tiny", [column.tiny for column in encoding.columns], terms.triples)
-    cells = [nodes.column(name) for name in codes]
-    cells += [_cell(nodes, "coarse", encoding.coarse, term) for term in terms.pairs.tolist()]
-    cells += [_cell(nodes, "tiny", encoding.tiny, term) for term in terms.triples.tolist()]
-    ends = [*evidence.starts[1:].tolist(), len(evidence.tables)]
-    parts = [slice(a, b) for a, b in zip(evidence.starts.tolist(), ends, strict=True)]
-    scores = {}
-    for s in range(evidence.tables.shape[1]):
-        entries = [evidence.tables[part, s].tolist() for part in parts]
-        looked_up = [nodes.number_at(values, cell.copy()) for values, cell in zip(entries, cells, strict=True)]
-        scores[f"{PREFIX}score_{s}"] = nodes.sum([nodes.number(0.0), *looked_up])
-    constant = log_of(model.prior) + model.beyond_prior()
-    log_joints: list[Node] = []
-    for c in range(n_classes):
-        score = nodes.column(f"{PREFIX}score_{0 if n_classes == 2 else c}")
-        if n_classes == 2:
-            score = nodes.times(nodes.number(0.5 if c else -0.5), score)
-        log_joints.append(nodes.sum([nodes.number(float(constant[c])), score]))
-    steps = {"coded": codes, **({"grouped": grouped} if grouped else {}), "added": scores}
-    return posterior_query(nodes, model.classes, model.prior, log_joints, table, steps)
+    codes = [_code(query, column) for column in encoding.columns]
+    coarse = _grouped(query, [column.coarse for column in encoding.columns], codes, terms.pairs)
+    tiny = _grouped(query, [column.tiny for column in encoding.columns], codes, terms.triples)
+    cells = [code.copy() for code in codes]
+    cells += [query.kept(_cell(query, coarse, encoding.coarse, term)) for term in terms.pairs.tolist()]
+    cells += [query.kept(_cell(query, tiny, encoding.tiny, term)) for term in terms.triples.tolist()]
+    names = [*encoding.names, *(SEPARATOR.join(names) for names in evidence.term_names())]
+    starts = evidence.starts.tolist()
+    ends = [*starts, len(evidence.tables)][1:]
+    found: dict[str, list[Node]] = {}
+    for name, cell, first, last in zip(names, cells, starts, ends, strict=True):
+        entries = evidence.tables[first:last]
+        found[name] = [query.number_at(entries[:, s].tolist(), cell.copy()) for s in range(entries.shape[1])]
+    for weight, text in zip(evidence.text_weights.tolist(), model.text_models, strict=True):
+        found[text.column] = _words(query, text, weight, evidence.tables.shape[1])
+    return found
 
 
-def _code(nodes: Nodes, column: Column) -> Node:
+def _by_class(query: Query, scores: list[Node], n_classes: int) -> list[Node]:
+    """One score is shared out evenly, for the second class and against the first."""
+    if n_classes != 2:
+        return [score.copy() for score in scores]
+    signs = class_scores(np.ones((1, 1)), 2)[0].tolist()
+    return [query.times(query.number(sign), scores[0].copy()) for sign in signs]
+
+
+def _code(query: Query, column: Column) -> Node:
     """The code of a cell: 0 for a category never seen, then bins or categories, last the gap."""
-    gap = nodes.whole(column.size - 1 if column.gap else 0)
-    if isinstance(column, NumericColumn):
-        if not len(column.means):
-            return nodes.case([(nodes.missing(column.name), gap)], nodes.whole(0))
-        whens = [(nodes.missing(column.name), gap)]
-        whens += [
-            (nodes.at_most(nodes.real(column.name), nodes.number(cut)), nodes.whole(1 + k))
-            for k, cut in enumerate(column.cuts.tolist())
-        ]
-        return nodes.case(whens, nodes.whole(1 + len(column.cuts)))
-    whens = [(nodes.null(column.name), gap)]
-    if column.levels or column.rare:
-        cell = nodes.cast(column.name, (*column.levels, *column.rare))
-        whens += [
-            (nodes.equal(cell.copy(), nodes.value(level)), nodes.whole(1 + k)) for k, level in enumerate(column.levels)
-        ]
-        if column.rare:
-            whens.append((nodes.among(cell.copy(), column.rare), nodes.whole(1 + len(column.levels))))
-    return nodes.case(whens, nodes.whole(0))
+    gap = column.size - 1 if column.gap else 0
+    if not isinstance(column, NumericColumn):
+        codes = {level: 1 + k for k, level in enumerate(column.levels)}
+        return query.code(column.name, codes | dict.fromkeys(column.rare, 1 + len(column.levels)), 0, gap)
+    if len(column.means):
+        return query.interval(column.name, column.cuts, 1, gap, at_most=True)
+    return query.kept(query.case([(query.missing(column.name), query.whole(gap))], query.whole(0)))
 
 
-def _grouped(nodes: Nodes, name: str, groups: list[UInt8], terms: NDArray[np.int32]) -> dict[str, Node]:
+def _grouped(query: Query, groups: list[UInt8], codes: list[Node], terms: NDArray[np.int32]) -> dict[int, Node]:
     """Coarse codes of the columns that take part in some terms."""
-    return {
-        f"{PREFIX}{name}_{k}": nodes.whole_at(groups[k].tolist(), nodes.column(f"{PREFIX}code_{k}"))
-        for k in np.unique(terms).tolist()
-    }
+    return {k: query.kept(query.whole_at(groups[k].tolist(), codes[k].copy())) for k in np.unique(terms).tolist()}
 
 
-def _cell(nodes: Nodes, name: str, resolution: Resolution, term: list[int]) -> Node:
+def _cell(query: Query, coarse: dict[int, Node], resolution: Resolution, term: list[int]) -> Node:
     """The cell of a pair or triple: its codes are the digits of one number."""
-    cell = nodes.column(f"{PREFIX}{name}_{term[0]}")
+    cell = coarse[term[0]].copy()
     for k in term[1:]:
-        cell = nodes.times(nodes.grouped(cell), nodes.whole(int(resolution.widths[k])))
-        cell = nodes.sum([cell, nodes.column(f"{PREFIX}{name}_{k}")])
+        cell = query.times(cell, query.whole(int(resolution.widths[k])))
+        cell = query.sum([cell, coarse[k].copy()])
     return cell
+
+
+def _words(query: Query, text: TextModel, weight: float, n_scores: int) -> list[Node]:
+    """What the words of a text add to every score: a sum over them."""
+    (belief,) = text.model.beliefs
+    assert isinstance(belief, WeighedWords)
+    words = belief.reader.words.to_list()
+    lines: Array = np.array([line for _, line in lines_of(belief.weights)]).reshape(len(words), len(text.model.prior))
+    if not words or not weight:
+        return [query.number(0.0) for _ in range(n_scores)]
+    found = query.words(text.column, belief.reader.tokenizer, words, weight * as_scores(lines))
+    return [query.known_or(node, query.number(0.0)) for node in found]

@@ -51,10 +51,10 @@ def train_evidence_file(
     folder: str | os.PathLike[str] | None = None,
     progress: Shown = None,
 ) -> EvidenceClassifier:
-    """Learn a table in files by evidence: it is read twice, and gives the model that its rows give in memory.
+    """Train an `EvidenceClassifier` on a table in files: it is read twice, and gives the same model as in memory.
 
-    `classifier` is one as constructed (None for the usual one). Rows whose codes need more than `memory` bytes (None
-    for 512 MiB) are kept in temporary files in `folder`, a byte for each cell; None is the folder that the system has
+    `classifier` is an unfitted one (None for the defaults). Codes that need more than `memory` bytes (None
+    for 512 MiB) are kept in temporary files in `folder`, one byte per cell; None is the system's folder
     for such files. `source` is what `open_table` takes.
     """
     clf = EvidenceClassifier() if classifier is None else classifier

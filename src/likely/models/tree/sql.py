@@ -1,130 +1,212 @@
-"""A tree as one SQL expression: nested CASE, in words that DuckDB, PostgreSQL and others understand."""
+"""A tree as a query: nested CASEs lead to a leaf, and where a gap sends a row to several, shares are added up.
+
+A CASE goes one way only. So a row that meets a gap (with `missing="weights"`) has no leaf; for such rows alone the
+posterior of every node is worked out from those of its children, from the bottom up.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable
-from datetime import date, datetime
-from decimal import Decimal
-from typing import Any, Literal
+from dataclasses import replace
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from likely.errors import MissingExtra, SettingsError
-from likely.models.tree.tree import Feature, Tree, values_of
+from likely.arrays import Array, Index
+from likely.decide import LossLike
+from likely.engines.memory import USUAL_TOKENIZER
+from likely.models.tree.tree import Feature, Tree
+from likely.sql.nodes import Node
+from likely.sql.posterior import Posterior, decision, first_largest
+from likely.sql.query import Query
 
-Gaps = Literal["null", "usual"]
+DEEPEST = 12
+"""Tests inside each other in one expression; deeper trees go on in another step."""
 
-DIALECT = "postgres"
-"""DuckDB and others read it, too."""
+MOST_SHARES = 1500
+"""Shares of nodes that are worked out for rows with gaps; engines have a limit of columns."""
+
+NOWHERE = -1
+"""The leaf of a row that a gap sends to several, and the code of a value that is none."""
 
 
-def case_expression(tree: Tree, gaps: Gaps = "null") -> str:
-    """An expression whose value is the predicted class, or what is decided in the leaf.
+class HasTree(Protocol):
+    """A classifier that is a tree."""
 
-    Surrogates are written out, so a tree with `missing="surrogates"` gives just what `predict` gives. With "weights" a
-    gap would lead to several leaves at once, which no CASE can say: the expression is NULL there, or with
-    `gaps="usual"` follows the branch that most cases took. A value that leads nowhere is as a gap.
+    tree_: Tree
+    loss: LossLike | None
+
+    def _shares(self) -> Array: ...
+
+
+def sql_posterior(classifier: HasTree, query: Query, *, explain: bool) -> Posterior:
+    """How the posterior of a tree is written; it has a path, and no contributions."""
+    check_is_fitted(classifier)
+    return tree_posterior(query, classifier.tree_, classifier._shares(), classifier.loss)
+
+
+def tree_posterior(query: Query, tree: Tree, shares: Array, loss: LossLike | None = None) -> Posterior:
+    """P(class) of a row's leaf or leaves; `shares` are those of every node. With a loss, the cheapest is predicted.
+
+    Where a tree is too large to be walked from below, a row that meets a gap has null.
     """
-    if gaps not in ("null", "usual"):
-        raise SettingsError(f"gaps is {gaps!r}, but it is 'null' or 'usual'.")
-    decisions = tree.classes[tree.majority].tolist() if tree.decided is None else tree.decided
-    said = {decision: literal(decision) for decision in set(decisions)}
-    pieces: list[str] = []
-    pending: list[tuple[str, int, int]] = [("", 0, 0)]
-    while pending:
-        text, node, depth = pending.pop()
-        if node < 0:
-            pieces.append(text)
-            continue
-        pad = "  " * (depth + 1)
-        if tree.is_leaf[node]:
-            pieces.append(f"{text}{said[decisions[node]]}")
-            continue
-        pieces.append(f"{text}CASE")
-        if tree.missing == "surrogates":
-            pieces.append(f" {_branch_number(tree, node)}")
-            heads = [str(branch) for branch in range(tree.n_children[node])]
-            last = None
-        else:
-            heads = [_condition(tree, node, branch) for branch in range(tree.n_children[node])]
-            last = int(tree.majority_branch[node]) if gaps == "usual" else None
-        children = list(tree.children(node))
-        turns = [(f"\n{pad}WHEN {head} THEN ", child) for head, child in zip(heads, children, strict=True)]
-        if last is not None:
-            # A row that goes nowhere else goes there: written once, or the text would double with every level.
-            turns = [*turns[:last], *turns[last + 1 :], (f"\n{pad}ELSE ", children[last])]
-        pending.append((f"\n{'  ' * depth}END", -1, depth))
-        pending += [(head, child, depth + 1) for head, child in reversed(turns)]
-    return "".join(pieces)
+    rows = _Rows(query, tree)
+    leaf = rows.leaf()
+    leaves = np.flatnonzero(tree.is_leaf)
+    place = query.kept(_place(query, leaf, leaves))
+    found = [query.number_at(shares[leaves, c].tolist(), place.copy()) for c in range(shares.shape[1])]
+    if tree.missing == "weights" and not tree.is_leaf[0]:
+        lost = query.equal(leaf, query.whole(NOWHERE))
+        partly = rows.from_below(shares, lost)
+        found = [query.case([(lost.copy(), own)], node) for own, node in zip(partly, found, strict=True)]
+    odd = rows.is_infinite()
+    if odd is not None:
+        found = [query.case([(odd.copy(), query.exp.Null())], node) for node in found]
+    kept = [query.kept(node) for node in found]
+    labels = [query.value(label) for label in tree.classes.tolist()]
+    found_here = Posterior(kept, first_largest(query, kept, labels))
+    if loss is None:
+        return found_here
+    return replace(found_here, prediction=decision(query, tree.classes, found_here, loss)["decision"])
 
 
-def _condition(tree: Tree, node: int, branch: int) -> str:
-    feature = tree.features[tree.column[node]]
-    name = _column(feature)
-    if feature.is_numeric:
-        return f"{name} {'<' if branch == 0 else '>='} {literal(float(tree.threshold[node]))}"
-    return f"{name} IN ({', '.join(literal(value) for value in values_of(tree, node, branch))})"
+def _place(query: Query, leaf: Node, leaves: Index) -> Node:
+    """The place of a leaf among all; null for a row that has none."""
+    known = query.at_most(query.whole(0), leaf.copy())
+    numbers = np.zeros(int(leaves[-1]) + 1, dtype=np.int64)
+    numbers[leaves] = np.arange(len(leaves))
+    return query.case([(known, query.whole_at(numbers.tolist(), leaf.copy()))])
 
 
-def _branch_number(tree: Tree, node: int) -> str:
-    """The branch as a number: by the test itself, by the first surrogate that can tell, or the majority branch."""
-    turns = [f"WHEN {_condition(tree, node, branch)} THEN {branch}" for branch in range(tree.n_children[node])]
-    own = tree.surrogates
-    for k in range(own.starts[node], own.starts[node + 1]):
-        feature = tree.features[own.column[k]]
-        name = _column(feature)
-        if feature.levels is None:
-            cut = literal(float(own.threshold[k]))
-            turns += [f"WHEN {name} < {cut} THEN {own.low[k]}", f"WHEN {name} >= {cut} THEN {own.high[k]}"]
-            continue
-        branches = tree.branches[own.values[k] : own.values[k] + len(feature.levels)]
-        for branch in range(tree.n_children[node]):
-            values = [literal(v) for v, b in zip(feature.levels, branches, strict=True) if b == branch]
-            if values:
-                turns.append(f"WHEN {name} IN ({', '.join(values)}) THEN {branch}")
-    return f"(CASE {' '.join(turns)} ELSE {tree.majority_branch[node]} END)"
+class _Rows:
+    """The cells that a tree tests, and the branches that they take."""
 
+    def __init__(self, query: Query, tree: Tree) -> None:
+        self.query, self.tree = query, tree
 
-def _column(feature: Feature) -> str:
-    if feature.word is not None:
-        raise SettingsError(
-            f"The tree tests whether {feature.name}, and SQL has no words of a text: write it as JSON, or fit a tree "
-            f"without column {feature.column!r}."
+    @cached_property
+    def _tested(self) -> list[int]:
+        return sorted({*self.tree.column[~self.tree.is_leaf].tolist(), *self.tree.surrogates.column.tolist()})
+
+    @cached_property
+    def _words(self) -> dict[str, list[str]]:
+        """The words of each text that are asked for."""
+        found: dict[str, list[str]] = {}
+        for k in self._tested:
+            word = self.tree.features[k].word
+            if word is not None:
+                found.setdefault(word[0], []).append(word[1])
+        return found
+
+    def _code(self, feature: Feature) -> Node:
+        query, levels = self.query, feature.levels or ()
+        if feature.word is None:
+            return query.code(feature.name, {level: k for k, level in enumerate(levels)}, NOWHERE, NOWHERE)
+        column, words = feature.word[0], self._words[feature.word[0]]
+        counts = query.words(column, USUAL_TOKENIZER, words, np.eye(len(words)), distinct=True)
+        there = query.case([(query.below(query.number(0.0), counts[words.index(feature.word[1])]), query.whole(1))])
+        unknown = query.kept(query.null(query.cell(column)), ("no text", column))
+        return query.kept(
+            query.case([(unknown, query.whole(NOWHERE))], query.known_or(there, query.whole(0))), ("word", feature.word)
         )
-    return identifier(feature.name)
 
+    def is_infinite(self) -> Node | None:
+        """Whether some tested number is infinite, which a tree refuses."""
+        query, found = self.query, None
+        for k in self._tested:
+            if self.tree.features[k].is_numeric:
+                odd = query.not_(query.finite(query.real(self.tree.features[k].name)))
+                found = odd if found is None else query.either(found, odd)
+        return None if found is None else query.kept(found)
 
-def identifier(name: str) -> str:
-    """A name, quoted."""
-    if "\0" in name:
-        raise SettingsError(f"The column {name!r} has a zero byte in its name, which SQL cannot say: rename it.")
-    return str(_nodes().to_identifier(name, quoted=True).sql(dialect=DIALECT))
+    def _conditions(self, node: int) -> list[Node | None]:
+        """When a row takes each branch by the node's own test; None for a branch that no value leads to."""
+        query, tree = self.query, self.tree
+        feature = tree.features[tree.column[node]]
+        if feature.is_numeric:
+            x, cut = query.real(feature.name), query.number(float(tree.threshold[node]))
+            return [query.below(x, cut), query.at_most(cut.copy(), x.copy())]
+        return self._by_value(feature, tree.branch_map(node).tolist(), int(tree.n_children[node]))
 
+    def _by_value(self, feature: Feature, branches: list[int], n_branches: int) -> list[Node | None]:
+        query = self.query
+        codes = [[query.whole(k) for k, own in enumerate(branches) if own == branch] for branch in range(n_branches)]
+        return [query.among(self._code(feature), some) if some else None for some in codes]
 
-def literal(value: Hashable) -> str:
-    """A value as SQL writes it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int | Decimal):
-        return str(value)
-    if isinstance(value, float) and math.isfinite(value):
-        # With an exponent it is a double to every database, and not a decimal with its own rounding.
-        text = repr(value)
-        return text if "e" in text else f"{text}e0"
-    if isinstance(value, datetime | date):
-        value = value.isoformat()
-    if isinstance(value, str) and "\0" not in value:
-        return str(_nodes().Literal.string(value).sql(dialect=DIALECT))
-    raise SettingsError(f"{value!r} is a {type(value).__name__}, which cannot be written as SQL.")
+    def _turns(self, node: int) -> tuple[list[tuple[Node, int]], int | None]:
+        """Conditions and the branch that each leads to; and the branch of all other rows, None if they have none."""
+        query, tree = self.query, self.tree
+        turns = [(when, branch) for branch, when in enumerate(self._conditions(node)) if when is not None]
+        if tree.missing != "surrogates":
+            return turns, None
+        own = tree.surrogates
+        for k in range(own.starts[node], own.starts[node + 1]):
+            feature = tree.features[own.column[k]]
+            if feature.levels is None:
+                x, cut = query.real(feature.name), query.number(float(own.threshold[k]))
+                turns.append((query.below(x, cut), int(own.low[k])))
+                turns.append((query.at_most(cut.copy(), x.copy()), int(own.high[k])))
+                continue
+            branches = tree.branches[own.values[k] : own.values[k] + len(feature.levels)].tolist()
+            each = enumerate(self._by_value(feature, branches, int(tree.n_children[node])))
+            turns += [(when, branch) for branch, when in each if when is not None]
+        return turns, int(tree.majority_branch[node])
 
+    def leaf(self) -> Node:
+        """The leaf of a row, or `NOWHERE`."""
+        query, frontier = self.query, [0]
+        found = query.kept(self._down(0, DEEPEST, frontier := []))
+        while frontier:
+            deeper: list[int] = []
+            whens = [
+                (query.equal(found.copy(), query.whole(node)), self._down(node, DEEPEST, deeper)) for node in frontier
+            ]
+            found, frontier = query.kept(query.case(whens, found.copy())), deeper
+        return found
 
-def _nodes() -> Any:
-    """sqlglot's expressions: names and values come from data, and are quoted by those who know the dialect."""
-    try:
-        from sqlglot import exp
-    except ImportError:
-        raise MissingExtra("SQL is written with sqlglot: pip install 'likely[sql]'.") from None
-    return exp
+    def _down(self, node: int, depth: int, frontier: list[int]) -> Node:
+        """Nested CASEs below a node; nodes that are too deep go to the frontier."""
+        query, tree = self.query, self.tree
+        if tree.is_leaf[node]:
+            return query.whole(node)
+        if depth == 0:
+            frontier.append(node)
+            return query.whole(node)
+        turns, usual = self._turns(node)
+        first = int(tree.first_child[node])
+        if usual is None:
+            whens = [(when, self._down(first + branch, depth - 1, frontier)) for when, branch in turns]
+            return query.case(whens, query.whole(NOWHERE))
+        if len(turns) > tree.n_children[node]:  # several conditions lead to one branch, which is to be written once
+            taken = query.kept(query.case([(when, query.whole(b)) for when, b in turns], query.whole(usual)))
+            turns = [(query.equal(taken.copy(), query.whole(b)), b) for b in range(tree.n_children[node])]
+        below = {b: self._down(first + b, depth - 1, frontier) for b in {b for _, b in turns} | {usual}}
+        return query.case([(when, below[b]) for when, b in turns if b != usual], below[usual])
+
+    def from_below(self, shares: Array, lost: Node) -> list[Node]:
+        """P(class) of rows that reach several leaves: each branch counts with its share of the training cases."""
+        query, tree, sizes = self.query, self.tree, self.tree.sizes
+        n_classes = shares.shape[1]
+        if int((~tree.is_leaf).sum()) * n_classes > MOST_SHARES:
+            return [query.exp.Null() for _ in range(n_classes)]
+        found: dict[int, list[Node]] = {}
+        for node in range(len(tree) - 1, -1, -1):
+            if tree.is_leaf[node]:
+                found[node] = [query.number(share) for share in shares[node].tolist()]
+                continue
+            children = list(tree.children(node))
+            turns, _ = self._turns(node)
+            total = float(sizes[children].sum())
+            weights = [float(sizes[child]) / total if total > 0.0 else 0.0 for child in children]
+            found[node] = []
+            for c in range(n_classes):
+                parts = [
+                    query.times(query.number(w), found[child][c].copy())
+                    for child, w in zip(children, weights, strict=True)
+                    if w > 0.0
+                ]
+                shared = query.sum(parts) if parts else query.number(float(shares[node, c]))
+                whens = [(when.copy(), found[children[branch]][c].copy()) for when, branch in turns]
+                found[node].append(query.kept(query.case([(lost.copy(), query.case(whens, shared))])))
+        return found[0]

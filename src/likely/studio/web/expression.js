@@ -85,8 +85,9 @@ const COMPILERS = {
   },
 };
 
-function tableOf([, ...lines]) {
-  return lines.length === 1 ? (c, place) => lines[0][place] : (c, place) => lines[c][place];
+function tableOf([, table]) {
+  const [lines, width] = table.shape;
+  return lines === 1 ? (c, place) => table[place] : (c, place) => table[c * width + place];
 }
 
 // The first edge that lies above a number, or at it where `reached` says so.

@@ -10,7 +10,7 @@ export function partOf(told, nClasses) {
 }
 
 // What a part adds as one term.
-function whole(part, row) {
+function asOneTerm(part, row) {
   const add = new Float64Array(part.k);
   part.add(row, add);
   return [{ columns: part.columns, add }];
@@ -253,13 +253,13 @@ class AdditivePart {
     const k = this.names.indexOf(name);
     if (k < 0) return null;
     const codes = this.names.map((_, place) => this.code(place, row));
-    const rest = new Float64Array(this.k), own = new Set(this.termsOf[k]), copy = new Map(row);
+    const rest = new Float64Array(this.k), own = new Set(this.termsOf[k]), only = { cell: null, get() { return this.cell; } };
     this.terms(row).forEach((term, place) => {
       if (!own.has(place - 1)) for (let c = 0; c < this.k; c++) rest[c] += term.add[c];
     });
     return { rest, at: (cell) => {
-      copy.set(name, cell);
-      codes[k] = this.code(k, copy);
+      only.cell = cell;
+      codes[k] = this.code(k, only);
       const out = new Float64Array(this.k);
       for (const place of own) { const add = this.entry(place, codes); for (let c = 0; c < this.k; c++) out[c] += add[c]; }
       return out;
@@ -284,5 +284,5 @@ const PARTS = {
 
 // The terms of any part: its own, or all of it as one.
 export function termsOf(part, row) {
-  return part.terms ? part.terms(row) : whole(part, row);
+  return part.terms ? part.terms(row) : asOneTerm(part, row);
 }

@@ -21,6 +21,12 @@ export function normalised(joint, prior) {
   return out.map((share) => share / total);
 }
 
+// A row with other cells in some places; it is not copied.
+class Overlay {
+  constructor(row, names) { this.row = row; this.names = names; this.cells = []; }
+  get(name) { const place = this.names.indexOf(name); return place < 0 ? this.row.get(name) : this.cells[place]; }
+}
+
 class JointScorer {
   constructor(told, nClasses) {
     this.k = nClasses;
@@ -28,6 +34,8 @@ class JointScorer {
     this.start = told.start;
     this.form = "joint";
     this.parts = told.parts.map((part) => partOf(part, nClasses));
+    this.places = new Map();
+    this.parts.forEach((part, place) => part.columns.forEach((name) => this.places.set(name, [...(this.places.get(name) || []), place])));
     this.adds = true;
     this.tied = told.parts.some((part) => part.is === "bell" || part.is === "aode" || (part.terms || []).some((t) => t.length > 1));
   }
@@ -52,27 +60,39 @@ class JointScorer {
     return { start: this.start, terms: [...merged.values()], joint, posterior: normalised(joint, this.prior) };
   }
 
-  // The posterior as a function of one cell, the others as they are.
-  vary(row, name) {
-    const rest = Float64Array.from(this.start), moving = [], copy = new Map(row);
-    for (const part of this.parts) {
-      if (!part.columns.includes(name)) { part.add(row, rest); continue; }
-      const own = part.vary ? part.vary(row, name) : null;
-      if (own) { own.rest.forEach((log, c) => { rest[c] += log; }); moving.push(own.at); }
-      else moving.push((cell) => { copy.set(name, cell); const out = new Float64Array(this.k); part.add(copy, out); return out; });
+  // What each part adds to a row, and all of them: so that single cells are varied without reckoning the rest anew.
+  prepare(row) {
+    const total = Float64Array.from(this.start);
+    const adds = this.parts.map((part) => { const add = new Float64Array(this.k); part.add(row, add); add.forEach((log, c) => { total[c] += log; }); return add; });
+    return { adds, total };
+  }
+
+  // The posterior as a function of one cell, or of some, the others as they are.
+  vary(row, given, prepared = this.prepare(row)) {
+    const names = [given].flat(), own = [...new Set(names.flatMap((name) => this.places.get(name) || []))];
+    const rest = Float64Array.from(prepared.total), moving = [], over = new Overlay(row, names);
+    for (const place of own) prepared.adds[place].forEach((log, c) => { rest[c] -= log; });
+    if (!rest.every(Number.isFinite)) {
+      rest.set(this.start);
+      prepared.adds.forEach((add, place) => { if (!own.includes(place)) add.forEach((log, c) => { rest[c] += log; }); });
     }
-    const joint = (cell) => {
+    for (const place of own) {
+      const part = this.parts[place], apart = part.vary && names.length === 1 ? part.vary(row, names[0]) : null;
+      if (apart) { apart.rest.forEach((log, c) => { rest[c] += log; }); moving.push((out) => apart.at(over.cells[0]).forEach((log, c) => { out[c] += log; })); }
+      else moving.push((out) => part.add(over, out));
+    }
+    const joint = (...cells) => {
       const out = Float64Array.from(rest);
-      for (const at of moving) at(cell).forEach((log, c) => { out[c] += log; });
+      over.cells = cells;
+      for (const add of moving) add(out);
       return out;
     };
-    return { joint, posterior: (cell) => normalised(joint(cell), this.prior) };
+    return { joint, posterior: (...cells) => normalised(joint(...cells), this.prior) };
   }
 
   words(row, name) {
-    for (const part of this.parts) {
-      if (!part.columns.includes(name) || !part.words) continue;
-      const found = part.words(row, name);
+    for (const place of this.places.get(name) || []) {
+      const part = this.parts[place], found = part.words ? part.words(row, name) : null;
       if (found) return found;
     }
     return null;
@@ -91,6 +111,8 @@ class Direct {
 
   posterior(row) { return this.inner.posterior(row); }
 
+  prepare() { return null; }
+
   explain(row) {
     const posterior = this.posterior(row), copy = new Map(row);
     const terms = this.inner.columns.map((name) => {
@@ -104,10 +126,10 @@ class Direct {
     return { start: null, terms, joint: posterior.map(logOf), posterior };
   }
 
-  vary(row, name) {
-    const copy = new Map(row);
-    const posterior = (cell) => { copy.set(name, cell); return this.posterior(copy); };
-    return { posterior, joint: (cell) => posterior(cell).map(logOf) };
+  vary(row, given) {
+    const over = new Overlay(row, [given].flat());
+    const posterior = (...cells) => { over.cells = cells; return this.posterior(over); };
+    return { posterior, joint: (...cells) => posterior(...cells).map(logOf) };
   }
 
   words() { return null; }

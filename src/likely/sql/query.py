@@ -1,0 +1,321 @@
+"""One SELECT in steps: what is worked out once is a column of its own, in the first step that can have it.
+
+q = Query(dialect_named("postgres"), "loans")
+x = q.kept(q.ln(q.real("income")))          # a hidden column, which later expressions use by its name
+q.written({"score": q.times(q.number(0.5), x)})
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from likely.arrays import Array
+from likely.errors import SettingsError, listed
+from likely.sql.dialects import Dialect
+from likely.sql.nodes import Node, Nodes
+from likely.sql.words import split_words
+from likely.text.tokenizer import Tokenizer
+
+PREFIX = "likely_"
+"""Names of what stands between the table and the result; a table of the user has no such names."""
+
+ROWS = f"{PREFIX}rows"
+"""What the table is called inside the query."""
+
+ROW = f"{PREFIX}row"
+"""A whole row, where an engine carries it along as one value."""
+
+MOST_IN_CASE = 24
+"""Up to so many values a CASE is faster than a join, by `benchmarks/engines.py`."""
+
+STEEP = 1e100
+"""Beyond so many deviations a square grows like a logarithm, as it does in memory."""
+
+NEAR_ZERO = 1e-140
+"""Differences below this many deviations have squares that may vanish, which is an error in some engines."""
+
+LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
+
+FARTHEST = 8e307
+"""Half of the largest float: differences of such numbers are still floats."""
+
+
+TableName = str | Sequence[str]
+"""The name of a table, or its parts: catalogue and schema before it."""
+
+PLAIN_NAME = re.compile(r"\w+(\.\w+){1,2}")
+
+
+def table_parts(table: TableName) -> tuple[str, ...]:
+    """The parts of a name: as given, or as the dots between plain words divide it.
+
+    >>> table_parts("sales.loans"), table_parts("of Mr. X"), table_parts(["a.b"])
+    (('sales', 'loans'), ('of Mr. X',), ('a.b',))
+    """
+    if isinstance(table, str):
+        return tuple(table.split(".")) if PLAIN_NAME.fullmatch(table) else (table,)
+    if not 1 <= len(table) <= 3:
+        raise SettingsError(f"The name of a table has one to three parts, not {len(table)}.")
+    return tuple(table)
+
+
+class Query(Nodes):
+    """Expressions over a table, and the SELECT that they make.
+
+    `columns` are those of the table that the result is to have, None for all; `cut` are texts that are cut into words.
+    """
+
+    def __init__(self, dialect: Dialect, table: TableName, columns: Sequence[str] | None = None) -> None:
+        super().__init__(dialect)
+        self.table, self.columns = table_parts(table), None if columns is None else tuple(columns)
+        if columns is None and dialect.star == "none":
+            raise SettingsError(
+                f"{dialect.name} cannot name all columns but some: say which of the table the result is to have "
+                "(columns=[…])."
+            )
+        self._hidden: dict[str, tuple[int, Node]] = {}
+        self._known: dict[Hashable, Node | list[Node]] = {}
+        self._joins: list[tuple[Node, Node]] = []
+        self.cut: dict[str, Tokenizer] = {}
+
+    # What is worked out once.
+
+    def kept(self, node: Node, key: Hashable = None) -> Node:
+        """A column that holds the value of an expression; the same key gives the same column."""
+        if key is not None and key in self._known:
+            return self._known[key].copy()
+        level = 1 + max((self._hidden[name][0] for name in self._used(node)), default=0)
+        name = f"{PREFIX}{len(self._hidden)}"
+        self._hidden[name] = level, node
+        if key is not None:
+            self._known[key] = self.column(name)
+        return self.column(name)
+
+    def _used(self, node: Node) -> set[str]:
+        return {each.name for each in node.find_all(self.exp.Column) if each.name in self._hidden}
+
+    def _once(self, key: Hashable, make: Callable[[], Node]) -> Node:
+        if key not in self._known:
+            return self.kept(make(), key)
+        return self._known[key].copy()
+
+    # Cells.
+
+    def cell(self, name: str) -> Node:
+        """A cell of the table as it is."""
+        return self.column(name, ROWS)
+
+    def real(self, name: str) -> Node:
+        """A cell as a number, null for a gap."""
+        return self._once(("real", name), lambda: self._raw(name))
+
+    def _raw(self, name: str) -> Node:
+        return self.without_nan(self.as_float(self.cell(name)))
+
+    def missing(self, name: str) -> Node:
+        """Whether a number is not there."""
+        return self.null(self.real(name))
+
+    def interval(self, name: str, cuts: Array, first: int, gap: int, *, at_most: bool) -> Node:
+        """In which interval a number lies: `first` and on; `gap` where there is none, null where it is infinite.
+
+        A number that equals a cut lies below it with `at_most`, else above.
+        """
+
+        def make() -> Node:
+            x = self.real(name)
+            codes = [self.whole(first + k) for k in range(len(cuts) + 1)]
+            before, numbers = self.at_most if at_most else self.below, [self.number(cut) for cut in cuts.tolist()]
+            found = self.by_halves(x, numbers, codes, before)
+            return self.case([(self.null(x.copy()), self.whole(gap)), (self.finite(x.copy()), found)])
+
+        return self._once(("interval", name, first, gap, at_most, cuts.tobytes()), make)
+
+    def code(self, name: str, codes: Mapping[Hashable, int], unseen: int, gap: int) -> Node:
+        """The code of a category: by a CASE if there are few of them, else by a join."""
+        key = ("code", name, tuple(codes.items()), unseen, gap)
+        return self._once(key, lambda: self._code(name, codes, unseen, gap))
+
+    def _code(self, name: str, codes: Mapping[Hashable, int], unseen: int, gap: int) -> Node:
+        values = list(codes)
+        raw = self.cell(name)
+        if not values:
+            return self.case([(self.null(raw), self.whole(gap))], self.whole(unseen))
+        cell = self.typed(raw, values, name)
+        if all(isinstance(value, float) for value in values):
+            cell = self.without_nan(cell)
+        gap_here = self.null(cell.copy()), self.whole(gap)
+        if len(values) <= MOST_IN_CASE or not self.dialect.joins:
+            by_code: dict[int, list[Node]] = {}
+            for value, code in codes.items():
+                by_code.setdefault(code, []).append(self.typed_value(value, values))
+            whens = [(self.among(cell.copy(), some), self.whole(code)) for code, some in by_code.items()]
+            return self.case([gap_here, *whens], self.whole(unseen))
+        rows = [[self.typed_value(value, values), self.whole(code)] for value, code in codes.items()]
+        found = self._joined(rows, cell)[1]
+        return self.case([gap_here], self.known_or(found, self.whole(unseen)))
+
+    def _joined(self, rows: Sequence[Sequence[Node]], cell: Node) -> list[Node]:
+        """The columns of a table of values, joined where its first column equals a cell."""
+        place = len(self._joins)
+        names = [f"{PREFIX}{'key' if k == 0 else f'value_{k - 1}'}" for k in range(len(rows[0]))]
+        alias = f"{PREFIX}values_{place}"
+        self._joins.append((self.values(rows, alias, names), self.equal(cell.copy(), self.column(names[0], alias))))
+        return [self.column(name, alias) for name in names]
+
+    def values(self, rows: Sequence[Sequence[Node]], alias: str, names: Sequence[str]) -> Node:
+        """A table of values under names."""
+        exp = self.exp
+        tuples = [exp.Tuple(expressions=list(row)) for row in rows]
+        columns = [self.quoted(name) for name in names]
+        return exp.Values(expressions=tuples, alias=exp.TableAlias(this=self.quoted(alias), columns=columns))
+
+    # Densities.
+
+    def log_bell(self, x: Node, mean: float, deviation: float) -> Node:
+        """The log density of a number under a bell curve; 0 for a gap. An infinite number has none: it is null."""
+        m = 0.0 if self.dialect.strict and abs(mean) < NEAR_ZERO * deviation else mean
+        high = max(min(min(deviation, FARTHEST / STEEP) * STEEP - abs(mean), FARTHEST), 0.0)
+        plain = self.at_most(self.size(x), self.number(high))
+        if self.dialect.strict:  # what is next to zero, but not zero, has a square that vanishes
+            small = self.at_most(self.number(NEAR_ZERO * deviation), self.size(x.copy()))
+            plain = self.both(plain, self.grouped(self.either(small, self.equal(x.copy(), self.number(0.0)))))
+        z = self.times(self.minus(x.copy(), self.number(m)), self.number(1.0 / deviation))
+        peak = self.number(-math.log(deviation) - LOG_ROOT_TAU)
+        near = self.exp.Sub(this=peak, expression=self._half_square(z))
+        far = self.exp.Sub(this=peak.copy(), expression=self._half_far(x, m, deviation))
+        return self.case([(plain, near), (self.null(x.copy()), self.number(0.0)), (self.finite(x.copy()), far)])
+
+    def _half_square(self, z: Node) -> Node:
+        return self.times(self.times(self.number(0.5), self.grouped(z)), self.grouped(z.copy()))
+
+    def _half_far(self, cell: Node, m: float, d: float) -> Node:
+        """½ z² by logarithms, bent beyond `STEEP`: for numbers that are huge or, where that matters, next to zero."""
+        half = self.minus(self.times(self.number(0.5), cell.copy()), self.number(0.5 * m))
+        log_z = self.exp.Add(this=self.ln(self.size(half)), expression=self.number(math.log(2.0) - math.log(d)))
+        beyond = self.minus(log_z, self.number(math.log(STEEP) - 1.0))
+        bent = self.times(self.number(0.5 * STEEP * STEEP), beyond)
+        near = self.times(self.number(0.5), self.power(self.times(self.number(2.0), self.grouped(log_z.copy()))))
+        is_near = self.at_most(log_z.copy(), self.number(math.log(STEEP)))
+        none = self.equal(cell.copy(), self.number(m))
+        return self.case([(none, self.number(0.0)), (is_near, near)], bent)
+
+    # Texts.
+
+    def words(
+        self, name: str, tokenizer: Tokenizer, words: Sequence[str], lines: Array, *, distinct: bool = False
+    ) -> list[Node]:
+        """For each column of `lines` (words × anything) its sum over the words of a text; null without known words.
+
+        A word counts as often as it is there, or with `distinct` once. The words of each different text are joined with
+        a table of their weights, and the sums with the rows.
+        """
+        key = ("words", name, distinct, lines.tobytes())
+        if key not in self._known:
+            self._known[key] = self._words(name, tokenizer, words, lines, distinct)
+        return [node.copy() for node in self._known[key]]
+
+    def _words(self, name: str, tokenizer: Tokenizer, words: Sequence[str], lines: Array, distinct: bool) -> list[Node]:
+        exp, place = self.exp, len(self._joins)
+        self.cut[name] = tokenizer
+        text, token, alias = f"{PREFIX}text", f"{PREFIX}token", f"{PREFIX}words_{place}"
+        if not len(words):
+            return [exp.cast(exp.Null(), "double") for _ in range(lines.shape[1])]
+        names = [f"{PREFIX}weight_{k}" for k in range(lines.shape[1])]
+        rows = [[self.value(word), *map(self.number, line)] for word, line in zip(words, lines.tolist(), strict=True)]
+        weights = self.values(rows, f"{PREFIX}weights", [f"{PREFIX}key", *names])
+        texts = exp.select(self.named(self.column(name), text)).distinct().from_(self.source())
+        tokens = exp.select(self.column(text), self.named(split_words(self, self.column(text), tokenizer, name), token))
+        tokens = tokens.from_(texts.subquery(self.quoted(f"{PREFIX}texts")))
+        if distinct:
+            tokens = tokens.distinct()
+        sums = [self.named(exp.Sum(this=self.column(each)), each) for each in names]
+        found = exp.select(self.column(text), *sums).from_(tokens.subquery(self.quoted(f"{PREFIX}tokens")))
+        found = found.join(weights, on=self.equal(self.column(token), self.column(f"{PREFIX}key")), join_type="inner")
+        found = found.group_by(self.column(text))
+        on = self.equal(self.cell(name), self.column(text, alias))
+        self._joins.append((found.subquery(self.quoted(alias)), on))
+        return [self.kept(self.column(each, alias)) for each in names]
+
+    # The whole.
+
+    def source(self) -> Node:
+        """The table itself; each part of its name is quoted."""
+        parts = [self.quoted(part) for part in self.table]
+        return self.exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False)))
+
+    def select(self, wanted: Mapping[str, Node]) -> Node:
+        """The SELECT: the columns of the table, and these."""
+        exp, own = self.exp, set(self.columns or ())
+        twice = [name for name in wanted if name in own]
+        if twice:
+            raise SettingsError(
+                f"The table has a column {listed(twice)} already: leave it out (columns=[…]), or rename it there."
+            )
+        last, source, steps = self._used_by(wanted.values()), self._first(), []
+        hidden = self._needed(last)
+        levels = sorted({level for level, _ in hidden.values()})
+        for level in levels:
+            later = last | self._used_by(node for at, node in hidden.values() if at > level)
+            before = [name for name, (at, _) in hidden.items() if at < level and name in later]
+            columns = [*self._carried(level == levels[0]), *self._passed(before)]
+            columns += [self.named(node, name) for name, (at, node) in hidden.items() if at == level]
+            step = exp.select(*columns, copy=False).from_(source, copy=False)
+            for joined, on in self._joins if level == levels[0] else ():
+                step = step.join(joined, on=on, join_type="left", copy=False)
+            if self.dialect.fence:
+                step = step.offset(0, copy=False)
+            steps.append((self.quoted(f"{PREFIX}step_{level}"), step))
+            source = exp.Table(this=steps[-1][0].copy())
+        shown = exp.select(*self._shown(list(hidden)), *(self.named(node, name) for name, node in wanted.items()))
+        shown = shown.from_(source, copy=False)
+        for name, step in steps:
+            shown = shown.with_(name, as_=step, copy=False)
+        return shown
+
+    def written(self, wanted: Mapping[str, Node]) -> str:
+        """The SELECT as text."""
+        return str(self.select(wanted).sql(dialect=self.dialect.name, pretty=True, comments=False))
+
+    def _used_by(self, nodes: Iterable[Node]) -> set[str]:
+        return {name for node in nodes for name in self._used(node)}
+
+    def _needed(self, names: set[str]) -> dict[str, tuple[int, Node]]:
+        """The hidden columns that are asked for, and those that these are made of, in the order they were made."""
+        found, pending = set(names), list(names)
+        while pending:
+            more = self._used(self._hidden[pending.pop()][1]) - found
+            found |= more
+            pending += more
+        return {name: self._hidden[name] for name in self._hidden if name in found}
+
+    def _first(self) -> Node:
+        table = self.source()
+        table.set("alias", self.exp.TableAlias(this=self.quoted(ROWS)))
+        return table
+
+    def _carried(self, first: bool) -> list[Node]:
+        """What a step takes along of the table."""
+        exp = self.exp
+        if self.columns is not None:
+            return [self.column(name, ROWS if first else None) for name in self.columns]
+        if self.dialect.star == "row":
+            return [self.named(self.column(ROWS), ROW) if first else self.column(ROW)]
+        return [exp.Column(this=exp.Star(), table=self.quoted(ROWS))] if first else [exp.Star()]
+
+    def _passed(self, names: Sequence[str]) -> list[Node]:
+        """What a step takes along of the steps before."""
+        by_star = self.columns is None and self.dialect.star == "exclude"
+        return [] if by_star else [self.column(name) for name in names]
+
+    def _shown(self, hidden: Sequence[str]) -> list[Node]:
+        exp = self.exp
+        if self.columns is not None:
+            return [self.column(name) for name in self.columns]
+        if not hidden:
+            return [exp.Star()]
+        if self.dialect.star == "row":
+            return [exp.Dot(this=self.grouped(self.column(ROW)), expression=exp.Star())]
+        return [exp.Star(**{"except_": [self.quoted(name) for name in hidden]})]
