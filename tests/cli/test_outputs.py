@@ -46,7 +46,14 @@ USUAL = {
     "datasets": ["golf"],
 }
 NAMES = {outputs.MODEL: "out.likely", outputs.PAGE: "out.html", outputs.LEFT_OUT: "out.csv", outputs.CHECKPOINT: "out"}
-BY_SUFFIX = {"plot": "out.svg", "predict": "out.csv", "convert": "out.csv", "export": "out.json", "datasets": "out.csv"}
+BY_SUFFIX = {
+    "plot": "out.svg",
+    "show": "out.html",
+    "predict": "out.csv",
+    "convert": "out.csv",
+    "export": "out.json",
+    "datasets": "out.csv",
+}
 
 
 def marks(command: str) -> Iterator[tuple[str, Any, list[Any]]]:

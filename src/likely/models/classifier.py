@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from likely.models.onnx import to_onnx
 from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
+from likely.models.sklearn_names import refuse_unknown
 from likely.numerics import log_of
 from likely.sql.posterior import Posterior
 from likely.sql.query import Query
@@ -89,12 +91,29 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """
 
     setting_checks: ClassVar[Mapping[str, Check]] = {}
+    __signature__: ClassVar[inspect.Signature]
 
     schema: SchemaLike
     classes_: AnyArray
     schema_: Schema
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Or it would be that of __new__, which is there for the names alone.
+        own = inspect.signature(cls.__init__)
+        cls.__signature__ = own.replace(parameters=list(own.parameters.values())[1:])
+
+    def __new__(cls, *given: object, **named: object) -> Self:
+        refuse_unknown(cls, named)
+        return cast(Self, super().__new__(cls))
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters by name; those of a classifier within this one as in `classifier__smoothing`."""
+        refuse_unknown(type(self), [name for name in params if "__" not in name])
+        super().set_params(**params)
+        return self
 
     @abstractmethod
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:

@@ -110,7 +110,7 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
         lambda: run(f"likely explain {MODEL} {TABLES[1]} --row 1 --contrast read,skip{picture}"),
     )
     yield "Decide by costs, or leave it open", decide
-    yield "A page about the model", lambda: run(f"likely show {MODEL} --html {PAGE}")
+    yield "The model as a page to play with", lambda: run(f"likely show {MODEL} --data {TABLES[1]} -o {PAGE}")
     if find_spec("ibis") and find_spec("duckdb"):
         yield "The same model from a table in DuckDB, which does the counting", lambda: _in_duckdb(run)
     if find_spec("sqlglot"):
@@ -159,3 +159,6 @@ def _farewell(console: Console, folder: Path) -> None:
     console.print(f"Your own table:  [bold]{likely} train TABLE.csv --target COLUMN[/]", soft_wrap=True)
     console.print(f"All commands:    [bold]{likely} --help[/]", soft_wrap=True)
     console.print(f"Every number:    [bold]{likely} demo blackboard[/]", soft_wrap=True)
+    data = f"{folder / MODEL} --data {folder / TABLES[0]}"
+    opened = f"{likely} studio {data}" if find_spec("fastapi") else (folder / PAGE).absolute().as_uri()
+    console.print(f"See it, ask why: [bold]{opened}[/]", soft_wrap=True)
