@@ -278,7 +278,7 @@ class Report:
         return (None, None, "") if ends is None else (ends.low, ends.high, ends.method)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Everything as JSON, curves thinned; saved_text to a file if a path is given."""
+        """Everything as JSON, curves thinned; written to a file if a path is given."""
         return saved_text(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
     def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
