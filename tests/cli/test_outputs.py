@@ -22,7 +22,7 @@ NO_FILES = {
     "COLUMN=TYPE", "COLUMN=KIND", "[COLUMN=]NUMBER", "[COLUMN=]FAMILY", "CLASS[,CLASS]", "rows|columns",
     "ignore|value", "ignore|smooth", "unbiased|ml", "counts|tf-idf", "full|pooled|diagonal|shrunk",
     "evidence|naive|full|aode|tree|svm", "URL", "ADDRESS", "CLASS", "P", "MB", "ROWS", "SECONDS", "duckdb|spark",
-    "FOLDER",
+    "FOLDER", "ENGINE", "WHAT",
 }  # fmt: skip
 """What options take that name no files."""
 
