@@ -159,6 +159,6 @@ def test_what_is_added_adds_up(show: Open) -> None:
         )
         mine = {" × ".join(columns): np.array(add) for columns, add in told["terms"]}
         for place, label in enumerate(why.columns):
-            key = "" if label.startswith("beyond") else label
+            key = "" if label.startswith("intercept") else label
             difference = mine[key] - why.contributions[5, place]
             assert np.ptp(difference) < 1e-9, (type(clf).__name__, label)  # what all classes share does not count

@@ -122,7 +122,8 @@ class Nomogram:
         """The sheet as a picture, with the points of one row marked if one is given."""
         missing = {name: self.points(name, None) for name in self.columns}
         missing = {name: points for name, points in missing.items() if points.any()}
-        sheet = Sheet(self.target, self.rivals, self.start, self.scales, missing)
+        scales = [s if s.is_numeric else _with_missing(s, missing.get(s.column)) for s in self.scales]
+        sheet = Sheet(self.target, self.rivals, self.start, scales, missing)
         return nomogram(sheet, None if row is None else self._read(row))
 
     def _read(self, row: Mapping[str, object]) -> RowPoints:
@@ -137,6 +138,13 @@ class Nomogram:
         columns += [Column(f"against {rival}", form=signed) for rival in self.rivals]
         rows = self.to_frame().itertuples(index=False)
         return fragment(Grid(columns, [list(row) for row in rows]).html())
+
+
+def _with_missing(scale: Scale, points: Array | None) -> Scale:
+    """A scale of categories on which a missing value is one of them, if it has points."""
+    if points is None:
+        return scale
+    return Scale(scale.column, [*scale.values, "missing"], np.vstack([scale.points, points]))
 
 
 def sides(target: object, classes: AnyArray) -> tuple[int, Index]:

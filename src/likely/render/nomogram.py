@@ -197,7 +197,7 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
             _label(axes, place, name, fontweight="bold")
         draw = _curve if _is_curve(scale) else _ticks
         draw(axes, place, scale, scale.points[:, rival], shade, dash)
-        if scale.column in sheet.missing:
+        if scale.is_numeric and scale.column in sheet.missing:
             _missing(axes, place, float(sheet.missing[scale.column][rival]), shade)
         if row is not None and scale.column in row.values:
             worth = float(row.points[scale.column][rival])

@@ -151,3 +151,16 @@ def test_pairs_are_named_as_pairs_and_the_strongest_come_first(fitted: EvidenceC
     assert "intercept" in why.columns and why.terms[why.columns.index("intercept")] == ()
     with_gap = fitted.explain({"number": 2.0, "a": "x", "b": None, "constant": 1.0})
     assert "a = x × b (gap)" in [line.label for line in with_gap.row_factors(0).lines]
+
+
+def test_a_missing_value_stands_on_the_sheet(fitted: EvidenceClassifier) -> None:
+    """Of a category it is a value among others, of a number a mark of its own."""
+    sheet = fitted.nomogram()
+    axes = sheet.plot().figure.axes[0]
+    said = [text.get_text() for text in axes.texts]
+    assert said.count("missing") == 2, "number and b have gaps"
+    note = " ".join(text.get_text() for text in sheet.plot().figure.texts)
+    assert "a missing value has none" not in note
+    frame = sheet.to_frame()
+    ages = frame.loc[frame["column"] == "number", "value"].to_numpy(dtype=float)
+    assert (np.diff(ages) > 0.0).all() and len(ages) <= 12

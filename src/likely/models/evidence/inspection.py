@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +15,7 @@ from likely.decide import LossLike
 from likely.explain import Nomogram
 from likely.explain import rank_words as words_by_information
 from likely.explain.next_measurement import best_first, costs_of, gains
-from likely.explain.nomogram import CURVE, refuse_texts, sides
+from likely.explain.nomogram import refuse_texts, sides
 from likely.families import Settings
 from likely.models.evidence.encoding import Column, NumericColumn
 from likely.models.evidence.explain import SEPARATOR, TermTable, cell_names, term_table
@@ -137,11 +137,11 @@ def _values(model: AdditivePredictor, summary: Summary) -> Iterator[tuple[str, s
         best = np.argsort(-seen.information_by_word(), kind="stable")[:MOST_WORDS]
         words = seen.words.take(best).to_list()
         held = seen.documents.select(best).column_sums() / max(float(summary.classes.weights.sum()), 1e-300)
-        spoken = text_model.tokens(as_table({text_model.column: words}))
-        for word, tokens, share in zip(words, spoken, held.tolist(), strict=True):
-            found = [token.evidence / max(token.weight, 1e-300) for token in tokens if token.word == word]
-            if found:
-                yield text_model.column, f"“{word}”", weight * _against_others(found[0]), share
+        known, lines = text_model.word_evidence()
+        said = dict(zip(known, lines, strict=True))
+        for word, share in zip(words, held.tolist(), strict=True):
+            if word in said:
+                yield text_model.column, f"“{word}”", weight * _against_others(said[word]), share
 
 
 def _in_few_bins(table: TermTable) -> TermTable:
@@ -209,7 +209,7 @@ def nomogram(classifier: Inspected, target: object = None) -> Nomogram:
         logs = class_scores(evidence.tables[at], len(labels))
         return np.asarray(logs[:, [place]] - logs[:, rivals])
 
-    scales = [Scale(name, values, worth(name, values)) for name in by_name for values in [_values_of(by_name[name])]]
+    scales = [_scale(model, column, place, rivals) for column in by_name.values()]
     for name, columns in terms.items():
         table = term_table(model, columns, digits=4)
         cells = [_cell(table, at) for at in np.ndindex(*table.entries.shape[:-1])]
@@ -220,12 +220,20 @@ def nomogram(classifier: Inspected, target: object = None) -> Nomogram:
     return Nomogram(tuple(by_name), labels[place], tuple(labels[k] for k in rivals), start, tuple(scales), worth, terms)
 
 
-def _values_of(column: Column) -> Sequence[Hashable] | Array:
-    """Categories, or numbers between the means of the outermost bins."""
+def _scale(model: AdditivePredictor, column: Column, place: int, rivals: Index) -> Scale:
+    """Categories as they are; a number at the means of the bins that pairs have, for a sheet is read by eye."""
+    entries = term_table(model, [column.name]).entries
     if not isinstance(column, NumericColumn):
-        return column.levels
-    first, last = (float(column.means[0]), float(column.means[-1])) if len(column.means) else (0.0, 0.0)
-    return np.linspace(first, last, CURVE) if last > first else np.array([first])
+        logs = entries[: len(column.levels)]
+        return Scale(column.name, column.levels, logs[:, [place]] - logs[:, rivals])
+    n = len(column.means)
+    groups, mass = column.coarse[1 : n + 1].astype(np.intp) - 1, column.mass[:n]
+    if not n:
+        return Scale(column.name, np.zeros(1), np.zeros((1, len(rivals))))
+    total = np.bincount(groups, weights=mass)
+    odds = entries[:n, [place]] - entries[:n, rivals]
+    points = np.stack([np.bincount(groups, weights=mass * line) / total for line in odds.T], axis=1)
+    return Scale(column.name, np.bincount(groups, weights=mass * column.means) / total, points)
 
 
 # What a missing value may turn out to be.

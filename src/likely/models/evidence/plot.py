@@ -163,8 +163,8 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, s
     heights = share[:n] / np.diff(places)
     below.stairs(heights, places, fill=True, color=FAINT)
     if ranked:
-        ticks = np.unique(np.linspace(1, n - 1, min(n - 1, 5)).astype(int))
-        below.set_xticks(ticks, [f"{column.cuts[k - 1]:.3g}" for k in ticks])
+        ticks = np.unique(np.linspace(1, n - 1, min(n - 1, 4)).astype(int))
+        below.set_xticks(ticks, [_short_number(float(column.cuts[k - 1])) for k in ticks])
         below.set_xlabel("bins of about equal shares", fontsize=7.5, color=MUTED)
     if column.gap:
         at = places[-1] + 0.08 * span
@@ -177,6 +177,11 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, s
         )
         above.axvline(places[-1] + 0.03 * span, color=FAINT, linewidth=0.6, linestyle=":")
     above.set_xlim(places[0] - 0.02 * span, places[-1] + (0.16 if column.gap else 0.02) * span)
+
+
+def _short_number(value: float) -> str:
+    """Three digits, and no power of ten where the number itself is as short."""
+    return f"{float(f'{value:.3g}'):,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
 def _outer(column: NumericColumn, end: int) -> float:

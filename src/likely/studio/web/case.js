@@ -126,7 +126,7 @@ function verdict(why, decision, risk, all) {
   const lines = order.map((k) => ({ name: all[k], size: why.posterior[k], colour: k, text: share(why.posterior[k]), ends: ends ? [ends.low[k], ends.high[k]] : null, more: ends ? `${share(ends.low[k])} – ${share(ends.high[k])}` : null }));
   return h("section", { class: "card", "aria-live": "polite" }, h("h2", {}, t("What the model says")),
     h("p", { class: "verdict" }, h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 40)), h("span", {}, share(why.posterior[Math.max(decision, 0)])),
-      h("span", { class: "note" }, t("expected cost {0}", figure(risk, 3)))),
+      h("span", { class: "note" }, t("expected cost {0}", risk < 5e-5 ? "≈ 0" : figure(risk, 3)))),
     bars(lines, { most: 1, label: t("What the model says") }),
     ends ? h("p", { class: "note" }, t("Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.")) : null,
     state.truth !== null ? h("p", {}, t("In the data it is “{0}”.", short(state.truth, 40))) : null);
@@ -137,7 +137,7 @@ function waterfall(why, split, all, redraw, go) {
   lines.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
   const shown = lines.slice(0, MOST_TERMS), rest = lines.slice(MOST_TERMS).reduce((total, each) => total + each.size, 0);
   const most = Math.max(0.5, Math.abs(split.before ?? 0), ...shown.map((each) => Math.abs(each.size)).filter(Number.isFinite));
-  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns) : h("span", {}, t("beyond the prior")) }));
+  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns) : h("span", {}, t("intercept")) }));
   if (split.before !== null) names.unshift({ name: t("prior"), size: split.before });
   if (lines.length > MOST_TERMS) names.push({ name: t("{0} further terms", whole(lines.length - MOST_TERMS)), size: rest });
   return h("section", { class: "card" }, h("h2", {}, t("Why")), h("p", {}, split.before !== null ? t("Prior and contributions add up to the log-odds of the class.") : t("How the log-odds would fall if the cell were open. These do not add up.")),

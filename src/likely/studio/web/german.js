@@ -22,7 +22,7 @@ export const GERMAN = {
   "expected cost {0}": "erwartete Kosten {0}",
   "Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.": "Striche und kleine Zahlen: wo der Anteil nach den gelernten Zeilen mit 90 % Wahrscheinlichkeit liegt.",
   "In the data it is “{0}”.": "In den Daten ist es „{0}“.",
-  "beyond the prior": "über den Prior hinaus",
+  "intercept": "Achsenabschnitt",
   "prior": "Prior",
   "{0} further terms": "{0} weitere Beiträge",
   "Why": "Warum",
