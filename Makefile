@@ -10,13 +10,17 @@ ARGS    ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test matrix torture lint format bench clean distclean
+.PHONY: help demo docs test matrix mutants torture lint format bench clean distclean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
 
-demo: $(VENV)/.core ## Train on a small table and show predictions, one posterior and an evaluation
-	@$(BIN)/python -m likely.teaching.demo $(ARGS)
+demo: $(VENV)/.demo ## Train on a table, compare, explain, decide by costs, write a page and pictures
+	@$(BIN)/likely demo -o build/demo $(ARGS)
+
+docs: $(VENV)/.docs ## Build the site into build/site; it works offline
+	@$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs . build/site
+	@echo "Built build/site/index.html"
 
 test: $(VENV)/.dev ## Run the tests, the doctests and the code of the documentation
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
@@ -28,6 +32,9 @@ matrix: ## Run the tests on each Python, with the lowest and the newest dependen
 torture: $(VENV)/.dev ## Run everything with bounds checks in the kernels, and damage model files at full size (an hour)
 	@LIKELY_TORTURE=full NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)/checked-kernels" \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
+
+mutants: $(VENV)/.dev ## Change the pure modules, one small thing at a time, and count what the tests notice
+	@$(BIN)/python tools/mutants.py $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format, types and the direction of imports
 	@$(BIN)/python -m ruff check .
@@ -50,15 +57,20 @@ distclean: clean ## Remove the virtual environment as well
 	@rm -rf $(VENV) .venv-*
 
 # A stamp newer than pyproject.toml means that all is installed: nothing to do, no network needed.
-$(VENV)/.core: pyproject.toml | $(BIN)/python
-	@echo "Installing likely into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	@echo "Installing likely into $(VENV) (some 900 MB, a minute or two) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot,engines]"
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	@echo "Installing likely and what builds its site into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "Installing likely and its development tools into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	@touch $(VENV)/.core $@
+	@touch $(VENV)/.demo $(VENV)/.docs $@
 
 # The first interpreter that runs, is new enough and can make a virtual environment.
 $(BIN)/python:

@@ -76,7 +76,7 @@ def main() -> None:
     RESULTS.write_text(json.dumps({"machine": facts, "scale": arguments.scale, "groups": rows}, indent=1) + "\n")
     lines = [line(result) for group in GROUPS for result in measured.get(group, [])]
     table = "\n".join([*HEAD, *lines, "", described(facts)]) + "\n"
-    RESULTS.with_suffix(".md").write_text(table)
+    RESULTS.with_suffix(".md").write_text(f"# Speed and memory\n\nMade by `make bench`.\n\n{table}")
     if arguments.readme:
         readme = HERE.parent / "README.md"
         before, rest = readme.read_text().split(START)

@@ -51,7 +51,7 @@ def main() -> None:
             for family, peer in PEERS.items():
                 lines.append(compared(name, texts, labels, ngrams, family, peer()))
                 print(lines[-1], flush=True)
-    (HERE / "text_quality.md").write_text("\n".join(lines) + "\n")
+    (HERE / "text_quality.md").write_text("\n".join(["# Quality on texts", "", *lines]) + "\n")
 
 
 def compared(name: str, texts: list[str], labels: list[str], ngrams: tuple[int, int], family: str, peer: object) -> str:

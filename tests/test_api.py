@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from likely import store
 from likely.api import Reason, compare, evaluate, select_model
 from likely.cli.run import run
 from likely.engines import pieces
-from likely.errors import SchemaError, SettingsError
+from likely.errors import ModelFileError, SchemaError, SettingsError
 from likely.io.file_table import open_table
 from likely.table import as_table
 
@@ -160,3 +161,21 @@ def test_files_and_frames_are_judged_and_compared_alike(trips: pd.DataFrame) -> 
     assert evaluate("naive", "rows.csv", "label", cv=4).accuracy == frame.accuracy
     boards = [compare(table, "label", ["naive", "tree"], cv=4, progress=False) for table in (trips, "rows.csv")]
     assert boards[0].to_frame()["error"].tolist() == boards[1].to_frame()["error"].tolist()
+
+
+def test_public_functions_show_their_parameters() -> None:
+    assert list(inspect.signature(likely.evaluate).parameters)[:3] == ["classifier", "X", "y"]
+    assert {"random_state", "progress", "cv"} <= set(inspect.signature(likely.compare).parameters)
+    assert "same folds" in str(likely.compare.__doc__)
+
+
+def test_the_public_comparison_reads_files(trips: pd.DataFrame) -> None:
+    assert likely.compare("rows.csv", "label", ["naive", "tree"], cv=3, progress=False).best in ("naive Bayes", "tree")
+    assert likely.compare(["naive"], "rows.csv", "label", cv=3, progress=False).best == "naive Bayes"
+
+
+def test_a_model_of_another_class_than_expected_is_refused(trips: pd.DataFrame) -> None:
+    likely.train("rows.csv", "label", model="naive").save("m.likely")
+    assert isinstance(likely.load("m.likely", likely.BayesClassifier), likely.BayesClassifier)
+    with pytest.raises(ModelFileError, match=r"m\.likely.*BayesClassifier, not a TreeClassifier"):
+        likely.load("m.likely", likely.TreeClassifier)

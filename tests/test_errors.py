@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from likely.cli.output import in_options
-from likely.errors import Aside, AtRow, DataError, Message, Setting, say_kind, without_asides, without_row
+from likely.errors import (
+    Aside,
+    AtRow,
+    DataError,
+    Message,
+    Setting,
+    say_kind,
+    to_install,
+    without_asides,
+    without_row,
+)
 from likely.streaming import train_file
 from likely.table.schema import Schema
 
@@ -58,3 +68,10 @@ def test_a_stored_reason_gets_its_parts_back() -> None:
     assert "judged from" in why
     assert without_asides(why) == without_asides(long["n"].why)
     assert "judged" not in without_asides(why)
+
+
+def test_a_missing_extra_names_libraries_that_pip_can_find() -> None:
+    told = to_install("plot")
+    assert told.startswith("pip install ") and told.endswith("(the extra 'plot')")
+    assert "likely[" not in told
+    assert '"matplotlib>=' in told or ".[plot]" in told  # the latter where the package was never installed

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from likely.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from likely.api import compare as compare
+    from likely.api import data_notes as data_notes
     from likely.api import engine_table as engine_table
     from likely.api import evaluate as evaluate
     from likely.api import train as train
-    from likely.comparison.compare import compare as compare
     from likely.comparison.comparison import Comparison as Comparison
     from likely.decide.loss import REFUSED as REFUSED
     from likely.decide.loss import Loss as Loss
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
     from likely.models.tree.discretiser import TreeDiscretiser as TreeDiscretiser
     from likely.numerics import bayes_rule as bayes_rule
     from likely.table.schema import Schema as Schema
+    from likely.warmup import warm_up as warm_up
 
 _NAMES = {
-    "api": ("engine_table", "evaluate", "train"),
-    "comparison.compare": ("compare",),
+    "api": ("compare", "data_notes", "engine_table", "evaluate", "train"),
     "comparison.comparison": ("Comparison",),
     "decide.loss": ("REFUSED", "Loss"),
     "errors": (
@@ -68,6 +69,7 @@ _NAMES = {
     "models.tree.discretiser": ("TreeDiscretiser",),
     "numerics": ("bayes_rule",),
     "table.schema": ("Schema",),
+    "warmup": ("warm_up",),
 }  # fmt: skip
 """The public names by the module that has them."""
 

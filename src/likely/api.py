@@ -6,28 +6,44 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from likely.arrays import ColumnLike
 from likely.comparison.candidates import Contenders
 from likely.comparison.compare import compare as compare_tables
+from likely.comparison.compare import in_order
 from likely.engines import pieces
 from likely.engines.connect import as_relation, connect, is_relation
 from likely.engines.relation import Relation
-from likely.errors import Message, Parameter, Part, Setting, SettingsError, did_you_mean, listed, missing_columns
+from likely.errors import (
+    Message,
+    Parameter,
+    Part,
+    Setting,
+    SettingsError,
+    did_you_mean,
+    listed,
+    missing_columns,
+)
 from likely.evaluation.evaluate import evaluate as evaluate_table
 from likely.io.file_table import FileTable, open_table
 from likely.io.sources import looks_like_files
 from likely.models.persistence import load
 from likely.models.registry import entries, entry_named
+from likely.models.sklearn_names import HERE, refuse_unknown
 from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
 from likely.streaming.in_place import evaluate_in_place, fetch
+from likely.streaming.notes import learned_notes, report_notes, rows_with_label
 from likely.streaming.train import fit_file
 from likely.table import RowsLike, Table, as_table
-from likely.table.schema import schema_for, with_weight
+from likely.table.infer import Note
+from likely.table.labels import with_label
+from likely.table.notes import schema_notes, unlabelled_note
+from likely.table.schema import Schema, schema_for, with_weight
 
 if TYPE_CHECKING:
     from likely.comparison.comparison import Comparison
@@ -47,6 +63,7 @@ __all__ = [
     "Reason",
     "Selection",
     "compare",
+    "data_notes",
     "engine_table",
     "evaluate",
     "load",
@@ -69,17 +86,20 @@ def train(
     model: str = AUTO,
     weight: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    drop_unlabelled: bool = False,
     random_state: int | None = None,
     progress: Shown = None,
     **settings: Any,
 ) -> Classifier:
-    """Learn a table with its target column.
+    """Train a model on a table with its target column.
 
     The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives; or a table in an
-    engine, which counts it: one of Ibis, a relation of DuckDB, a frame of Spark, or what `engine_table` gives. `model`
+    engine, which counts it: an Ibis table, a DuckDB relation, a Spark frame, or what `engine_table` gives. `model`
     is "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence if the table fits into memory, and naive
     Bayes if it does not or if a setting is given that only naive Bayes has. `settings` are those of the model, `weight`
-    names a column that says what each row counts for, and `checkpoint` a file to go on from if counting is broken off.
+    names a column of row weights, and `checkpoint` a file to resume from if counting is interrupted.
+    `drop_unlabelled` leaves out rows without a label. What you should know about the table (a column that gives the
+    class away, identifiers, duplicates …) is logged, and kept in `schema_.notes`.
 
     >>> clf = train({"sky": ["grey", "grey", "blue"], "day": ["wet", "wet", "dry"]}, target="day", model="naive")
     >>> clf.predict({"sky": ["blue"]}).tolist()
@@ -88,44 +108,86 @@ def train(
     if random_state is not None:
         settings["random_state"] = random_state
     if is_relation(table):
+        if drop_unlabelled:
+            raise SettingsError(
+                Parameter("drop_unlabelled"), " is for files and tables in memory; filter the table there."
+            )
         there: Classifier = _train_in_place(as_relation(table), target, model, settings, weight, checkpoint)
         return there
     source = open_source(table)
+    source, dropped = labelled_source(source, target) if drop_unlabelled else (source, 0)
     selection = select_model(
         source, target, model, settings, weight=weight, counts=checkpoint is not None, spills=True, progress=progress
     )
     for line in selection.reason.sentences():
         LOG.info(line)
     learned: Classifier = learn(selection, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
+    if dropped:
+        learned._take_notes((unlabelled_note(dropped), *learned.schema_.notes))
+    for note in learned.schema_.notes:
+        LOG.warning(note.message)
     return learned
 
 
-def evaluate(classifier: object, table: AnySource, target: Any = None, **how: Any) -> Report:
-    """How good a classifier, or a model called by its name, is on a table: see `likely.evaluation.evaluate`.
+def data_notes(
+    table: AnySource, target: str | None = None, schema: Schema | Mapping[str, str] | None = None
+) -> tuple[Note, ...]:
+    """What you should know about a table before training on it: a column that gives the class away, identifiers,
+    duplicates, a target with many numbers, a single class or a rare one. Of files, a sample is looked at.
 
-    The table may also be in files, of any length for a model that counts, or in an engine.
+    >>> [note.about for note in data_notes({"n": list(range(60)), "y": ["a", "b", "b"] * 20}, "y")]
+    ['identifier']
+    """
+    source = open_source(table)
+    rows = as_table(source.sample()) if isinstance(source, FileTable) else source
+    return schema_notes(rows, schema_for(rows, target, schema))
+
+
+def labelled_source(source: FileTable | Table, target: str) -> tuple[FileTable | Table, int]:
+    """The table without the rows that have no label, and how many these are; files tell so when they are read."""
+    if isinstance(source, FileTable):
+        return source.labelled(target), 0
+    known = with_label(source, target)
+    return known, source.n_rows - known.n_rows
+
+
+def evaluate(classifier: object, X: AnySource, y: Any = None, *, drop_unlabelled: bool = False, **how: Any) -> Report:
+    """How good a classifier, or a model given by name, is on a table: see `likely.evaluation.evaluate`.
+
+    The table may also be in files, of any length for a model that counts, or in an engine. `drop_unlabelled` leaves out
+    rows without a label. The report's `notes` say what you should know about the table.
     """
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
-    if is_relation(table):
-        return evaluate_in_place(made, table, target, **how)
-    source = _opened(table, target)
+    if is_relation(X):
+        return evaluate_in_place(made, X, y, **how)
+    source, dropped = _opened(X, y), 0
     if isinstance(source, FileTable):
-        return evaluate_file(made, source, target, **how)
-    return evaluate_table(made, source, target, **how)
+        if drop_unlabelled and y is not None:
+            source = source.labelled(y)
+        report = evaluate_file(made, source, y, **how)
+    else:
+        if drop_unlabelled:
+            source, y, dropped = rows_with_label(source, y)
+        report = evaluate_table(made, source, y, **how)
+    if dropped:
+        report.with_notes([unlabelled_note(dropped)])
+    return report.with_notes(report_notes(report, made, source, y, fitted=how.get("cv", 10) is None))
 
 
-def compare(table: AnySource, target: ColumnLike, classifiers: Contenders = "all", **how: Any) -> Comparison:
+@wraps(compare_tables)
+def compare(X: AnySource, y: ColumnLike, classifiers: Contenders = "all", **how: Any) -> Comparison:
     """Which classifier suits a table, also one in files, which is read whole: see `likely.compare`."""
+    table, target, contenders = in_order(X, y, classifiers)
     if is_relation(table):
         label = str(target)
-        return compare_tables(fetch(as_relation(table), label).table, label, classifiers, **how)
-    source = _opened(table)
-    return compare_tables(source.read() if isinstance(source, FileTable) else source, target, classifiers, **how)
+        return compare_tables(fetch(as_relation(table), label).table, label, contenders, **how)
+    source = _opened(table, target)
+    return compare_tables(source.read() if isinstance(source, FileTable) else source, target, contenders, **how)
 
 
 def engine_table(table: Any, name: str | None = None, *, sample: int | None = None) -> Relation:
     """A table in an engine: an address such as "postgresql://host/db" and the table's name; or one of Ibis, DuckDB or
-    Spark. `sample` is how many rows may be fetched for what counts do not tell; None for as many as fit into memory.
+    Spark. `sample` is how many rows may be fetched where counts are not enough; None for as many as fit into memory.
     """
     if name is not None:
         found = connect(table, name)
@@ -282,6 +344,8 @@ def new_classifier(model: str, settings: Mapping[str, object]) -> Any:
     if "random_state" not in known:  # models that count draw nothing by chance
         wanted.pop("random_state", None)
     for setting in wanted:
+        if setting in HERE:
+            refuse_unknown(type(offered[model].make()), [setting])
         if setting not in known:
             named: tuple[Part, ...] = (Parameter(setting), " is nothing that ", Setting("model", model), " knows.")
             raise SettingsError(Message(*named))
@@ -304,15 +368,17 @@ def learn(
         which: tuple[Part, ...] = (", and ", Setting("model", selection.name), " does not")
         raise SettingsError(Message(Parameter("checkpoint"), what, *(which if selection.rows is not None else ()), "."))
     if selection.rows is not None:
-        return selection.rows.fit(classifier)
-    if isinstance(source, Table):
+        selection.rows.fit(classifier, progress)
+    elif isinstance(source, Table):
         wished = classifier.schema
-        classifier.set_params(schema=with_weight(wished, weight)).fit(source, target)
-        return classifier.set_params(schema=wished)
-    fit_file(classifier, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
-    if classifier.get_params(deep=False).get("weights") == "learned":  # by rows, and some of them are at hand
-        known = source.sample()
-        classifier.refresh(known.filter(known.column(target).is_valid()), target)
+        classifier.set_params(schema=with_weight(wished, weight)).fit(source, target).set_params(schema=wished)
+    else:
+        fit_file(classifier, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
+        if classifier.get_params(deep=False).get("weights") == "learned":  # by rows, and some of them are at hand
+            known = source.sample()
+            classifier.refresh(known.filter(known.column(target).is_valid()), target)
+    labels = None if selection.rows is None else selection.rows.y
+    classifier._take_notes(learned_notes(classifier, source, target, labels))
     return classifier
 
 

@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Int32 = NDArray[np.int32]
+"""Numbers of things of which there are at most `numerics.MOST_PLACES`: rows, columns, classes, levels, words, nodes."""
+
 Int64 = NDArray[np.int64]
 UInt8 = NDArray[np.uint8]
+"""Bytes of text, flags, bins of a tree (255, and one of gaps), codes of evidence (`evidence.prepare.MAX_BINS`)."""
+
 Index = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 UInt64 = NDArray[np.uint64]
 UInt16 = NDArray[np.uint16]
+"""Cells of two columns of evidence, or of three coarse ones (`evidence.kernels.term_codes`)."""
+
 Float32 = NDArray[np.float32]
 AnyArray = NDArray[Any]
 """An array whose dtype is the caller's: labels, cells as they came, decisions."""

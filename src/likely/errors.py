@@ -59,7 +59,11 @@ class TooLarge(DataError):
 
 
 class SettingsError(LikelyError, ValueError):
-    """A parameter has a value that makes no sense, or that does not go with another."""
+    """A parameter has a value that makes no sense, or that conflicts with another."""
+
+
+class UnknownParameter(SettingsError, TypeError):
+    """A classifier has no parameter of that name."""
 
 
 class NotMergeable(LikelyError, ValueError):
@@ -67,7 +71,7 @@ class NotMergeable(LikelyError, ValueError):
 
 
 class ModelFileError(LikelyError, ValueError):
-    """A file is no model, is damaged, or is not to be trusted."""
+    """A file is not a model, is damaged, or cannot be trusted."""
 
 
 class MissingExtra(LikelyError, ImportError):
@@ -75,7 +79,7 @@ class MissingExtra(LikelyError, ImportError):
 
 
 class FileError(LikelyError, ValueError):
-    """A file cannot be read as a table without guessing, or must not be written over."""
+    """A file cannot be read as a table without guessing, or must not be overwritten."""
 
 
 class NoSuchFile(FileError, FileNotFoundError):
@@ -220,3 +224,15 @@ def missing_columns(missing: Sequence[str], available: Sequence[str]) -> SchemaE
     plural = "s" if len(missing) > 1 else ""
     hint = did_you_mean(missing[0], available)
     return SchemaError(f"The table lacks the column{plural} {listed(missing)}; it has {listed(available)}.{hint}")
+
+
+def to_install(extra: str) -> str:
+    """How to get what an extra brings: its libraries by name, since the package itself may not be where pip looks."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = [line.replace('"', "'").split(";") for line in requires("likely") or []]
+    except PackageNotFoundError:
+        lines = []
+    wanted = [f'"{name.strip()}"' for name, *when in lines if any(f"extra == '{extra}'" in mark for mark in when)]
+    return f"pip install {' '.join(wanted) or f'.[{extra}]'} (the extra {extra!r})"

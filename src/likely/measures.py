@@ -72,6 +72,36 @@ def information_gains(tables: Array) -> Array:
     return _entropies(tables).gain
 
 
+PRIOR_ROWS = 4.0 ** np.arange(-2, 9)
+"""Rows by which the class shares of a value may be drawn towards those of all rows; the best of these counts."""
+
+
+def held_out_information(table: ArrayLike, row_weights: ArrayLike = 1.0) -> float:
+    """Mutual information of class and column as rows would show it that were not counted, in bits.
+
+    Every row is judged without itself, its class given its value by (count + α · share of the class) / (all + α), and
+    its gain over the class shares alone is averaged; α is the best of some. A value that occurs once tells nothing so,
+    however many such values there are. `row_weights` is what a row of each class weighs on average.
+
+    >>> held_out_information(np.eye(2).repeat(50, axis=1)), information_gain(np.eye(2).repeat(50, axis=1))
+    (0.0, 1.0)
+    >>> held_out_information([[50, 0], [0, 50]])
+    1.0
+    """
+    counts = checked(table)
+    totals, total = counts.sum(axis=1), float(counts.sum())
+    c, v = np.nonzero(counts)
+    seen, one = counts[c, v], np.broadcast_to(np.asarray(row_weights, dtype=np.float64), totals.shape)[c]
+    share = (np.maximum(totals[c] - one, 0.0) + 0.5 * one) / (total - one + 0.5 * one * len(totals))
+    own, rest = np.maximum(seen - one, 0.0), np.maximum(counts.sum(axis=0)[v] - one, 0.0)
+    best = 0.0
+    for rows in PRIOR_ROWS if total > 0.0 else ():
+        drawn = rows * one
+        ratio = (own + drawn * share) / ((rest + drawn) * share)
+        best = max(best, float(seen @ np.log2(ratio)) / total)
+    return min(best, entropy(totals / total)) if best > ROUNDING else 0.0
+
+
 def gain_ratio(table: ArrayLike, *, total: float | None = None) -> float:
     """Information gain over the entropy of the column: columns with many values lose their advantage.
 
@@ -176,10 +206,15 @@ MEASURES: dict[str, Measure] = {
 """All measures by name. A new one is two functions and its place in this line."""
 
 
+ELSEWHERE = {"entropy": "information_gain", "log_loss": "information_gain", "squared_error": "gini"}
+"""Measures under scikit-learn's names."""
+
+
 def measure_named(name: object) -> Measure:
     """The measure of that name, or an error that lists them."""
     if not isinstance(name, str) or name not in MEASURES:
-        hint = did_you_mean(str(name), list(MEASURES))
+        here = ELSEWHERE.get(str(name))
+        hint = did_you_mean(str(name), list(MEASURES)) if here is None else f" Did you mean {here!r}?"
         raise SettingsError(f"There is no measure {name!r}; there are {listed(list(MEASURES))}.{hint}")
     return MEASURES[name]
 

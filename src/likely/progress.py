@@ -1,23 +1,33 @@
 """How far long work has come, told to a function, or shown as a bar where a person looks on.
 
 Everything that takes long has a parameter `progress`: a function that is told, True for a bar on the error stream,
-False for nothing, None for a bar on a terminal only.
+False for nothing, None for a bar on a terminal or in a notebook only. All bars are one line that rewrites itself and
+goes away at the end; no thread draws it, so that whatever happens the terminal is left as it was.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-WIDTH = 24
-"""Signs of a whole bar of steps."""
+WIDTH = 30
+"""Signs of a whole bar."""
 
-PARTS = 1000.0
-"""Parts of a whole bar of rows."""
+NO_TERMINAL = 100
+"""Signs that fit into a line where nobody says how many."""
+
+OFTEN = 0.1
+"""Seconds between two drawings of a bar."""
+
+SOON = 0.5
+"""Seconds before rates and the time left are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +50,103 @@ Shown = bool | Listener | None
 """What the parameter `progress` may be."""
 
 
-def _is_shown(shown: Shown) -> bool:
-    return sys.stderr.isatty() if shown is None else bool(shown)
+def is_shown(shown: Shown) -> bool:
+    """Whether a bar is to be seen: where somebody asks for it, or where somebody looks on."""
+    return (sys.stderr.isatty() or in_notebook()) if shown is None else bool(shown)
+
+
+def in_notebook() -> bool:
+    """Whether what is written is read in a notebook."""
+    return "ipykernel" in sys.modules
+
+
+def rewrites() -> bool:
+    """Whether a line on the error stream can be written anew."""
+    return (sys.stderr.isatty() and os.environ.get("TERM") != "dumb") or in_notebook()
+
+
+class Line:
+    """The one line on the error stream where a bar is drawn; whoever writes something else there clears it first."""
+
+    def __init__(self) -> None:
+        self._drawn_at = 0.0
+        self._visible = False
+        self._lock = threading.Lock()
+
+    def draw(self, what: str, share: float | None, more: str, *, now: bool = False) -> None:
+        """What is done, a bar of its share (None: nobody knows), and more; not too often unless it must be `now`."""
+        with self._lock:
+            if not now and time.monotonic() - self._drawn_at < OFTEN:
+                return
+            self._drawn_at, self._visible = time.monotonic(), True
+            sys.stderr.write(f"\r{_line(what, share, more)}\033[K")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Nothing is left of the bar."""
+        with self._lock:
+            if self._visible:
+                self._visible, self._drawn_at = False, 0.0
+                sys.stderr.write("\r\033[K")
+                sys.stderr.flush()
+
+
+LINE = Line()
+
+
+def _line(what: str, share: float | None, more: str) -> str:
+    """A line of a bar, in Rich's colours and signs."""
+    from rich.console import Console
+    from rich.progress_bar import ProgressBar
+    from rich.text import Text
+
+    console = Console(file=io.StringIO(), force_terminal=True, width=WIDTH + 1, legacy_windows=False)
+    if share is not None:
+        console.print(ProgressBar(1.0, min(max(share, 0.0), 1.0), width=WIDTH), end="")
+        console.print(Text(f" {share:4.0%}"), end="")
+    assert isinstance(console.file, io.StringIO)
+    drawn = console.file.getvalue().replace("\n", "")
+    room = _columns() - (WIDTH + 6) * (share is not None)
+    words = " ".join(part for part in (what, more) if part)
+    return f"{drawn} {words[: max(room - 2, 10)]}".lstrip()
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or NO_TERMINAL
+    except (OSError, ValueError):  # a notebook, or no file at all
+        return NO_TERMINAL
+
+
+class Clock:
+    """How long work goes on, and how long it may take yet."""
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the work began."""
+        return time.monotonic() - self.begun
+
+    def left(self, share: float) -> str:
+        """The time that is left, once that can be told."""
+        if self.elapsed < SOON or not 0.0 < share < 1.0:
+            return ""
+        seconds = self.elapsed / share * (1.0 - share)
+        return f"{seconds:.0f} s left" if seconds < 100 else f"{seconds / 60:.0f} min left"
 
 
 class StepBar:
-    """A bar for work in steps that rewrites itself on one line."""
+    """A bar for work in steps."""
 
     def __init__(self, total: int, what: str, shown: Shown) -> None:
         self._total, self._what, self._done = total, what, 0
         self._listener = shown if callable(shown) else None
-        self._shown = self._listener is None and _is_shown(shown)
-        self._lock = threading.Lock()
+        self._shown = self._listener is None and is_shown(shown)
+        self._lock, self._clock = threading.Lock(), Clock()
+        if self._shown and rewrites() and total > 1:
+            LINE.draw(f"{what} 1 of {total}", 0.0, "", now=True)
 
     def step(self, what: str | None = None) -> None:
         """One more is done; `what` it was, where each step has its own name."""
@@ -59,18 +154,20 @@ class StepBar:
             return
         with self._lock:
             self._done += 1
+            share, said = self._done / max(self._total, 1), f"{what or self._what} {self._done} of {self._total}"
             if self._listener is not None:
-                self._listener(Progress(self._done, self._done / max(self._total, 1), self._total, what or self._what))
-                return
-            end = ("" if what is None else "\033[K") + ("\n" if self._done == self._total else "")
-            bar = ("#" * (WIDTH * self._done // max(self._total, 1))).ljust(WIDTH, "-")
-            sys.stderr.write(f"\r[{bar}] {what or self._what} {self._done} of {self._total}{end}")
-            sys.stderr.flush()
+                self._listener(Progress(self._done, share, self._total, what or self._what))
+            elif not rewrites():
+                sys.stderr.write(f"{said}\n")
+            elif self._done < self._total:
+                LINE.draw(said, share, self._clock.left(share), now=True)
+            else:
+                LINE.clear()
 
     def end(self) -> None:
-        """There is nothing more to do, even if not all was done: what is said next stands on a line of its own."""
-        if self._shown and 0 < self._done < self._total:
-            sys.stderr.write("\n")
+        """There is nothing more to do, even if not all was done."""
+        if self._shown:
+            LINE.clear()
 
 
 @contextmanager
@@ -79,23 +176,30 @@ def row_bar(what: str, shown: Shown) -> Iterator[Listener | Literal[False]]:
     if callable(shown):
         yield shown
         return
-    if not _is_shown(shown):
+    if not is_shown(shown):
         yield False
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    clock = Clock()
 
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[rows]}"),
-        TimeRemainingColumn(compact=True),
-    )  # fmt: skip
-    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task(what, total=PARTS, rows="")
+    def tell(done: Progress) -> None:
+        if rewrites():
+            rate = f"{done.rows:,} rows" + (f", {done.rows / clock.elapsed:,.0f}/s" if clock.elapsed > SOON else "")
+            LINE.draw(what, done.share, f"{rate} {clock.left(done.share)}".rstrip())
 
-        def tell(done: Progress) -> None:
-            elapsed = bar.tasks[0].elapsed or 0.0
-            rate = f", {done.rows / elapsed:,.0f}/s" if elapsed > 0.5 else ""
-            bar.update(task, completed=PARTS * done.share, rows=f"{done.rows:,} rows{rate}")
-
+    try:
         yield tell
+    finally:
+        LINE.clear()
+
+
+@contextmanager
+def busy(what: str, shown: Shown) -> Iterator[None]:
+    """A line for work that cannot say how far it has come."""
+    visible = not callable(shown) and is_shown(shown) and rewrites()
+    if visible:
+        LINE.draw(what, None, "…", now=True)
+    try:
+        yield
+    finally:
+        if visible:
+            LINE.clear()

@@ -156,13 +156,14 @@ def test_a_model_of_evidence_ranks_and_shows_itself(likely: Likely, trips: pd.Da
     assert {line["column"] for line in ranked} == {"a", "b", "n", "size"}
     assert all(line["gini"] is not None for line in ranked)
     told = likely("explain", "trips.likely", "trips.csv").out
-    assert "\nbeyond the prior  " in told, "it has no value to be named"
+    assert "\nintercept  " in told, "it has no value to be named"
     shown = likely("show", "trips.likely").out
     for word in ("learned 150 rows of trips.csv", "to predict 'y'", "a × b", "prior"):
         assert word in shown
     assert likely("rank", "trips.csv", "-t", "y", "--model", "evidence").out.startswith("column")
     assert likely("train", "trips.csv", "-t", "y", "--model", "tree", "-o", "tree.likely").code == 0
-    assert "--model naive" in likely("rank", "tree.likely").err
+    by_tests = likely("rank", "tree.likely", "--json").json
+    assert by_tests[0]["column"] == "b" and by_tests[0]["held_out"] > 0.5
 
 
 @pytest.mark.parametrize(
@@ -208,3 +209,14 @@ def test_a_table_without_anything_to_learn_from(likely: Likely, tmp_path: Path) 
     assert said.code == 0 and "model: naive Bayes, since no column tells anything." in said.err
     said = likely("train", "empty.csv", "-t", "y", "--model", "evidence")
     assert said.code == 2 and "No column is left to learn from" in said.err
+
+
+def test_a_model_is_drawn(likely: Likely, trips: pd.DataFrame) -> None:
+    assert likely("train", "trips.csv", "-t", "y", "--model", "tree", "-o", "tree.likely").code == 0
+    assert likely("train", "trips.csv", "-t", "y", "--model", "naive", "-o", "naive.likely").code == 0
+    for name, start in (("t.png", b"\x89PNG"), ("t.svg", b"<svg"), ("t.html", b"<!DOCTYPE"), ("t.dot", b"digraph")):
+        assert "Wrote" in likely("show", "tree.likely", "-o", name, "--depth", "1").err
+        assert Path(name).read_bytes().startswith(start)
+    assert likely("show", "tree.likely", "--depth", "0").out.rstrip().endswith("…")
+    assert likely("show", "naive.likely", "-o", "n.svg").code == 0
+    assert ".png" in likely("show", "tree.likely", "-o", "t.pdf").err

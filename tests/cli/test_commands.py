@@ -330,8 +330,25 @@ def test_schema(likely: Likely) -> None:
     assert {entry["name"]: entry["kind"] for entry in content["columns"]}["links"] == "numeric"
 
 
-def test_demo(likely: Likely) -> None:
-    assert "Twelve patients" in likely("demo").out
+def test_demo(likely: Likely, tmp_path: Path) -> None:
+    told = likely("demo", "-o", str(tmp_path / "shown"))
+    for said in (
+        "$ likely train mails.csv --target kind",
+        "majority class",
+        "read against skip",
+        "REFUSED",
+        "What next",
+    ):
+        assert said in told.out, said
+    for made in ("mails.likely", "mails.html", "why.svg", "decided.csv", "inside.likely", "score.sql"):
+        assert (tmp_path / "shown" / made).stat().st_size > 0, made
+    assert "Twelve patients" in likely("demo", "blackboard").out
+
+
+def test_demo_writes_into_a_folder(likely: Likely, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    refused = likely("demo", "-o", str(tmp_path / "file"))
+    assert refused.code == 2 and "is a file" in refused.err
 
 
 def test_version_and_help(likely: Likely) -> None:
@@ -360,3 +377,13 @@ def test_models_that_keep_more_than_counts(likely: Likely, kind: str) -> None:
         said = likely("merge", "other.likely", "other.likely", "-o", "x.likely")
         assert said.code == 2
         assert f"The {kind} in 'other.likely' cannot be merged; train one that counts: --model naive." in said.err
+
+
+def test_the_studio_as_one_page(likely: Likely, model: str) -> None:
+    assert likely("show", model, "-o", "page.html").code == 0
+    assert "window.likely" in Path("page.html").read_text("utf-8")
+    assert likely("show", model, "--data", "mails.csv", "-o", "judged.html").code == 0
+    assert Path("judged.html").stat().st_size < 1_000_000
+    said = likely("show", model, "--data", "mails.csv")
+    assert said.code == 2 and "-o" in said.err
+    assert likely("show", model, "-o", "mails.csv").code == 2  # it would write over a table

@@ -137,8 +137,8 @@ def test_standard_output_in_any_encoding(folder: Path) -> None:
 
 def test_a_fault_of_ours_is_a_sentence_with_a_code_of_its_own(folder: Path) -> None:
     program = (
-        "import sys; import likely.cli.commands.demo as demo, likely.teaching.demo; "
-        "likely.teaching.demo.main = lambda: {}['gone']; sys.argv = ['likely', 'demo']; "
+        "import sys; import likely.teaching.blackboard as blackboard; "
+        "blackboard.main = lambda: {}['gone']; sys.argv = ['likely', 'demo', 'blackboard']; "
         "from likely.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=PLAIN, capture_output=True, text=True)

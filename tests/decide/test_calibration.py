@@ -70,6 +70,18 @@ def test_venn_abers_is_isotonic_regression_with_one_row_more() -> None:
         assert share == pytest.approx(high[0, 1] / (1 - low[0, 1] + high[0, 1]))
 
 
+def test_venn_abers_of_shares_that_rise() -> None:
+    """No two scores share a block, so that every cell of the kernel's stack is in use from the first query on."""
+    odds = np.repeat(np.arange(5.0) - 2.0, 10)
+    truth = np.concatenate([np.arange(10) < hits for hits in (1, 3, 5, 7, 9)]).astype(np.int32)
+    found = VennAbers.settle(posterior_of(odds), truth, np.ones(50))
+    for query in (-2.5, -2.0, -1.5, 0.0, 0.5, 1.5, 2.0, 2.5):
+        low, high = found.bounds(posterior_of(np.array([query])))
+        for told, label in ((low[0, 1], 0), (high[0, 1], 1)):
+            more = IsotonicRegression().fit(np.append(odds, query), np.append(truth, label))
+            assert told == pytest.approx(more.predict([query])[0], abs=1e-9)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
 def test_posteriors_stay_posteriors(method: str, n_classes: int) -> None:

@@ -292,3 +292,9 @@ def test_patients_get_the_cheaper_drug() -> None:
     patient = {"sex": ["male"], "age": [61], "blood_pressure": ["normal"]}
     assert clf.decide(patient, Loss.zero_one(["A", "B"])).tolist() == ["B"]
     assert clf.decide(patient, {"A": {"A": 0, "B": 1}, "B": {"A": 5, "B": 0}}).tolist() == ["A"]
+
+
+def test_no_rows_are_no_decisions() -> None:
+    nothing, loss = np.empty((0, 2)), Loss.zero_one(["x", "y"])
+    assert decide_posterior(nothing, ["x", "y"], loss).shape == (0,)
+    assert risk_of_posterior(nothing, ["x", "y"], loss).shape == (0, 2)

@@ -126,8 +126,8 @@ def test_a_contrast_can_be_read_and_framed() -> None:
     assert str(contrast).splitlines() == [
         "B against A              log-odds      odds",
         "prior                     +0.0000     1 : 1",
-        "sex = male                +0.0000     1 : 1",
         "age = 61                  +1.2743  3.58 : 1",
+        "sex = male                +0.0000     1 : 1",
         "blood_pressure = normal   +0.0000     1 : 1",
         "together                  +1.2743  3.58 : 1",
         "P(B) = 0.7815",

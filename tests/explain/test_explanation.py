@@ -72,13 +72,13 @@ def test_the_blackboard_shows_every_factor_as_probability_and_as_logarithm(patie
     assert why.blackboard().splitlines() == [
         "factor                           A      log        B      log",
         "prior                          0.5  -0.6931      0.5  -0.6931",
-        "sex = male                     0.5  -0.6931      0.5  -0.6931",
         "age = 61                  0.004787  -5.3418  0.01712  -4.0675",
+        "sex = male                     0.5  -0.6931      0.5  -0.6931",
         "blood_pressure = normal        0.5  -0.6931      0.5  -0.6931",
         "product                  0.0005984  -7.4212  0.00214  -6.1470",
         "posterior                   0.2185            0.7815",
     ]
-    assert str(why).splitlines()[3] == "age = 61                  0.004787  0.01712"
+    assert str(why).splitlines()[2] == "age = 61                  0.004787  0.01712"
 
 
 def test_a_zero_stays_a_zero(patients: BayesClassifier) -> None:
@@ -102,13 +102,13 @@ def test_many_columns_and_classes_are_condensed_and_still_add_up() -> None:
     X[:, 0] += y
     why = BayesClassifier().fit(X, y).explain(X[:2])
     found = why.row_factors(0)
-    assert len(found.lines) == 1 + 30
+    assert len(found.lines) == 1 + 16
     assert len(found.classes) == 10
-    assert (found.columns_left_out, found.classes_left_out) == (21, 15)
+    assert (found.columns_left_out, found.classes_left_out) == (35, 15)
     np.testing.assert_allclose(sum(line.logs for line in found.lines), found.joint, atol=1e-9)
     assert found.posterior.sum() + found.mass_left_out == pytest.approx(1.0)
     assert "x0 = " in str(why)
-    assert "21 weaker columns together" in str(why)
+    assert "35 weaker contributions together" in str(why)
     assert "15 less probable classes" in str(why)
     whole = why.row_factors(0, columns=50, classes=25)
     assert len(whole.lines) == 51
@@ -194,3 +194,18 @@ def test_many_classes_and_columns_do_not_flood_the_notebook() -> None:
     page = BayesClassifier().fit(X, y)._repr_html_()
     assert "28 more classes" in page
     assert "30 more columns" in page
+
+
+def test_a_row_may_be_a_dict_of_scalars_or_a_series(patients: BayesClassifier) -> None:
+    row = {"sex": "male", "age": 61, "blood_pressure": "normal"}
+    whole = patients.explain({name: [cell] for name, cell in row.items()})
+    for one in (row, pd.Series(row), pd.DataFrame([row]).iloc[0], [row]):
+        np.testing.assert_array_equal(patients.explain(one).contributions, whole.contributions)
+        np.testing.assert_array_equal(patients.predict_proba(one), whole.posterior)
+    assert patients.next_measurement({"sex": "male", "age": None})["column"].tolist()[0] == "blood_pressure"
+
+
+def test_what_stands_for_an_explanation_is_short(patients: BayesClassifier) -> None:
+    why = patients.explain({"sex": "male", "age": 61, "blood_pressure": "normal"})
+    assert repr(why) == "Explanation of 1 row by 3 contributions to 2 classes"
+    assert repr(why.contrast("A")) == "Contrast of A against B in 1 row by 3 contributions"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from likely import BayesClassifier, FullBayesClassifier
+from likely import AODEClassifier, BayesClassifier, EvidenceClassifier, FullBayesClassifier
 from likely.errors import SettingsError
 from likely.explain import outcomes_of
 from likely.measures import entropy, information_gain
@@ -19,7 +19,37 @@ def test_nominal_columns_by_their_counts() -> None:
     ranked = BayesClassifier().fit(table, table.pop("drug")).rank().set_index("column")
     assert ranked.loc["blood_pressure", "information"] == 0.5
     assert ranked.loc["sex", "information"] == 0.0
-    assert ranked["share"].tolist() == ranked["information"].tolist()  # one bit is all there is
+    assert ranked["share"].tolist() == ranked["held_out"].tolist()  # one bit is all there is
+
+
+def test_many_values_do_not_win_by_being_many() -> None:
+    """A ticket number tells all as counted, and nothing about the next row; the class itself tells nearly all."""
+    y = np.repeat(["no", "yes"], 100)
+    table = {"ticket": [f"t{k}" for k in range(200)], "leak": np.where(y == "yes", "b", "a"), "coin": ["h", "t"] * 100}
+    ranked = BayesClassifier(schema={"ticket": "nominal"}).fit(table, y).rank().set_index("column")
+    assert list(ranked.index) == ["leak", "ticket", "coin"]
+    assert ranked.loc["ticket", "information"] == 1.0 and ranked.loc["ticket", "held_out"] == 0.0
+    assert ranked.loc["leak", "held_out"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("classifier", [BayesClassifier, FullBayesClassifier, AODEClassifier, EvidenceClassifier])
+def test_gaps_speak(classifier: type) -> None:
+    """A cabin is known for those who were saved, whatever its number; of a number it is the same."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["lost", "saved"], 150)
+    known = rng.random(300) < np.where(y == "saved", 0.8, 0.1)
+    cabin = np.where(known, rng.choice(list("ABCDEFGH"), 300), None)
+    table = {
+        "cabin": cabin,
+        "deck": np.where(known, rng.normal(size=300), np.nan),
+        "noise": rng.choice(["a", "b"], 300),
+    }
+    ranked = classifier().fit(table, y).rank().set_index("column")
+    exact = information_gain([[(~known[y == side]).sum(), known[y == side].sum()] for side in ("lost", "saved")])
+    for name in ("cabin", "deck"):
+        assert ranked.loc[name, "gaps"] == pytest.approx(exact, abs=0.02)
+        assert ranked.loc[name, "held_out"] >= ranked.loc[name, "gaps"]
+    assert ranked.loc["noise", "held_out"] < 0.02
 
 
 def test_gaussian_columns_by_integration() -> None:
@@ -98,7 +128,7 @@ def test_mean_contribution_on_rows() -> None:
     assert ranked.set_index("column")["contribution"].to_dict() == pytest.approx(
         dict(zip(why.columns, exact, strict=True))
     )
-    assert (clf.rank(X)["information"].diff().dropna() <= 0.0).all()
+    assert (clf.rank(X)["held_out"].diff().dropna() <= 0.0).all()
 
 
 def test_full_bayes_ranks_by_its_margins() -> None:
@@ -114,7 +144,7 @@ def test_orders_that_do_not_exist_are_refused() -> None:
     clf = BayesClassifier().fit({"x": [1.0, 2.0]}, ["a", "b"])
     with pytest.raises(SettingsError, match="Give rows"):
         clf.rank(by="contribution")
-    with pytest.raises(SettingsError, match="'information', 'contribution'"):
+    with pytest.raises(SettingsError, match="'held_out', 'information'"):
         clf.rank(by="beauty")
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from likely import BayesClassifier
 from likely.errors import SettingsError
-from likely.explain.explanation import reasons
 from likely.explain.rank import class_value_tables, rank_by, telling_values
+from likely.explain.reasons import reasons
 from likely.measures import MEASURES
 from likely.models.difference import differences, to_frame
 from likely.table import as_table

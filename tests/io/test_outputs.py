@@ -47,7 +47,7 @@ def test_what_is_written_may_be_written_again_and_nothing_else(table: Path, tmp_
         assert out.read_bytes() == content
 
 
-@pytest.mark.parametrize("kind", ["json", "csv", "sql", "parquet"])
+@pytest.mark.parametrize("kind", ["json", "csv", "sql", "parquet", "onnx", "pmml"])
 def test_exports_may_be_written_again_and_replace_no_table(
     clf: BayesClassifier, table: Path, tmp_path: Path, kind: str
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 import sklearn.naive_bayes as theirs
 from scipy import sparse
 
@@ -120,6 +121,8 @@ def test_types_and_orders(name: str, dtype: Any, order: Any) -> None:
     if dtype == np.bool_:
         X = np.asarray(rows(name) > 1, order=order)
     mine, other = pair(name)
+    if name == "GaussianNB" and dtype == np.float32 and sklearn.__version__ < "1.8":
+        pytest.skip("scikit-learn counts rows in their own type from 1.8 on")
     agree(mine.fit(X, y), other.fit(X, y), X, rtol=2e-5 if dtype == np.float32 else RTOL)
 
 

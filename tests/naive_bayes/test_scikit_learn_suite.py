@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 
 EXCLUDED = {
     "test_gnb_check_update_with_no_data": "calls GaussianNB._update_mean_variance, which is private to scikit-learn",
 }
 """Tests of theirs that cannot hold here, and why."""
+
+if sklearn.__version__ < "1.9":
+    EXCLUDED["test_predict_joint_proba"] = "until 1.9 it compares with a difference of large numbers to all digits"
 
 THEIRS, OURS = "from sklearn.naive_bayes import", "from likely.naive_bayes import"
 # pytest no longer wants a generator for parameters.

@@ -271,4 +271,4 @@ def test_numbers_of_evidence_add_up() -> None:
         cell: {"False": no, "True": yes}
         for cell, no, yes in zip(told["flag"], told[False], told[True], strict=True)
     }  # fmt: skip
-    assert "beyond the prior" in lines["columns"]
+    assert "intercept" in lines["columns"]

@@ -49,3 +49,24 @@ def test_an_infinite_cell_shows() -> None:
     rows = np.ones((5000, 2))
     rows[4000, 1] = np.inf
     assert not np.isfinite(Moments.observe(rows, np.zeros(5000, dtype=np.int32)).root).all()
+
+
+def test_a_class_that_is_far_smaller_than_the_others_can_leave() -> None:
+    """The squares of 2e-308 vanish beside those of 1, so that its class seems constant though its mean is not."""
+    least = np.finfo(np.float64).tiny
+    y = np.array([0, 0, 1, 0, 0, 1], dtype=np.int32)
+    rows = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [least]])
+    left = Moments.observe(rows, y) - Moments.observe(rows[:3], y[:3])
+    assert left.n.tolist() == [[2.0], [1.0]]
+    np.testing.assert_allclose(left.mean, [[0.5], [least]])
+
+
+def test_weights_of_almost_nothing_say_what_others_say() -> None:
+    """The product of a weight of 1e-200 and a square of 1e-200 is no float."""
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(40, 2)) * [1.0, 1e-100], (np.arange(40) % 2).astype(np.int32)
+    weight = rng.gamma(1.0, size=40)
+    light, usual = Moments.observe(rows, y, 1e-200 * weight), Moments.observe(rows, y, weight)
+    np.testing.assert_allclose(light.n, 1e-200 * usual.n, rtol=1e-12)
+    np.testing.assert_allclose(light.mean, usual.mean, rtol=1e-9)
+    np.testing.assert_allclose(light.root, 1e-100 * usual.root, rtol=1e-9)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from likely import BayesClassifier
 from likely.errors import FileError, SettingsError
 from likely.io import open_table
-from likely.streaming.transform import convert_file
+from likely.streaming.transform import convert_file, predict_file
 
 SUFFIXES = ["csv", "tsv", "psv", "parquet", "arrow", "feather", "jsonl", "csv.gz", "csv.zst", "jsonl.gz"]
 TEXT = 'n,x,word,ok\n1,0.5,"a,b",true\n2,,"line\nbreak",false\n3,1e300,NULL,\n-4,-0.25,"=1+1",true\n'
@@ -24,6 +25,30 @@ def test_round_trips(suffix: str, second: str, tmp_path: Path) -> None:
     assert convert_file(tmp_path / f"a.{suffix}", tmp_path / f"b.{second}") == 4
     first = open_table(tmp_path / "rows.csv").read()
     assert open_table(tmp_path / f"b.{second}").read().to_pydict() == first.to_pydict()
+
+
+@pytest.mark.parametrize("delimiter", [";", "|", "^", "]", "\\", "~"])
+def test_predictions_are_written_in_the_dialect_of_the_table(delimiter: str, tmp_path: Path) -> None:
+    odd = f'odd{delimiter}"one"'
+    lines = [
+        ["n", "word", "y"],
+        *(["1,5", "a b", "p"], ["2,25", odd, "q"]) * 4,
+        ["1,5", "a b", "q"],
+        ["2,25", odd, "p"],
+    ]
+    quoted = [['"' + cell.replace('"', '""') + '"' if delimiter in cell else cell for cell in line] for line in lines]
+    (tmp_path / "rows.csv").write_text("".join(delimiter.join(line) + "\n" for line in quoted))
+    table = open_table(tmp_path / "rows.csv", delimiter=delimiter, decimal=",", quote='"')
+    clf = BayesClassifier().fit(table.read(), "y")
+    predict_file(clf, table, tmp_path / "said.csv")
+    written = (tmp_path / "said.csv").read_text().splitlines()
+    assert written[0] == delimiter.join(["n", "word", "y", "prediction", "P(p)", "P(q)"])
+    assert written[1].startswith(delimiter.join(["1,5", "a b", "p", "p", "0,"]))
+    back = open_table(tmp_path / "said.csv", delimiter=delimiter, decimal=",", quote='"').read()
+    assert back.column("word").to_pylist() == table.read().column("word").to_pylist()
+    assert back.column("P(p)").to_pylist() == pytest.approx(clf.predict_proba(table.read())[:, 0].tolist())
+    predict_file(clf, table, tmp_path / "said.tsv")  # another suffix asks for another dialect
+    assert (tmp_path / "said.tsv").read_text().splitlines()[0].count("\t") == 5
 
 
 def test_types_are_kept_where_a_format_has_them(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,9 @@ import pytest
 
 from likely.errors import LikelyError, SchemaError
 from likely.table import as_table
+from likely.table.cells import ArrowCells, roomy, spelled_out
 from likely.table.levels import in_order
+from likely.text.documents import as_arrow
 from tests.table.read_back import values
 
 
@@ -184,3 +187,24 @@ def test_dictionaries_with_more_values_than_their_indices_tell_apart(
     column = as_table(pa.table({"c": pa.chunked_array(chunks)})).codes("c")
     assert len(column.levels) == 2 * n_values - 1
     assert [column.levels[code] for code in column.codes] == spelled[0] + spelled[1]
+
+
+def test_texts_of_more_than_two_gigabytes_have_room() -> None:
+    """Offsets of 32 bits end at 2 GiB of letters, whether all rows are chosen, spelled out, or their values listed."""
+    texts = pa.chunked_array([pa.array(["to be", None]), pa.array(["or not"])])
+    cells = ArrowCells(texts).at(np.array([2, 0]))
+    assert cells.column.type == pa.large_string() and cells.column.to_pylist() == ["or not", "to be"]
+    spelled = spelled_out(texts.dictionary_encode())
+    assert spelled.type == pa.large_string() and spelled.to_pylist() == texts.to_pylist()
+    assert spelled_out(pa.chunked_array([], pa.dictionary(pa.int8(), pa.string()))).to_pylist() == []
+    assert roomy(pa.chunked_array([[b"be"]])).type == pa.large_binary()
+    assert roomy(pa.chunked_array([[1]])).type == pa.int64()
+
+
+@pytest.mark.skipif(os.environ.get("LIKELY_TORTURE") != "full", reason="takes 3 GB of memory: part of make torture")
+def test_texts_of_more_than_two_gigabytes() -> None:
+    long = "to be or not to be " * 50_000
+    column = pa.chunked_array([pa.array([long] * 1200), pa.array([long] * 1200)])
+    assert len(ArrowCells(column).at(np.arange(2400))) == 2400
+    assert len(ArrowCells(column.dictionary_encode()).strings("text")) == 2400
+    assert as_arrow(column.dictionary_encode()).type == pa.large_string()

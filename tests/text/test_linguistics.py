@@ -68,7 +68,7 @@ def test_each_word_is_stemmed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lemmas() -> None:
     assert vocabulary(["Häuser gingen ging"], reduce="lemma", language="german") == ["gehen", "haus"]
-    assert vocabulary(["went goes going"], reduce="lemma", language="en") == ["go"]
+    assert vocabulary(["goes going"], reduce="lemma", language="en") == ["go"]
     with pytest.raises(SettingsError, match="no lemmas for 'vi'"):
         vocabulary(["nhà"], reduce="lemma", language="vi")
 
@@ -101,7 +101,7 @@ def test_a_missing_extra_is_named(settings: dict[str, str], monkeypatch: pytest.
         return importlib.import_module(name)
 
     monkeypatch.setattr(linguistics, "import_module", refuse)
-    with pytest.raises(SettingsError, match=r"pip install 'likely\[text\]'"):
+    with pytest.raises(SettingsError, match=r"pip install .*the extra 'text'"):
         vocabulary(["some words"], **settings)
 
 

@@ -15,6 +15,7 @@ from typer.models import OptionInfo
 from likely.cli.commands import (
     compare,
     convert,
+    datasets,
     demo,
     evaluate,
     explain,
@@ -28,10 +29,13 @@ from likely.cli.commands import (
     schema,
     serve,
     show,
+    studio,
     train,
+    warm_up,
 )
 from likely.cli.options import refuse_losses
-from likely.cli.output import OptionGroup, told_in_words
+from likely.cli.output import OptionGroup, OutputOptions, told_in_words
+from likely.compilation import WATCHER
 from likely.version import __version__
 
 
@@ -56,6 +60,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     def run(**given: Any) -> None:
         refuse_losses(annotations, given)
         values = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
+        WATCHER.quiet = any(isinstance(value, OutputOptions) and value.quiet for value in values.values())
         command(**given, **values)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
@@ -97,7 +102,7 @@ class Commands(TyperGroup):
 
 
 def _by_name(*commands: Callable[..., None]) -> dict[str, Callable[..., None]]:
-    return {command.__name__: command for command in commands}
+    return {command.__name__.replace("_", "-"): command for command in commands}
 
 
 app = typer.Typer(
@@ -110,9 +115,11 @@ app = typer.Typer(
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Learn": _by_name(train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
-    "Use and look": _by_name(predict.predict, explain.explain, show.show, rank.rank),
+    "Use and look": _by_name(predict.predict, explain.explain, show.show, studio.studio, rank.rank),
     "Answer elsewhere": _by_name(serve.serve, mail.mail),
-    "Tables and exports": _by_name(schema.schema, convert.convert, export.export, demo.demo),
+    "Tables and exports": _by_name(
+        schema.schema, convert.convert, export.export, datasets.datasets, demo.demo, warm_up.warm_up
+    ),
 }
 """The commands as the help shows them. A new one is a file and its place here."""
 

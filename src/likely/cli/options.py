@@ -129,6 +129,7 @@ OutModel = Annotated[str | None, OUT, Writes(MODEL, onto="model", usual=lambda g
 """A model that may be written where it was read."""
 Page = Annotated[str | None, Option("--html", help="Write a page that opens offline.", metavar="FILE"), Writes(PAGE)]
 Seed = Annotated[int, Option(help="The same seed gives the same folds.", metavar="N")]
+DropUnlabelled = Annotated[bool, Option("--drop-unlabelled", help="Leave out rows without a label, and count them.")]
 Force = Annotated[bool, Option("--force", help="Replace even a model that predicts another column.")]
 
 
@@ -197,7 +198,7 @@ class InputOptions(OptionGroup):
 
     panel = "How the table is read (found out, unless you say)"
 
-    format: Annotated[Text, Option(help="delimited, json, parquet or arrow.", metavar="NAME")] = None
+    format: Annotated[Text, Option(help="delimited, json, parquet, arrow or excel.", metavar="NAME")] = None
     delimiter: Annotated[Text, Option(help="Between cells: , ; tab space | or any other.", metavar="MARK")] = None
     encoding: Annotated[Text, Option(help="Such as utf-8, cp1252, utf-16.", metavar="NAME")] = None
     decimal: Annotated[Text, Option(help="Decimal mark: . or ,", metavar="MARK")] = None
@@ -223,11 +224,14 @@ class InputOptions(OptionGroup):
         Writes(LEFT_OUT, words=("skip",)),
     ] = None
     multiline: Annotated[bool, Option("--multiline", help="A quoted cell may go over many lines.")] = False
+    sheet: Annotated[Text, Option(help="The sheet of a workbook.", metavar="NAME")] = None
 
     def open(self, sources: Sequence[str], output: OutputOptions | None = None) -> FileTable:
         """The table in these files; `output` tells what was supposed about it."""
+        from likely.compilation import watch
         from likely.io.file_table import open_table
 
+        watch()
         given = {**vars(self), "types": pairs_in("--type", self.type or (), "zip=text"), "na": self.na or None}
         del given["type"]
         given |= {name: _mark(given[name]) for name in ("delimiter", "quote", "escape")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,14 @@ import typer
 
 from likely.errors import LikelyError, Message, Parameter, Part, PythonOnly, Setting, parts_of
 from likely.io.outputs import is_stream
+from likely.progress import LINE
 
 if TYPE_CHECKING:
     import pandas as pd
     from _typeshed import ReadableBuffer
 
     from likely.io.file_table import FileTable
+    from likely.table.infer import Note
 
 GAP = 2
 PIPE = "-"
@@ -52,6 +54,7 @@ class OutputOptions(OptionGroup):
     def say(self, text: str) -> None:
         """A message for the person at the terminal."""
         if not self.quiet:
+            LINE.clear()
             sys.stderr.write(f"{in_options(text)}\n")
 
     def show(self, text: str) -> None:
@@ -70,10 +73,10 @@ class OutputOptions(OptionGroup):
             if path is not None:
                 self.say(f"Wrote {path}")
 
-    def tell_notes(self, notes: Sequence[str]) -> None:
-        """What was supposed about a table."""
+    def tell_notes(self, notes: Iterable[str | Note]) -> None:
+        """What was supposed about a table, or what there is to know of it."""
         for note in notes:
-            self.say(Message("note: ", note))
+            self.say(Message("note: ", note if isinstance(note, str) else note.message))
 
 
 def write(text: str) -> None:
@@ -175,7 +178,10 @@ def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int
 OPTIONS = {"schema": "kind", "types": "type", "families": "family"}
 """Options that are called otherwise than the parameters."""
 
-SWITCHES = {"header": ("--no-header", "--header"), "multiline": ("", "--multiline")}
+SWITCHES = {
+    "header": ("--no-header", "--header"), "multiline": ("", "--multiline"),
+    "drop_unlabelled": ("", "--drop-unlabelled"),
+}  # fmt: skip
 MARKS = ("escape", "decimal", "delimiter", "quote")
 """Parameters that are single characters, which a shell needs in quotes."""
 
@@ -240,6 +246,7 @@ def told_in_words() -> Iterator[None]:
 def refused(sentence: str) -> int:
     """Say on standard error what is refused; the exit code for it."""
     with suppress(BrokenPipeError):
+        LINE.clear()
         sys.stderr.write(f"likely: {sentence}\n")
     return REFUSED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from likely.errors import SettingsError
 from likely.models.protocols import Learns
@@ -76,6 +76,17 @@ def candidates(given: Contenders, *, images: bool, random_state: int) -> list[Ca
     if not found:
         raise SettingsError("There is no classifier to compare: give names, classifiers, or 'all'.")
     return [Candidate(name, each, *_place(each)) for name, each in found]
+
+
+def are_contenders(given: object) -> TypeGuard[Contenders]:
+    """Whether these are classifiers or names of them, and no table."""
+    if isinstance(given, Mapping):
+        given = list(given.values())
+    some = given if isinstance(given, list | tuple) else [given]
+    names = {_letters(name) for entry in (*known(), MAJORITY) for name in entry.names} | {"all"}
+    return bool(some) and all(
+        _letters(one) in names if isinstance(one, str) else isinstance(one, Learns) for one in some
+    )
 
 
 def _made(given: Contender, random_state: int) -> object:

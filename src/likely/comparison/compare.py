@@ -8,23 +8,24 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from likely.arrays import AnyArray, ColumnLike
-from likely.comparison.candidates import Candidate, Contenders, candidates, majority
+from likely.comparison.candidates import Candidate, Contenders, are_contenders, candidates, majority
 from likely.comparison.comparison import Comparison, Failure, Result, variance_inflation
 from likely.decide import LossLike
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed
 from likely.evaluation.cross_validation import Predicts, has_probabilities, labelled, readable
-from likely.evaluation.evaluate import evaluate
+from likely.evaluation.evaluate import HoldOut, evaluate
+from likely.evaluation.splits import is_split, read_splits
 from likely.models.classifier import Classifier
 from likely.models.protocols import Calibrates
 from likely.models.settings import whole
 from likely.parallel import one_thread_each
 from likely.progress import Shown, StepBar
-from likely.table import RowsLike, as_table
+from likely.table import RowsLike, as_table, encode_labels
 from likely.table.images import as_images
 
 MEASURES = ("error", "log_loss", "brier", "expected_cost")
@@ -38,7 +39,7 @@ def compare(
     y: ColumnLike,
     classifiers: Contenders = "all",
     *,
-    cv: int | float | Literal["loo"] | tuple[RowsLike, ColumnLike] = 10,
+    cv: HoldOut = 10,
     loss: LossLike | None = None,
     by: str | None = None,
     groups: ColumnLike | None = None,
@@ -48,27 +49,28 @@ def compare(
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Comparison:
-    """How good several classifiers are on the same table, judged on the same folds, beside the class shares alone.
+    """Compare classifiers on the same folds of a table, beside a baseline that knows only the class proportions.
 
     Parameters
     ----------
     X, y : a table and its labels; `y` may also name a column. Images may be an array of three or four dimensions, or a
-        list of images of one size.
+        list of images of one size. The order of `likely.evaluate`, `compare(classifiers, X, y)`, works too.
     classifiers : "all", a list of names (such as "naive Bayes", "tree", "SVM"; `likely.comparison.known()` lists them)
         and of classifiers of this package or of scikit-learn, or a mapping of names to classifiers.
     cv, groups, repeats, sample_weight : as in `likely.evaluate`.
-    loss : a `Loss`: then there is an expected cost, and it decides who is best.
-    by : what decides: "error", "log_loss", "brier" or "expected_cost"; None for the cost if there is a loss, else the
-        log loss, or the error if no classifier gives probabilities.
+    loss : a `Loss`: then there is an expected cost, and it decides which one is best.
+    by : what decides: "error", "log_loss", "brier" or "expected_cost"; None for the cost if there is a loss, else
+        the log loss, or the error if no classifier gives probabilities.
     random_state : the same seed gives the same folds.
     n_jobs : number of threads; None for all cores.
-    progress : True for a bar of the classifiers, None for one on a terminal only, or a function that is told of steps.
+    progress : True for a progress bar, None for one on a terminal only, or a function that is called after each step.
 
     >>> from likely.teaching import datasets
     >>> comparison = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
     >>> sorted(comparison.to_frame().index)
     ['majority class', 'naive Bayes', 'tree']
     """
+    X, y, classifiers = in_order(X, y, classifiers)
     if by is not None and by not in MEASURES:
         raise SettingsError(f"by is {by!r}, but it is one of {listed(MEASURES)}.{did_you_mean(str(by), MEASURES)}")
     if by == "expected_cost" and loss is None:
@@ -77,6 +79,9 @@ def compare(
         raise SettingsError("A comparison learns: give cv a number of folds, a share of the rows or a test set.")
     whole("random_state", random_state, 0)
     rows, labels = _read(X, y)
+    if is_split(cv):  # drawn once: all are judged on the same rows
+        codes = encode_labels(labels).codes
+        cv = read_splits(cv, codes, None if groups is None else encode_labels(groups).codes)[0]
     wanted = candidates(classifiers, images=as_images(rows) is not None, random_state=random_state)
     options: dict[str, Any] = {
         "cv": cv, "loss": loss, "groups": groups, "repeats": repeats, "random_state": random_state,
@@ -99,6 +104,11 @@ def compare(
     if not any(candidate.is_majority for candidate in wanted):
         entries.append(_entry(majority(candidate.name for candidate in wanted), rows, labels, options))
     return Comparison(entries, failures, by, variance_inflation(cv, len(labels)))
+
+
+def in_order(X: Any, y: Any, classifiers: Any) -> tuple[Any, Any, Contenders]:
+    """A table, its labels and classifiers, whichever came first."""
+    return (y, classifiers, X) if are_contenders(X) else (X, y, classifiers)
 
 
 def _usual_measure(entries: list[Result]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.special import stdtrit
@@ -14,10 +14,13 @@ from likely.arrays import Array, Index
 from likely.errors import DataError
 from likely.evaluation.evaluate import HoldOut
 from likely.evaluation.metrics import brier_scores, log_losses, mean
-from likely.evaluation.report import Report, written
+from likely.evaluation.report import Report
+from likely.evaluation.splits import prequential
+from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import leaderboard
-from likely.render.page import fragment, page
+from likely.render.page import fragment
+from likely.render.report import report_page
 from likely.render.table import Column, Grid, figure, records, seconds, size
 
 if TYPE_CHECKING:
@@ -81,8 +84,8 @@ class Failure:
 class Comparison:
     """A leaderboard. `by` is the measure that decides; ties go to the simpler classifier.
 
-    The line of the class shares alone (`majority`) stands among the others, at its place. It is a yardstick: it is not
-    the best, and it is recommended only where it is better than all classifiers beyond noise.
+    The baseline that knows only the class proportions (`majority`) is listed among the others. It is never the best,
+    and it is recommended only where it is better than all classifiers beyond noise.
     """
 
     def __init__(self, entries: list[Result], failures: list[Failure], by: str, inflation: float) -> None:
@@ -103,7 +106,7 @@ class Comparison:
 
     @property
     def majority(self) -> str | None:
-        """The line of the class shares alone."""
+        """The line of the baseline that knows only the class proportions."""
         return next((entry.name for entry in self.entries if entry.is_majority), None)
 
     @cached_property
@@ -148,7 +151,7 @@ class Comparison:
 
     @property
     def beats_majority(self) -> bool:
-        """Whether the best classifier is better than the class shares alone beyond noise."""
+        """Whether the best classifier is better than the class proportions alone, beyond noise."""
         return self.majority is None or not self.differences[self.majority].is_noise
 
     def _difference(self, entry: Result, other: Result, measure: str) -> Difference:
@@ -179,7 +182,7 @@ class Comparison:
         return {entry.name: entry.report for entry in self.entries}
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per classifier, best first; those that failed or cannot be ranked stand last, with their reason.
+        """One line per classifier, best first; those that failed or cannot be ranked come last, with their reason.
 
         error, log_loss, brier, expected_cost (with a loss), difference to the best with low and high, within_noise,
         simplest, fit_seconds, predict_seconds, model_bytes, reason.
@@ -221,11 +224,12 @@ class Comparison:
             "interval": self.interval,
             "classifiers": records(self.to_frame().reset_index()),
         }
-        return written(json.dumps(content, ensure_ascii=False, indent=1), path)
+        return saved_text(json.dumps(content, ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that needs nothing else; written to a file if a path is given."""
-        return written(page("Comparison", self._repr_html_()), path)
+    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
+        """A page that needs nothing else, with the picture; `source` names the table on which they were judged."""
+        page = report_page("Which classifier is best?", self._repr_html_(), source=source, chart=self.plot)
+        return saved_text(page, path)
 
     def plot(self) -> Picture:
         """Differences to the best with their intervals, and what fitting takes; needs the extra `plot`."""
@@ -313,12 +317,18 @@ class Difference:
 def variance_inflation(cv: HoldOut, n_rows: int) -> float:
     """By how much the variance of a mean is larger than paired rows alone would say: 1 + folds · tested / learned.
 
+    For K folds this is 1 + K / (K − 1); for any splits, folds · tested are the rows that are judged at all.
+
     Models of different folds share most of their rows, so they err together. For a mean over J folds Nadeau and
     Bengio put (1/J + tested/learned) in place of 1/J. A given test set is judged by one model: there is nothing to add.
     """
     if cv is None or isinstance(cv, tuple):
         return 1.0
-    folds = float(n_rows if isinstance(cv, str) else cv)
+    if cv == "prequential" or isinstance(cv, list):
+        splits = prequential(n_rows) if isinstance(cv, str) else cv
+        judged = len(np.unique(np.concatenate([split.judged for split in splits])))
+        return 1.0 + judged / float(np.mean([len(split.learned) for split in splits]))
+    folds = float(n_rows if cv == "loo" else cast(float, cv))
     if folds < 1.0:
         return 1.0 / (1.0 - folds)
     return 1.0 + folds / (folds - 1.0) if folds > 1.0 else 1.0

@@ -71,11 +71,11 @@ REFUSED: Final = Refusal()
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Loss:
-    r"""Decisions × truths, and perhaps the price of a refusal.
+    r"""Costs of decisions × truths, and optionally the price of refusing.
 
     From a mapping `{decision: {truth: cost}}`, a frame (see `from_frame`), or an array with `decisions` and `truths`
     beside it; an array of rows × decisions × truths gives each row its own costs. Decisions need not be classes. A
-    negative cost is a gain. It is shown as a confusion matrix is, with a line for each truth.
+    negative cost is a gain. It is displayed like a confusion matrix, with a line for each truth.
 
     >>> Loss({"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}, refuse=0.5)
     truth \ decision  grant  deny  REFUSED
@@ -123,8 +123,8 @@ class Loss:
     ) -> Self:
         r"""A file with labels in its first line and first column, and truths in its "rows" or "columns".
 
-        Without `truth` the first cell tells, as in true\predicted, decision/truth or actual vs predicted: what the rows
-        are stands first. A file that could be read both ways is refused.
+        Without `truth` the first cell decides, as in true\predicted, decision/truth or actual vs predicted: the rows
+        are named first. A file that could be read either way is refused.
         """
         return cls._of(from_csv(path, truth, separator), refuse)
 
@@ -149,8 +149,8 @@ class Loss:
     ) -> Self:
         """Two classes: the price of taking a negative row for a positive one, and of missing a positive one.
 
-        Where they are not named, classes such as 0 and 1, False and True, no and yes tell; for others `positive` is
-        needed, unless both mistakes cost the same.
+        With classes such as 0 and 1, False and True, or no and yes, it is clear which one is positive; for others
+        `positive` is needed, unless both mistakes cost the same.
         """
         sides = [Side.NEGATIVE if negative is None else negative, Side.POSITIVE if positive is None else positive]
         return cls._of(from_lines(sides, sides, [[0.0, miss], [false_alarm, 0.0]]), refuse)
@@ -177,7 +177,7 @@ class Loss:
         return len(self.costs) if self.costs.ndim == 3 else None
 
     def paid(self, decided: ColumnLike, truth: ColumnLike) -> Array:
-        """What each decision has cost, now that the truth is known; a refusal costs its price."""
+        """What each decision cost, now that the truth is known; a refusal costs its price."""
         chosen, true = encode_labels(decided), encode_labels(truth)
         loss = self.named(true.classes)
         if len(chosen) != len(true) or (loss.n_rows or len(true)) != len(true):

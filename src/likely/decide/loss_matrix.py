@@ -261,7 +261,7 @@ class RiskCoverage:
 
 
 def risk_coverage(posterior: TableLike, truth: ColumnLike, loss: LossLike, classes: ColumnLike) -> RiskCoverage:
-    """The curve of posteriors (rows × classes) with the true labels of the rows; surest decisions come first.
+    """The curve of posteriors (rows × classes) with the true labels of the rows; the surest decisions come first.
 
     Rows with the same expected loss come in together, so the order of rows makes no difference.
 

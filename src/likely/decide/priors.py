@@ -97,7 +97,7 @@ def likelihood_ratio_threshold(loss: LossLike, priors: Priors) -> float:
     """The first decision is cheapest where p(row | first truth) / p(row | second truth) is at least this.
 
     It is (l12 − l22) / (l21 − l11) · P(2) / P(1), where l12 is the cost of the first decision under the second
-    truth. 0 means that the first decision is never the dearer one, infinity that it is never the cheaper one.
+    truth. 0 means that the first decision is never more expensive, infinity that it is never cheaper.
 
     >>> loss = {"operate": {"ill": 0, "well": 3}, "wait": {"ill": 10, "well": 0}}
     >>> round(likelihood_ratio_threshold(loss, {"ill": 0.25, "well": 0.75}), 12)

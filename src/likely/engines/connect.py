@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from likely.engines.relation import EngineError, Expression, Relation, Run, ibis_module, one_line
-from likely.errors import LikelyError, MissingExtra, SettingsError, did_you_mean, listed
+from likely.errors import LikelyError, MissingExtra, SettingsError, did_you_mean, listed, to_install
 
 SCHEMES = {
     "postgres": "postgres", "postgresql": "postgres", "duckdb": "duckdb", "sqlite": "sqlite", "spark": "pyspark",
@@ -121,7 +121,7 @@ def _from_spark(frame: Any) -> Relation:
     try:
         backend = ibis.pyspark.connect(frame.sparkSession)
     except ImportError:
-        raise MissingExtra("Frames of Spark are read through Ibis: pip install 'likely[spark]'.") from None
+        raise MissingExtra(f"Spark frames are read through Ibis: {to_install('spark')}.") from None
     name = f"{VIEW}_{uuid4().hex[:12]}"
     frame.createOrReplaceTempView(name)
     try:
@@ -214,7 +214,7 @@ def session() -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingExtra("Spark is not installed: pip install 'likely[spark]' (and Java 17).") from None
+        raise MissingExtra(f"Spark needs Java 17 and PySpark: {to_install('spark')}.") from None
     active = SparkSession.getActiveSession()
     if active is not None:
         return active

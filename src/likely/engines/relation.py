@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from likely.errors import DataError, LikelyError, MissingExtra, SchemaError, missing_columns, say_kind
+from likely.errors import DataError, LikelyError, MissingExtra, SchemaError, missing_columns, say_kind, to_install
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,7 @@ def ibis_module() -> Any:
     try:
         import ibis
     except ImportError:
-        raise MissingExtra("Tables in engines are read through Ibis: pip install 'likely[engines]'.") from None
+        raise MissingExtra(f"Tables in engines are read through Ibis: {to_install('engines')}.") from None
     return ibis
 
 

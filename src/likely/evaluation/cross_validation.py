@@ -20,6 +20,7 @@ from likely.engines.plan import Task, plan
 from likely.errors import DataError, SettingsError, missing_columns
 from likely.evaluation.folds import by_fold, sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
+from likely.numerics import refuse_many
 from likely.parallel import FEWEST_ROWS, n_threads, run
 from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
@@ -151,6 +152,7 @@ def fold_summaries(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
 def _cuts(task: Task, fold: Int32, n_folds: int) -> list[Summary]:
     """All folds counted at once: class and fold together are counted as a class."""
     rows, n_classes = task.rows, len(task.rows.classes)
+    refuse_many(n_folds * n_classes, "folds × classes")
     labels, placed = np.arange(n_folds * n_classes), fold * np.int32(n_classes) + rows.y
     by_fold = Rows(rows.table, labels, placed, rows.weight, rows.n_jobs, rows.preprocessing)
     whole = by_fold.summarise(plan(task.assigned))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
@@ -24,13 +25,14 @@ from likely.evaluation.cross_validation import (
 from likely.evaluation.folds import by_fold, grouped, split, stratified
 from likely.evaluation.predictions import PredictionBuffer, Predictions
 from likely.evaluation.report import Report
+from likely.evaluation.splits import Split, SplitLike, is_split, prequential, read_splits, training_sums
 from likely.parallel import n_threads, run
 from likely.progress import Shown, StepBar
 from likely.table import Labels, RowsLike, Weights, as_table, encode_labels, merge_classes
 from likely.table.labels import row_weights
 
-HoldOut: TypeAlias = int | float | Literal["loo"] | tuple[RowsLike, ColumnLike] | None
-"""How rows are held out: folds, one at a time, a share, a test set, or none for a classifier that is fitted."""
+HoldOut: TypeAlias = int | float | Literal["loo", "prequential"] | tuple[RowsLike, ColumnLike] | SplitLike | None
+"""How rows are held out: folds, one at a time, in their order, a share, a test set, splits, or none if fitted."""
 
 
 def evaluate(
@@ -55,8 +57,9 @@ def evaluate(
     classifier : any classifier of this package or of scikit-learn; it is copied, not changed.
     X, y : a table and its labels; for classifiers of tables `y` may also name a column.
     cv : a number of folds (stratified, or in whole groups if `groups` is given), "loo" to leave out one row at a
-        time, a share of the rows to test on once, a test set `(X_test, y_test)`, or None to test the classifier as
-        it is.
+        time, "prequential" to judge rows in their order by those before them, a share of the rows to test on once, a
+        test set `(X_test, y_test)`, or None to test the classifier as it is. Also a splitter of scikit-learn
+        (`TimeSeriesSplit()`), pairs of rows to learn and rows to judge, or the fold of each row (−1: only learned).
     loss : a `Loss`: decisions are the cheapest ones, refusals are counted, and the report says what they cost.
     beta : weight of recall in the F measure; above 1 it counts more than precision, below 1 less.
     groups : one label per row; rows of a group are held out together.
@@ -179,16 +182,17 @@ def hold_out(
         if repeats > 1 or experiment.groups is not None:
             raise SettingsError("Repeats and groups are for folds and splits: leave them out with a test set.")
         return _as_it_is(experiment, loss) if cv is None else _test_set(experiment, cv, loss)
-    is_number = isinstance(cv, int | float | np.number) and not isinstance(cv, bool)
-    if not is_number and cv != "loo":
-        raise SettingsError(
-            f"cv is {cv!r}, but it is a number of folds, 'loo', a share of the rows, a test set (X_test, y_test), "
-            "or None for a classifier that is fitted already."
-        )
+    if is_split(cv) or cv == "prequential":
+        return _splits(experiment, cv, loss, repeats)
     if cv == "loo" or (cv == len(experiment.y) and experiment.groups is None):
         if repeats > 1 or experiment.groups is not None:
             raise SettingsError("There is one way to leave out one row at a time: leave out repeats and groups.")
         return _leave_one_out(experiment, loss)
+    if not isinstance(cv, int | float | np.number) or isinstance(cv, bool):
+        raise SettingsError(
+            f"cv is {cv!r}, but it is a number of folds, 'loo', 'prequential', a share of the rows, a test set "
+            "(X_test, y_test), a splitter such as TimeSeriesSplit(), or None for a classifier that is fitted already."
+        )
     if float(cv) < 1.0:
         return _split(experiment, float(cv), loss, repeats, random_state)
     if float(cv) != int(cv):
@@ -260,6 +264,49 @@ def _predict(
         bar.step()
 
     run(refit, range(n_folds), experiment.n_jobs)
+
+
+def _splits(
+    experiment: Experiment, cv: SplitLike | Literal["prequential"], loss: Loss | None, repeats: int
+) -> tuple[Predictions, str]:
+    """Rows are judged as often as splits say so; those of a row count together as one."""
+    if repeats > 1:
+        raise SettingsError("Splits say themselves how often rows are judged: leave out repeats.")
+    n_rows = len(experiment.y)
+    if isinstance(cv, str):
+        splits = prequential(n_rows)
+        how = f"prequential, each of {len(splits)} blocks judged by all rows before it"
+    else:
+        splits, how = read_splits(cv, experiment.y, experiment.groups)
+    entries = np.concatenate([split.judged for split in splits])
+    often = np.bincount(entries, minlength=n_rows)
+    weight = (1.0 if experiment.weight is None else experiment.weight[entries]) / often[entries]
+    unit = entries if experiment.groups is None else experiment.groups[entries].astype(np.intp)
+    if loss is not None and loss.n_rows is not None:
+        loss = Loss(loss.costs[entries], decisions=loss.decisions, truths=loss.truths, refuse=loss.refuse)
+    buffer = PredictionBuffer(experiment.classes, experiment.y[entries], weight, unit, loss)
+    ends = np.cumsum([len(split.judged) for split in splits]).tolist()
+    buffer.fold[:] = np.repeat(np.arange(len(splits)), [len(split.judged) for split in splits])
+    bar, models = StepBar(len(splits), "split", experiment.progress), _models(experiment, splits)
+
+    def judge(k: int) -> None:
+        rows, own = splits[k].judged, np.arange(ends[k] - len(splits[k].judged), ends[k])
+        table = some_rows(experiment.X if experiment.task is None else experiment.task.rows.table, rows)
+        write_predictions(models(k), table, own, buffer)
+        bar.step()
+
+    run(judge, range(len(splits)), experiment.n_jobs)
+    return buffer.finish(experiment.n_jobs), how
+
+
+def _models(experiment: Experiment, splits: Sequence[Split]) -> Callable[[int], Predicts]:
+    """What gives the model of a split: sums of what was counted once, or a fit of its own."""
+    task, clf = experiment.task, experiment.clf
+    if task is None:
+        return lambda k: experiment.fitted(splits[k].learned)
+    assert isinstance(clf, Counting)
+    learned = [cast(Predicts, clf._learned(task, summary)) for summary in training_sums(task, splits)]
+    return learned.__getitem__
 
 
 def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Loss | None) -> tuple[Predictions, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,12 +28,14 @@ from likely.evaluation.metrics import (
     thinned,
 )
 from likely.evaluation.predictions import Predictions
-from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
+from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
-from likely.render.page import fragment, page
+from likely.render.page import fragment
 from likely.render.picture import named
+from likely.render.report import baseline, report_page
 from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
+from likely.table.infer import Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +47,7 @@ CURVE_POINTS = 200
 
 
 class Report:
-    """How good a classifier is. Figures are worked out when they are first asked for, and then kept.
+    """How good a classifier is. Figures are computed when they are first asked for, and then kept.
 
     Averages without a name are macro averages: every class counts the same.
     """
@@ -58,6 +60,12 @@ class Report:
         self.counted = counted
         self.predictions, self.how, self.classifier = predictions, how, classifier
         self.beta, self.random_state, self.repeats = beta, random_state, repeats
+        self.notes: tuple[Note, ...] = ()
+
+    def with_notes(self, notes: Iterable[Note]) -> Report:
+        """The same report with notes about the table."""
+        self.notes = (*self.notes, *notes)
+        return self
 
     @property
     def classes(self) -> list[Hashable]:
@@ -93,17 +101,17 @@ class Report:
 
     @property
     def accuracy(self) -> float:
-        """Share of right decisions among those taken; 1 − error rate."""
+        """Proportion of correct decisions among those taken; 1 − error rate."""
         return self.rates.accuracy
 
     @property
     def error_rate(self) -> float:
-        """Share of wrong decisions among those taken."""
+        """Proportion of wrong decisions among those taken."""
         return 1.0 - self.rates.accuracy
 
     @property
     def coverage(self) -> float:
-        """Share of rows that were not refused."""
+        """Proportion of rows that were not refused."""
         return self.rates.coverage
 
     @property
@@ -128,7 +136,7 @@ class Report:
 
     @property
     def brier_score(self) -> float | None:
-        """Mean squared distance of the shares from the truth; halved for two classes, as is usual."""
+        """Mean squared distance of the probabilities from the truth; halved for two classes, as usual."""
         return self._figure("brier_score")
 
     @property
@@ -217,7 +225,7 @@ class Report:
         return pd.DataFrame(lines).set_index("fold")
 
     def calibration(self, label: Hashable = None) -> pd.DataFrame:
-        """Bins of the share given to the most probable class, or to one class: given, came true, weight."""
+        """Bins of the probability of the most probable class, or of one class: predicted, observed, weight."""
         import pandas as pd
 
         if label is None and self.predictions.shares is None:
@@ -271,11 +279,12 @@ class Report:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
-        return written(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
+        return saved_text(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that needs nothing else; written to a file if a path is given."""
-        return written(page(f"{self.classifier}: evaluation", self._repr_html_()), path)
+    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
+        """A page that needs nothing else, with charts; `source` names the table that was judged."""
+        page = report_page(f"How good is {self.classifier}?", self._repr_html_(), source=source, chart=self.plot)
+        return saved_text(page, path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
@@ -297,14 +306,19 @@ class Report:
         return [self._measures(), classes, self._confusion(f"Confusion{note}")]
 
     def __str__(self) -> str:
+        return "\n\n".join([self.text(), *(["\n".join(f"note: {note}" for note in self.notes)] if self.notes else [])])
+
+    def text(self) -> str:
+        """The tables in words and figures, without the notes."""
         return "\n\n".join([self._headline(), *(grid.text() for grid in self.grids())])
 
     def __repr__(self) -> str:
         return f"Report({self.classifier}, {self.how}: accuracy {self.accuracy:.4g} on {self.n_rows:,} rows)"
 
     def _repr_html_(self) -> Markup:
-        headline = tag("p", tag("strong", self._headline()))
-        return fragment(headline, *(grid.html() for grid in self.grids()))
+        headline = tag("p", tag("strong", self._headline()), tag("br"), baseline(self.confusion))
+        notes = [tag("p", f"note: {note}") for note in self.notes]
+        return fragment(headline, *(grid.html() for grid in self.grids()), *notes)
 
     def _headline(self) -> str:
         return f"{self.classifier}, {self.how}: {self.n_rows:,} rows, {len(self.classes)} classes"
@@ -340,6 +354,10 @@ class Report:
             "beta": self.beta,
             "classes": json_value(self.classes),
             "measures": measures,
+            "notes": [
+                {"about": note.about, "column": note.column, "share": note.share, "message": str(note)}
+                for note in self.notes
+            ],
             "by_class": records(self.by_class.reset_index()),
             "confusion": {
                 "truths": json_value(list(confusion.index)),
@@ -365,14 +383,6 @@ class Report:
         """Rows whose true class was given probability zero; the log loss counts each as 36 nats."""
         shares = self.predictions.shares
         return 0 if shares is None else int(np.count_nonzero(shares.likelihood <= 0.0))
-
-
-def written(text: str, path: str | Path | None) -> str:
-    """The text, which is also in the file if there is to be one."""
-    if path is not None:
-        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
-        write_text(path, text)
-    return text
 
 
 def _spoken(name: str, beta: float) -> str:

@@ -11,7 +11,18 @@ from likely.arrays import Array, Index
 from likely.errors import SettingsError, missing_columns
 from likely.explain.factors import COARSE, density, expected
 from likely.families.outcomes import Outcomes
-from likely.render.picture import Picture, colour, dashes, drawing, in_legend, legend_columns, marker, named, new_figure
+from likely.render.picture import (
+    Picture,
+    colour,
+    dashes,
+    drawing,
+    in_legend,
+    legend_columns,
+    marker,
+    named,
+    named_apart,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +68,7 @@ def conditionals(classifier: Ranks, columns: Sequence[str] | None = None, most: 
             _panel(axes, model, name, *found[name], classes)
         for axes in panels[len(shown) :]:
             axes.set_visible(False)
-        _legend(figure, [named(model.classes[k], 24) for k in classes])
+        _legend(figure, named_apart([model.classes[k] for k in classes], 24))
         title = _title(len(chosen) - len(shown), len(model.classes) - len(classes))
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
@@ -124,7 +135,7 @@ def _table(axes: Axes, outcomes: Outcomes, classes: Index, prior: Array) -> None
         where = np.arange(len(kept)) + (place - (len(classes) - 1) / 2) * height
         axes.barh(where, outcomes.shares[kept, k], height=0.9 * height, color=colour(place))
     left = len(values) - len(kept)
-    labels = [named(_plain(values[k]), 18) for k in kept]
+    labels = named_apart([_plain(values[k]) for k in kept], 18)
     axes.set_yticks(range(len(kept)), labels)
     axes.set_ylim(len(kept) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index
-from likely.errors import SettingsError
+from likely.errors import SettingsError, listed
 from likely.explain.contrast import log_odds_by_column, target_and_rivals
 from likely.explain.factors import factors_of
 from likely.families.protocol import HasTokens, Token
+from likely.markup import Markup, joined, tag
 from likely.numerics import log_of, normalise
 from likely.render.factors import (
     DRAWN_CLASSES,
@@ -30,6 +31,8 @@ from likely.render.factors import (
     strongest_lines,
     written_cell,
 )
+from likely.render.page import fragment
+from likely.render.words import marked_text
 from likely.scorer import Model
 from likely.table import Table
 
@@ -43,9 +46,10 @@ if TYPE_CHECKING:
 class Explanation:
     """log prior + contributions = log joint; normalised, the posterior.
 
-    `contributions` is rows × columns × classes, in nats; a gap or a value never seen contributes nothing
-    (unless the classifier was told otherwise), and `statuses` says of each cell what it is. Columns of a family that
-    cannot tell their evidence apart are one entry of `columns` and make one contribution.
+    `contributions` is rows × columns × classes, in nats; a missing or unseen value contributes nothing
+    (unless the classifier has other settings), and `statuses` says what each cell is. Columns of a family that
+    cannot be separated are one entry of `columns` and make one contribution. Where some contributions
+    belong to several columns, or to none, `terms` names the columns of each.
     """
 
     classes: AnyArray
@@ -55,6 +59,7 @@ class Explanation:
     contributions: Array
     statuses: tuple[tuple[Status, ...], ...] = ()
     words: Mapping[str, Sequence[Sequence[Token]]] = field(default_factory=dict)
+    terms: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def of(cls, model: Model, table: Table) -> Explanation:
@@ -79,6 +84,11 @@ class Explanation:
         return len(self.contributions)
 
     @property
+    def columns_of_terms(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that each contribution belongs to."""
+        return self.terms or tuple((name,) for name in self.columns)
+
+    @property
     def joint(self) -> Array:
         """Log joint of each row and class."""
         return np.asarray(log_of(self.prior) + self.contributions.sum(axis=1))
@@ -92,10 +102,18 @@ class Explanation:
         return out
 
     def status(self, row: int, place: int) -> Status:
-        """What a cell is: known, a gap, never seen, outside the family's range."""
+        """What a cell is: known, missing, unseen, or outside the family's range."""
         if self.statuses:
             return self.statuses[row][place]
         return "gap" if self.cells[row][place] is None else "known"
+
+    def label(self, row: int, place: int) -> str:
+        """A contribution in words: the column and the row's value; of several columns, each with its own."""
+        cell, name = self.cells[row][place], self.columns[place]
+        if self.terms and len(self.terms[place]) > 1 and isinstance(cell, tuple):
+            parts = zip(self.terms[place], cell, strict=True)
+            return " × ".join(written_cell(each, part, "gap" if part is None else "known") for each, part in parts)
+        return written_cell(name, cell, self.status(row, place))
 
     @property
     def notes(self) -> list[tuple[int, str, object, Status]]:
@@ -113,13 +131,12 @@ class Explanation:
         return Contrast.of(self, *target_and_rivals(wanted, self.classes))
 
     def row_factors(self, row: int = 0, columns: int | None = None, classes: int | None = None) -> RowFactors:
-        """One row, ready to be shown: the strongest columns and most probable classes, the others taken together."""
+        """One row, ready to be shown: the strongest columns and most probable classes, the others combined."""
         _refuse_row(row, len(self))
         lines = [Line("prior", "prior", "known", np.asarray(log_of(self.prior)))]
         for place, name in enumerate(self.columns):
             status = self.status(row, place)
-            label = written_cell(name, self.cells[row][place], status)
-            lines.append(Line(name, label, status, self.contributions[row, place]))
+            lines.append(Line(name, self.label(row, place), status, self.contributions[row, place]))
         labels = [str(label) for label in self.classes.tolist()]
         return RowFactors(labels, lines, self.joint[row], self.posterior[row]).condensed(columns, classes)
 
@@ -139,10 +156,10 @@ class Explanation:
         return pd.DataFrame(lines, columns=["row", "factor", "value", "status", *self.classes.tolist()])
 
     def tokens(self, row: int = 0) -> pd.DataFrame:
-        """The known words of a row's texts, the most telling first: column, word, weight, log P under each class.
+        """The known words of a row's texts, top words first: column, word, weight, log P under each class.
 
-        `ratio` is the log-likelihood ratio of the row's most probable class to the next one: above zero the word
-        spoke for it, below zero against it.
+        `ratio` is the log-likelihood ratio of the row's most probable class to the runner-up: above zero, the word
+        speaks for it, below zero against it.
         """
         import pandas as pd
 
@@ -156,6 +173,22 @@ class Explanation:
         lines.sort(key=lambda line: -abs(line[3]))
         return pd.DataFrame(lines, columns=["column", "word", "weight", "ratio", *self.classes.tolist()])
 
+    def highlight(self, row: int = 0, column: str | None = None) -> Markup:
+        """A text of one row as HTML, its words marked by what they say for the most probable class, or against it.
+
+        The column need not be named where there is only one text.
+        """
+        _refuse_row(row, len(self))
+        if column is None and len(self.words) == 1:
+            (column,) = self.words
+        if column is None or column not in self.words:
+            raise SettingsError(f"column is {column!r}, but the text columns are {listed([*self.words])}.")
+        told = self.tokens(row)
+        told = told[told["column"] == column]
+        text = self.cells[row][self.columns.index(column)]
+        marked = marked_text("" if text is None else str(text), dict(zip(told["word"], told["ratio"], strict=True)))
+        return fragment(tag("p", tag("strong", f"{column}: "), marked, style="white-space:pre-wrap"))
+
     def blackboard(self, row: int | None = None, *, logs: bool = True) -> str:
         """Rows as worked examples: every factor as a probability (or density) and as its logarithm."""
         if row is not None:
@@ -164,30 +197,42 @@ class Explanation:
         return as_text([self.row_factors(k).grid(logs=logs) for k in shown], len(self))
 
     @overload
-    def plot(self, kind: Literal["bars"] = "bars", *, row: int = 0) -> Picture: ...
+    def plot(self, kind: Literal["bars"] = "bars", *, row: int = 0, name: object = None) -> Picture: ...
 
     @overload
-    def plot(self, kind: Literal["odds"], *, row: int = 0, contrast: object = None) -> Picture: ...
+    def plot(self, kind: Literal["odds"], *, row: int = 0, contrast: object = None, name: object = None) -> Picture: ...
 
-    def plot(self, kind: str = "bars", *, row: int = 0, contrast: object = None) -> Picture:
+    def plot(self, kind: str = "bars", *, row: int = 0, contrast: object = None, name: object = None) -> Picture:
         """A picture of one row: "bars" (prior × contributions = posterior) or "odds" (one class against others).
 
-        Without a `contrast` the most probable class of the row stands against the rest.
+        Without a `contrast`, the most probable class of the row is set against the rest. The title calls
+        the row by its number, or by `name`.
         """
+        called = row if name is None else name
         if kind == "bars":
-            return bars(self.row_factors(row, DRAWN_COLUMNS, DRAWN_CLASSES), row)
+            return bars(self.row_factors(row, DRAWN_COLUMNS, DRAWN_CLASSES), called)
         if kind == "odds":
             best = self.classes[int(self.posterior[row].argmax())]
             classes = target_and_rivals(best if contrast is None else contrast, self.classes)
-            return odds(Contrast.of(self, *classes).row_log_odds(row, DRAWN_COLUMNS), row)
+            return odds(Contrast.of(self, *classes).row_log_odds(row, DRAWN_COLUMNS), called)
         raise SettingsError(f"There is no plot {kind!r} of an explanation; there are 'bars' and 'odds'.")
 
     def __str__(self) -> str:
         return self.blackboard(logs=False)
 
+    def __repr__(self) -> str:
+        parts = f"{len(self.columns):,} contributions to {len(self.classes):,} classes"
+        return f"Explanation of {_rows(len(self))} by {parts}"
+
     def _repr_html_(self) -> str:
         titles = [f"row {row}" if len(self) > 1 else "" for row in range(min(len(self), SHOWN_ROWS))]
-        return as_html([self.row_factors(k).grid(logs=False, title=title) for k, title in enumerate(titles)], len(self))
+        grids = [self.row_factors(k).grid(logs=False, title=title) for k, title in enumerate(titles)]
+        texts = [joined(*(self.highlight(k, column) for column in self.words)) for k in range(len(grids))]
+        return as_html(grids, len(self), texts)
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n:,} rows"
 
 
 def _refuse_row(row: int, n_rows: int) -> None:
@@ -201,7 +246,7 @@ class Contrast:
 
     With one rival a contribution is the logarithm of the likelihood ratio of its column. With several, the
     odds of all rivals are added before the logarithm is taken, and each column gets its share of the change by
-    logarithmic means (see `log_odds_by_column`); the order of the columns and their units play no part.
+    logarithmic means (see `log_odds_by_column`); neither the order of the columns nor their units matter.
     """
 
     explanation: Explanation
@@ -265,14 +310,13 @@ class Contrast:
         return f"{self.target} against {self.against}"
 
     def lines(self, row: int, most: int = MOST_COLUMNS) -> list[tuple[str, float]]:
-        """Label and log-odds of the prior and of the strongest columns; the others are taken together."""
+        """Label and log-odds of the prior and of the strongest columns; the others are combined."""
         _refuse_row(row, len(self))
         why = self.explanation
-
-        def label(place: int) -> str:
-            return written_cell(self.columns[place], why.cells[row][place], why.status(row, place))
-
-        return [("prior", self.prior), *strongest_lines(label, self.contributions[row], most)]
+        return [
+            ("prior", self.prior),
+            *strongest_lines(lambda place: why.label(row, place), self.contributions[row], most),
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """One line per row and factor: the factor, its value and status, and its log-odds."""
@@ -289,13 +333,16 @@ class Contrast:
         return pd.DataFrame(lines, columns=["row", "factor", "value", "status", self.title])
 
     def row_log_odds(self, row: int = 0, columns: int = MOST_COLUMNS) -> RowLogOdds:
-        """One row, ready to be shown: the prior and the strongest columns, the others taken together."""
+        """One row, ready to be shown: the prior and the strongest columns, the others combined."""
         parts = self.lines(row, columns), float(self.total[row]), float(self.probability[row])
         return RowLogOdds(str(self.target), self.against, self.chance, *parts)
 
-    def plot(self, *, row: int = 0) -> Picture:
-        """How the log-odds of one row grow from the prior to the posterior."""
-        return odds(self.row_log_odds(row, DRAWN_COLUMNS), row)
+    def plot(self, *, row: int = 0, name: object = None) -> Picture:
+        """How the log-odds of one row grow from the prior to the posterior; the title calls the row by `name`."""
+        return odds(self.row_log_odds(row, DRAWN_COLUMNS), row if name is None else name)
+
+    def __repr__(self) -> str:
+        return f"Contrast of {self.title} in {_rows(len(self))} by {len(self.columns):,} contributions"
 
     def __str__(self) -> str:
         shown = range(min(len(self), SHOWN_ROWS))
@@ -305,56 +352,3 @@ class Contrast:
         shown = range(min(len(self), SHOWN_ROWS))
         titles = [f"{self.title}, row {row}" if len(self) > 1 else self.title for row in shown]
         return as_html([self.row_log_odds(row).grid("factor", titles[row]) for row in shown], len(self))
-
-
-# The strongest reasons for a prediction, in words: what spoke for it, or against it, and how loudly.
-
-MOST_CELLS = 1 << 21
-"""Rows × columns × classes that are explained at once."""
-
-
-class Reason(NamedTuple):
-    """A cell, or a word of a text, and its log-odds for the most probable class against the next one."""
-
-    what: str
-    log_odds: float
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.log_odds:+.2f}"
-
-
-def reasons(explain: Callable[[Table], Explanation], table: Table, most: int) -> list[list[Reason]]:
-    """For each row its strongest reasons, the loudest first; gaps and what was never seen say nothing.
-
-    `explain` is a classifier's method of that name. In a text each word is a reason of its own.
-    """
-    few = explain(table.slice(0, min(table.n_rows, 1)))
-    if not isinstance(few, Explanation):
-        raise SettingsError("This classifier does not explain its rows column by column, so it has no reasons to give.")
-    step = max(MOST_CELLS // max(few.contributions.size, 1), 1)
-    found: list[list[Reason]] = []
-    for start in range(0, table.n_rows, step):
-        why = explain(table.slice(start, min(start + step, table.n_rows)))
-        found.extend(_strongest(why, most))
-    return found
-
-
-def _strongest(why: Explanation, most: int) -> Iterator[list[Reason]]:
-    posterior, n_classes = why.posterior, len(why.classes)
-    for row in range(len(why)):
-        best, rival = [*np.argsort(-posterior[row], kind="stable"), 0][:2] if n_classes > 1 else (0, 0)
-        said = []
-        for place, name in enumerate(why.columns):
-            if name in why.words:
-                words = why.words[name][row]
-                said += [(f"{name} has {token.word!r}", token.evidence[best], token.evidence[rival]) for token in words]
-                continue
-            line = why.contributions[row, place]
-            label = written_cell(name, why.cells[row][place], why.status(row, place))
-            said.append((label, line[best], line[rival]))
-        with np.errstate(invalid="ignore"):  # two classes that a cell rules out are not told apart by it
-            odds = [
-                Reason(label, float(np.nan_to_num(a - b, nan=0.0, posinf=np.inf, neginf=-np.inf)))
-                for label, a, b in said
-            ]
-        yield sorted((reason for reason in odds if reason.log_odds), key=lambda reason: -abs(reason.log_odds))[:most]

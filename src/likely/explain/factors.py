@@ -86,7 +86,7 @@ def speaks_together(belief: FittedFamily) -> bool:
 
 
 def _factor(columns: tuple[str, ...], beliefs: Sequence[FittedFamily], table: Table, n_classes: int) -> Factor:
-    cells = [_cells(table, name) for name in columns]
+    cells = [read_cells(table, name) for name in columns]
     status = [_status(table, name, known, beliefs) for name, known in zip(columns, cells, strict=True)]
     added = evidence(beliefs, table, n_classes)
     if len(columns) == 1:
@@ -95,7 +95,7 @@ def _factor(columns: tuple[str, ...], beliefs: Sequence[FittedFamily], table: Ta
     return Factor(", ".join(columns), list(zip(*cells, strict=True)), joined, added)
 
 
-def _cells(table: Table, name: str) -> list[object]:
+def read_cells(table: Table, name: str) -> list[object]:
     """What a person reads in a column: numbers as they are, categories by name, None for a gap."""
     if table.sparse is not None:
         return [None if np.isnan(cell) else float(cell) for cell in table.numbers(name)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,8 +37,6 @@ def next_measurement(model: Model, table: Table, loss: LossLike | None = None) -
     risk now less the expected least risk afterwards, in the units of the loss: what a measurement may cost. Where
     columns have weights, values are expected as they were counted, and move the class as far as their weights say.
     """
-    import pandas as pd
-
     why = Explanation.of(model, table)
     costs = None if loss is None else costs_of(loss, model.classes, len(why))
     lines = []
@@ -48,9 +46,15 @@ def next_measurement(model: Model, table: Table, loss: LossLike | None = None) -
         for some, outcomes, weight in _expected(model, table, name, rows):
             gains = _by_block(rows[some], now[some], outcomes, costs, weight)
             lines += [(int(row), place, name, *gain) for row, gain in zip(rows[some], gains, strict=True)]
-    wanted = "information" if costs is None else "saving"
-    names = ["row", "place", "column", "information", *(["saving"] if costs is not None else [])]
-    order = ["row", wanted, "information", "place"] if costs is not None else ["row", wanted, "place"]
+    return best_first(lines, with_saving=costs is not None)
+
+
+def best_first(lines: Sequence[tuple[object, ...]], *, with_saving: bool) -> pd.DataFrame:
+    """Lines of row, place of the column, its name, information and perhaps saving: the best of each row first."""
+    import pandas as pd
+
+    names = ["row", "place", "column", "information", *(["saving"] if with_saving else [])]
+    order = ["row", *(["saving"] if with_saving else []), "information", "place"]
     ascending = [name in ("row", "place") for name in order]
     frame = pd.DataFrame(lines, columns=names).sort_values(order, ascending=ascending, kind="stable")
     return frame.drop(columns="place").reset_index(drop=True)
@@ -113,15 +117,19 @@ def _by_block(
     for start in range(0, len(rows), step):
         some = slice(start, start + step)
         tables = _classes_and_values(now[some], outcomes.shares, weight)
-        bits = information_gains(tables)
-        if costs is None:
-            yield from ((float(gain),) for gain in bits)
-            continue
-        each = costs if costs.ndim == 2 else costs[rows[some]]
-        before = (each @ tables.sum(axis=2, keepdims=True)).min(axis=(1, 2))
-        after = (each @ tables).min(axis=1).sum(axis=1)
-        saving = np.where(before - after > ROUNDING * np.abs(each).max(), before - after, 0.0)
-        yield from zip(bits.tolist(), saving.tolist(), strict=True)
+        yield from gains(tables, costs if costs is None or costs.ndim == 2 else costs[rows[some]])
+
+
+def gains(tables: Array, costs: Array | None) -> Iterator[tuple[float, ...]]:
+    """Information, and with costs (perhaps by row) the saving, of P(class, value | row): rows × classes × values."""
+    bits = information_gains(tables)
+    if costs is None:
+        yield from ((float(gain),) for gain in bits)
+        return
+    before = (costs @ tables.sum(axis=2, keepdims=True)).min(axis=(1, 2))
+    after = (costs @ tables).min(axis=1).sum(axis=1)
+    saving = np.where(before - after > ROUNDING * np.abs(costs).max(), before - after, 0.0)
+    yield from zip(bits.tolist(), saving.tolist(), strict=True)
 
 
 def _classes_and_values(now: Array, shares: Array, weight: float) -> Array:

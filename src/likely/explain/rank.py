@@ -13,13 +13,21 @@ from likely.errors import SettingsError, listed
 from likely.explain.contrast import target_and_rivals
 from likely.explain.explanation import Contrast, Explanation
 from likely.explain.factors import expected
-from likely.measures import MEASURES, entropy, information_gain, information_gains, measure_named
+from likely.measures import (
+    MEASURES,
+    entropy,
+    held_out_information,
+    information_gain,
+    information_gains,
+    measure_named,
+)
 from likely.render.charts import heat_map
 from likely.render.page import fragment
 from likely.render.table import Column, Grid, figure
 from likely.scorer import Model
 from likely.stats import (
     HasInformation,
+    HasResolutions,
     HasTables,
     HasValues,
     PairCounts,
@@ -30,44 +38,75 @@ from likely.stats import (
     moments_of,
 )
 from likely.stats.histogram import equal_intervals
-from likely.stats.protocol import share_of
+from likely.stats.protocol import NOISE, share_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from likely.render.picture import Picture
 
-ORDERS = ("information", "contribution")
+FREEDOM = 2.0
+"""Parameters of a column in each class where it has no table of values: a mean and a variance."""
 
 
-def rank(model: Model, summary: Summary, why: Explanation | None = None, by: str | None = None) -> pd.DataFrame:
-    """One line per column, best first: bits about the class, their share of all there are, mean contribution.
+def rank(model: Model, summary: Summary, counts: Summary | None = None) -> pd.DataFrame:
+    """One line per column, best first: what it tells about the class, in bits.
 
-    *information* is the mutual information of column and class, in bits, times the share of rows in which the
+    *held_out* is what it tells of rows that were not counted, and *share* that part of all there is to know. Each row
+    is judged without itself (see `measures.held_out_information`), so many values do not win by being many; a gap is a
+    value among others, and *gaps* is what it tells alone whether the cell is empty. Where a column has no table of
+    values, as many bits are taken off as it would show by chance.
+
+    *information* is the mutual information of column and class as counted, times the share of rows in which the
     column is known: from the counts for categories, for presence and for what is counted in pairs, by integrating the
     settled densities for other numbers. Counts that compete are asked occurrence by occurrence: is it this word or
     another? A text column tells at least as much as the presence of its most telling word, and that is its figure;
     `rank_words` lists them all.
 
-    *contribution*, if rows are given, is the mean size of the log-odds, in nats, by which the column moves each
-    row's most probable class against the rest.
+    `counts` are those of the cells themselves, if the summary has them in bins with gaps among them.
     """
     import pandas as pd
 
-    if by is not None and by not in (ORDERS if why is not None else ORDERS[:1]):
-        extra = " Give rows to rank by contribution." if by in ORDERS else ""
-        raise SettingsError(f"by is {by!r}, but it is one of {listed(ORDERS)}.{extra}")
     bits = information_by_column(model, summary)
+    found = held_out_by_column(counts or summary, bits)
     total = entropy(_shares(summary.classes.weights))
-    lines = {
-        "column": list(bits),
-        "information": list(bits.values()),
-        "share": [value / total if total > 0.0 else 0.0 for value in bits.values()],
-    }
-    frame = pd.DataFrame(lines)
-    if why is not None:
-        frame["contribution"] = frame["column"].map(contribution_by_column(why)).fillna(0.0)
-    return frame.sort_values(by or "information", ascending=False, kind="stable", ignore_index=True)
+    told = [found.get(name, (0.0, 0.0)) for name in bits]
+    frame = pd.DataFrame(
+        {
+            "column": list(bits),
+            "held_out": [held_out for held_out, _ in told],
+            "share": [held_out / total if total > 0.0 else 0.0 for held_out, _ in told],
+            "gaps": [gaps for _, gaps in told],
+            "information": list(bits.values()),
+        }
+    )
+    return frame.sort_values(["held_out", "information"], ascending=False, kind="stable", ignore_index=True)
+
+
+def held_out_by_column(summary: Summary, bits: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Held-out information of each column, and that of its gaps alone, in bits; `bits` are those that were counted."""
+    classes = summary.classes
+    one_row = np.divide(classes.weights, classes.rows, out=np.ones(len(classes)), where=classes.rows > 0)
+    by_chance = (len(classes) - 1) / (max(summary.n_rows, 1) * np.log(2.0))
+    found: dict[str, tuple[float, float]] = {}
+    for part, seen in summary.parts.items():
+        all_known = seen.known_weights
+        for place, name in enumerate(part.columns):
+            known = classes.weights if all_known is None else all_known[:, place]
+            empty = classes.weights - known
+            gaps = np.where(empty > NOISE * classes.weights, empty, 0.0)[:, None]
+            of_gaps = held_out_information(np.hstack([known[:, None], gaps]), one_row) if gaps.any() else 0.0
+            if isinstance(seen, HasTables):
+                tables = (
+                    seen.resolutions(place) if isinstance(seen, HasResolutions) else [seen.class_value_table(place)]
+                )
+                told = max(held_out_information(np.hstack([table, gaps]), one_row) for table in tables)
+            else:
+                n_words = len(seen.words) if isinstance(seen, TokenCounts) else 1
+                spare = by_chance * FREEDOM + np.log2(max(n_words, 1)) / max(summary.n_rows, 1)
+                told = of_gaps + max(bits.get(name, 0.0) - spare, 0.0)
+            found[name] = max(float(told), float(of_gaps)), float(of_gaps)
+    return found
 
 
 def information_by_column(model: Model, summary: Summary) -> dict[str, float]:
@@ -80,9 +119,13 @@ def information_by_column(model: Model, summary: Summary) -> dict[str, float]:
 
 
 def contribution_by_column(why: Explanation) -> dict[str, float]:
-    """Mean size of each column's log-odds for the most probable class of every row against the rest."""
+    """Mean size of each column's log-odds for the most probable class of every row against the rest.
+
+    What several columns say together is shared out evenly among them.
+    """
+    names = list(dict.fromkeys(name for term in why.columns_of_terms for name in term))
     if len(why.classes) < 2 or not len(why):
-        return dict.fromkeys(why.columns, 0.0)
+        return dict.fromkeys(names, 0.0)
     best = why.posterior.argmax(axis=1)
     sizes = np.zeros(len(why.columns))
     for place in np.unique(best):
@@ -90,7 +133,11 @@ def contribution_by_column(why: Explanation) -> dict[str, float]:
         some = Explanation(why.classes, why.columns, (), why.prior, why.contributions[rows])
         contrast = Contrast.of(some, *target_and_rivals(why.classes[place], why.classes))
         sizes += np.abs(contrast.contributions).sum(axis=0)
-    return dict(zip(why.columns, (sizes / len(why)).tolist(), strict=True))
+    found = dict.fromkeys(names, 0.0)
+    for term, size in zip(why.columns_of_terms, (sizes / len(why)).tolist(), strict=True):
+        for name in term:
+            found[name] += size / len(term)
+    return found
 
 
 def _of_part(part: Part, seen: Statistic, weights: Array, model: Model) -> Mapping[str, float]:

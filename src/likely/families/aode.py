@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags, Int32, Int64
+from likely.families.aode_graph import aode_density
 from likely.families.aode_sql import PairTables, aode_terms
 from likely.families.categorical import log_shares
+from likely.families.graph import Graph, Tensor
 from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import SQL, Domain, Reads, Settings, SQLNode
@@ -273,6 +276,17 @@ class Aode:
             add_aode(cells, singles, sizes, pairs, self.single, self.given, self.is_parent, self.shown, joint)
 
         return score
+
+    def graph_terms(self, graph: Graph) -> list[Tensor]:
+        """The whole of it, as it is in a model."""
+        sizes, singles, pairs = directed(self.axes)
+        parts = (singles, sizes, pairs, self.single, self.given, self.is_parent)
+        return [aode_density(graph, self.columns, self.axes, *parts)]
+
+    def described(self) -> Mapping[str, object]:
+        """Both tables, and how columns become codes."""
+        axes = [{"cuts": axis.at} if isinstance(axis, Cuts) else {"levels": axis} for axis in self.axes]
+        return {"is": "aode", "axes": axes, "single": self.single, "given": self.given, "parents": self.is_parent}
 
     def sql_terms(self, sql: SQL, place: int) -> list[SQLNode]:
         tables = self.columns, self.axes, self.single, self.given, self.is_parent

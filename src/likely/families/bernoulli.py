@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
 from likely.families.smoothing import log_share
-from likely.families.text_family import Reader, TextFamily
+from likely.families.text_family import MOST_WRITTEN, Reader, TextFamily
 from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.stats import FeatureCounts, Presence, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of, with_cells
@@ -267,6 +267,16 @@ class TextBernoulli(TextFamily):
 
     def line(self, place: int) -> Array:
         return np.asarray(self.shares.only(place).present[0])
+
+    def described(self) -> Mapping[str, object] | None:
+        """A line for the presence of each word and one for its absence; None where these are too many."""
+        n_words = len(self.reader.words)
+        tables = [self.shares.only(place) for place in range(n_words if n_words <= MOST_WRITTEN >> 6 else 0)]
+        if len(tables) < n_words:
+            return None
+        present, absent = (np.array([lines for lines, in each]) for each in
+                           ([t.present for t in tables], [t.absent for t in tables]))  # fmt: skip
+        return {**self.reader.described(), "is": "presence", "present": present, "absent": absent}
 
     def sql_terms(self, sql: SQL, place: int) -> list[SQLNode] | None:
         """All words absent, corrected for those that are there; None where a share is 0 or 1."""

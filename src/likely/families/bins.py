@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.families.bayes_input import BinShares
 from likely.families.categorical import add_lines, add_rows_of_table, log_shares
 from likely.families.leave_one_out import LeftOut, less, less_one
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
@@ -111,6 +112,11 @@ class BinnedDensity(ABC):
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
         code = sql.interval(self.columns[0], self.edges[1:-1], FIRST, GAP, at_most=False)
         yield sql.number_at(self.table[:, place].tolist(), code)
+
+    def bayes_inputs(self) -> list[BinShares] | None:
+        """None where a gap speaks."""
+        said = self.table[GAP].any()
+        return None if said else [BinShares(self.columns[0], self.edges[1:-1], self.shares())]
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         """Both ends of every bin, with half of its share each: so the values reach as far as the bins do."""

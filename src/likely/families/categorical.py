@@ -10,6 +10,7 @@ import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64
+from likely.families.bayes_input import Shares
 from likely.families.leave_one_out import LeftOut, less
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
@@ -147,6 +148,11 @@ class Categorical:
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
         codes = {value: line for line, value in enumerate(self.values, FIRST)}
         yield sql.number_at(self.table[:, place].tolist(), sql.code(self.columns[0], codes, UNSEEN, GAP))
+
+    def bayes_inputs(self) -> list[Shares] | None:
+        """None where a gap or a value never seen speaks."""
+        said = self.table[:FIRST].any()
+        return None if said else [Shares(self.columns[0], self.values, np.exp(self.table[FIRST:]))]
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         return Outcomes(self.values, normalised(np.exp(self.table[FIRST:])))

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index
+from likely.families.bayes_input import Bells
 from likely.families.gaussian_kernels import (
     INFINITE,
     add_gaussian,
@@ -162,6 +163,11 @@ class Gaussian:
         for name, mean, deviation in zip(self.columns, self.mean.T, self.deviation.T, strict=True):
             if not math.isinf(deviation[place]):
                 yield sql.log_bell(sql.real(name), mean, deviation, place)
+
+    def bayes_inputs(self) -> Iterator[Bells]:
+        for place, name in enumerate(self.columns):
+            if np.isfinite(self.deviation[:, place]).all():
+                yield Bells(name, self.mean[:, place], self.deviation[:, place])
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index, Int32, Int64
+from likely.families.bayes_input import Bells
 from likely.families.covariance import (
     Whitening,
     add_marginals,
@@ -21,7 +22,9 @@ from likely.families.covariance import (
     shrinkage_of,
     within_correlation,
 )
+from likely.families.covariance_graph import block_density
 from likely.families.gaussian import Gaussian, within_deviation
+from likely.families.graph import Graph, Tensor
 from likely.families.leave_one_out import LeftOut
 from likely.families.multivariate_sql import chain_terms
 from likely.families.outcomes import BlockScorer, Outcomes
@@ -192,6 +195,17 @@ class MultivariateGaussian:
         if self.lower is None or not self.chained:
             return self.margins.sql_terms(sql, place)
         return chain_terms(sql, self.margins, self.lower, place, last=self.last)
+
+    def bayes_inputs(self) -> Iterator[Bells] | None:
+        return None if self.chained else self.margins.bayes_inputs()
+
+    def graph_terms(self, graph: Graph) -> list[Tensor] | None:
+        return [block_density(graph, self.margins, self.lower)] if self.lower is not None and self.chained else None
+
+    def described(self) -> Mapping[str, object] | None:
+        """Means, deviations and correlations: of the known columns of a row, their matrix is factored there."""
+        told = {"is": "bell", "mean": self.margins.mean, "deviation": self.margins.deviation}
+        return {**told, "correlation": self.correlation} if self.chained else None
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         return self.margins.outcomes(column, points)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from likely.arrays import Array
+from likely.families.bayes_input import Rates
 from likely.families.gaussian import OwnMoments
 from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import REACH, BlockScorer, Outcomes
@@ -126,6 +127,10 @@ class Poisson:
             none = sql.equal(sql.real(name), sql.number(0.0))
             events = sql.sum([sql.times(sql.real(name), sql.number(log_rate)), sql.number(-rate)])
             yield sql.case([(nothing, sql.number(0.0)), (none, sql.number(-rate))], events)
+
+    def bayes_inputs(self) -> Iterator[Rates]:
+        for column, name in enumerate(self.columns):
+            yield Rates(name, self.rate[:, column])
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)

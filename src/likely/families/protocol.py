@@ -204,6 +204,16 @@ class WritesSQL(Protocol):
 
 
 @runtime_checkable
+class Described(Protocol):
+    """Says as plain values and arrays how it scores a row, where an expression for each column does not do.
+
+    Whoever scores rows without this package, as a page does, finds under "is" which of a few rules to follow.
+    """
+
+    def described(self) -> Mapping[str, object] | None: ...
+
+
+@runtime_checkable
 class HasOutcomes(Protocol):
     """Says what a column may turn out to be, whatever the others hold, at about so many points."""
 

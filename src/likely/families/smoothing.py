@@ -32,7 +32,7 @@ class Values(Protocol):
 
 @dataclass(frozen=True)
 class Laplace:
-    """Every value was seen γ times more often in every class; 0 is maximum likelihood, 1 and ½ are usual.
+    """Adds γ to the count of every value in every class; 0 is maximum likelihood, 1 and ½ are usual.
 
     >>> Laplace(1.0).pseudo_counts(["low", "normal", "high"]).tolist()
     [1.0, 1.0, 1.0]
@@ -48,13 +48,13 @@ class Laplace:
 
     @property
     def pseudo_rows(self) -> float:
-        """Rows added to a class where a mean, not a share, is estimated."""
+        """Rows added to a class where a mean rather than a proportion is estimated."""
         return float(self.gamma)
 
 
 @dataclass(frozen=True)
 class MEstimate:
-    """Each class had m rows more, spread over the values by `p` (evenly if not given).
+    """Adds m rows to each class, spread over the values in the proportions `p` (evenly if not given).
 
     (count + m·p) / (class count + m). With even p it is Laplace's correction with γ = m / number of values:
 

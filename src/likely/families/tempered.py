@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import (
     SQL,
     Costly,
+    Described,
     FittedFamily,
     HasOutcomes,
     HasParameters,
@@ -85,6 +86,11 @@ class Tempered:
             return ()
         terms = self.belief.sql_terms(sql, place) if isinstance(self.belief, WritesSQL) else None
         return None if terms is None else (sql.times(sql.number(self.weight), term) for term in terms)
+
+    def described(self) -> Mapping[str, object] | None:
+        """What the family says of itself, and the weight."""
+        told = self.belief.described() if isinstance(self.belief, Described) else None
+        return None if told is None else {**told, "weight": self.weight}
 
     def outcomes(self, column: str, points: int) -> Outcomes | None:
         """What the family expects: the weight says how much that counts, not what to expect."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -24,6 +24,9 @@ from likely.text.token_stream import find_tokens
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
 
+MOST_WRITTEN = 1 << 22
+"""Words × classes that are written out for others."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
@@ -42,6 +45,10 @@ class Reader:
         counted = count_rows(table.strings(column), self.tokenizer, words=self.words).to_csr()
         cells = counted.data.astype(np.float64)
         return with_cells(counted, cells if self.factor is None else cells * self.factor[counted.indices])
+
+    def described(self) -> dict[str, object]:
+        """How a text becomes known words."""
+        return {"tokenizer": self.tokenizer, "words": self.words.to_list()}
 
     def weighed(self, counts: FeatureCounts) -> FeatureCounts:
         """Counts as `rows` would weigh them."""
@@ -126,6 +133,16 @@ class WeighedWords(TextFamily):
             add_lines_of_tokens(found.words, found.starts[block], found.stops[block], lines, joint)
 
         return score
+
+    def described(self) -> Mapping[str, object] | None:
+        """A line of weights for each word; None where these are too many to be written out."""
+        n_words = len(self.reader.words)
+        if n_words * len(self.weights.bias) > MOST_WRITTEN:
+            return None
+        lines = np.array([line for _, line in lines_of(self.weights)]).reshape(n_words, len(self.weights.bias))
+        factor = self.reader.factor
+        return {**self.reader.described(), "is": "words", "bias": self.weights.bias,
+                "lines": lines if factor is None else lines * factor[:, None]}  # fmt: skip
 
     def numbers_by_word(self) -> Iterator[tuple[str, Array]]:
         """Every word and its weights."""

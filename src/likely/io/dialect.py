@@ -65,6 +65,7 @@ class ReadOptions:
     skip: int | None = None
     gaps: tuple[str, ...] | None = None
     multiline: bool = False
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         for name, given in (("delimiter", self.delimiter), ("quote", self.quote), ("escape", self.escape)):

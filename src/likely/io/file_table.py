@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -13,7 +14,7 @@ from likely.errors import FileError, SchemaError, Setting, SettingsError, listed
 from likely.io import sources
 from likely.io.dialect import Dialect, ReadOptions
 from likely.io.outputs import Output, refuse
-from likely.io.sources import FileSource, Piece, Place, Rejects, Source, TableFile, Wanted
+from likely.io.sources import FileSource, Labelled, Piece, Place, Rejects, Source, TableFile, Wanted
 from likely.io.streams import EncodingNote, RawBytes
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 
 START = 512
 MARKS: dict[bytes, sources.Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+ARCHIVE, OLD_WORKBOOK = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+WORKBOOK_PARTS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 STRANGERS = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", "export the sheet as CSV, or unpack the archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "export the sheet as CSV"),
+    (ARCHIVE, "a zip archive", "unpack it, and name the table in it"),
     (b"BZh", "packed with bzip2", "unpack it, or pack it with gzip or zstd"),
     (b"\xfd7zXZ", "packed with xz", "unpack it, or pack it with gzip or zstd"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV or Parquet"),
@@ -50,6 +52,10 @@ def open_file(
         from likely.io.json_lines import JsonFile
 
         return JsonFile(source, options.encoding, rejects, columns)
+    if kind == "excel":
+        from likely.io.excel import ExcelFile
+
+        return ExcelFile(source, options)
     from likely.io.delimited import DelimitedFile
 
     return DelimitedFile(source, options, types, rejects, n_files)
@@ -71,11 +77,20 @@ def _format(source: Source, given: str | None) -> sources.Format:
                 twice = "is packed twice: Parquet and Arrow files pack their columns themselves; unpack it."
                 raise FileError(f"{source.name} {twice}")
             return kind
+    if start.startswith(OLD_WORKBOOK) or (start.startswith(ARCHIVE) and _is_workbook(source)):
+        return "excel"
     _refuse_strangers(start, source)
     by_suffix = sources.SUFFIXES.get(source.suffix)
-    if by_suffix == "parquet":
-        raise FileError(f"{source.name} does not begin like a Parquet file; it is damaged or misnamed.")
+    if by_suffix in ("parquet", "excel"):
+        called = "a Parquet file" if by_suffix == "parquet" else "a workbook"
+        raise FileError(f"{source.name} does not begin like {called}; it is damaged or misnamed.")
     return by_suffix or ("json" if start.lstrip().startswith(b'{"') else "delimited")
+
+
+def _is_workbook(source: Source) -> bool:
+    with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(source.path) as archive:
+        return any(name in archive.namelist() for name in WORKBOOK_PARTS)
+    return False
 
 
 def _refuse_strangers(start: bytes, source: Source) -> None:
@@ -108,6 +123,7 @@ class FileTable:
         self.files = tuple(files)
         self.rejected = rejects if rejects is not None else Rejects()
         self._chosen, self._spool = columns, spool
+        self._labelled: Labelled | None = None
         self._refuse_other_columns()
 
     @property
@@ -163,6 +179,17 @@ class FileTable:
                 found.setdefault(name, f"{other} holds text")
         return found
 
+    @property
+    def unlabelled(self) -> int:
+        """How many rows without a label the last pass left out."""
+        return 0 if self._labelled is None else self._labelled.dropped
+
+    def labelled(self, column: str) -> Self:
+        """The same table without the rows that have a gap in a column."""
+        refuse_missing([column], self.names)
+        self._labelled = Labelled(column)
+        return self
+
     def sample(self) -> pa.Table:
         """Rows from the head and from further on, with their types."""
         import pyarrow as pa
@@ -200,8 +227,11 @@ class FileTable:
         begin = place or Place()
         if place is None:
             self.rejected.restart()
+            if self._labelled is not None:
+                self._labelled.dropped = 0
         for number, file in enumerate(self.files[begin.file :], begin.file):
-            yield from file.pieces(wanted, begin if number == begin.file else Place(number))
+            for piece in file.pieces(wanted, begin if number == begin.file else Place(number)):
+                yield piece if self._labelled is None else self._labelled.of(piece)
 
     def share_before(self, number: int) -> tuple[float, float]:
         """The part of all bytes that lies before a file, and that of the file itself."""
@@ -263,19 +293,21 @@ def open_table(
     columns: Sequence[str] | None = None,
     rejects: str | os.PathLike[str] | None = None,
     multiline: bool = False,
+    sheet: str | None = None,
 ) -> FileTable:
     """A table in files: a path, a glob, a folder, a list of paths, "-" for standard input, or a binary stream.
 
-    Delimited text (any delimiter), Parquet, Arrow IPC and JSON lines, the texts also packed with gzip or zstd. What
-    is not said is found out from the file; what cannot be told is refused, with the option that would tell it.
-    `na` are the cells that are gaps (of unquoted cells, in all columns), `types` says by name what a column of text
-    holds, `rejects` is a file for lines that cannot be read, or "skip" to leave them out and only count them.
+    Delimited text (any delimiter), Parquet, Arrow IPC and JSON lines, text also compressed with gzip or zstd, and a
+    `sheet` of a workbook. What you do not say is found out from the file; what cannot be found out is refused, with
+    the option that settles it. `na` are the cells that count as missing (unquoted ones, in all columns), `types` says
+    by name what a column holds, `rejects` is a file for lines that cannot be read, or "skip" to leave them out and
+    only count them.
     """
     from likely.io.parse import checked_types
 
     options = ReadOptions(
         delimiter, encoding, quote, escape, decimal, header, None if names is None else tuple(names), skip,
-        None if na is None else tuple(dict.fromkeys(("", *na))), multiline,
+        None if na is None else tuple(dict.fromkeys(("", *na))), multiline, sheet,
     )  # fmt: skip
     chosen = None if columns is None else tuple(columns)
     left_out = None if rejects is None else Rejects(None if rejects == SKIP else rejects)

@@ -181,24 +181,28 @@ PLACES_SUFFIX = ".place"
 
 MODEL, CHECKPOINT, LEFT_OUT, PAGE = "a model", "a checkpoint", "lines that were left out", "a page"
 PNG, SVG, PARQUET, ARROW = "a picture (PNG)", "a picture (SVG)", "a Parquet table", "an Arrow table"
+WORKBOOK = "a workbook"
 JSON, SQL, GRAPH = "JSON", "an SQL query", "a graph (dot)"
+ONNX, PMML = "a model for other programs (ONNX)", "a model for other programs (PMML)"
 GZIP, ZSTD, TEXT, OTHER = "something packed (gzip)", "something packed (zstd)", "text", "something else"
 
 FORMATS = {
     **dict.fromkeys((".html", ".htm"), PAGE), ".png": PNG, ".svg": SVG,
     **dict.fromkeys((".parquet", ".pq"), PARQUET), **dict.fromkeys((".arrow", ".ipc", ".feather"), ARROW),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), JSON), ".sql": SQL, ".dot": GRAPH,
-    ".gz": GZIP, **dict.fromkeys((".zst", ".zstd"), ZSTD),
+    ".onnx": ONNX, ".pmml": PMML, ".xlsx": WORKBOOK, ".gz": GZIP, **dict.fromkeys((".zst", ".zstd"), ZSTD),
 }  # fmt: skip
 """What a suffix promises; any other is that of a text, such as a delimited table."""
 
 LOOKED = 4096
 _BINARY = (
     (MODEL_MARK, MODEL), (b"\x89PNG", PNG), (b"PAR1", PARQUET), (b"ARROW1", ARROW), (b"\xff\xff\xff\xff", ARROW),
-    (b"\x1f\x8b", GZIP), (b"\x28\xb5\x2f\xfd", ZSTD),
+    (b"PK\x03\x04", WORKBOOK), (b"\x1f\x8b", GZIP), (b"\x28\xb5\x2f\xfd", ZSTD),
+    (b"\x08\x08\x12\x06likely", ONNX),
 )  # fmt: skip
 _WRITTEN = (
-    (re.compile(rb"<!doctype html|<html", re.IGNORECASE), PAGE), (re.compile(rb"<\?xml|<svg", re.IGNORECASE), SVG),
+    (re.compile(rb"<!doctype html|<html", re.IGNORECASE), PAGE), (re.compile(rb"(<\?xml[^>]*>\s*)?<PMML\b"), PMML),
+    (re.compile(rb"<\?xml|<svg", re.IGNORECASE), SVG),
     (re.compile(rb"[{\[]"), JSON), (re.compile(rb"(SELECT|WITH)\s"), SQL), (re.compile(rb"digraph\b"), GRAPH),
     (re.compile(",".join(LEFT_OUT_COLUMNS).encode() + rb"\r?\n"), LEFT_OUT),
 )  # fmt: skip
@@ -301,3 +305,11 @@ def _is_same(one: PathName, other: PathName) -> bool:
         return os.path.samefile(one, other) and regular
     except OSError:
         return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
+
+
+def saved_text(text: str, path: PathName | None) -> str:
+    """The text, which is also in the file if there is to be one."""
+    if path is not None:
+        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
+        write_text(path, text)
+    return text

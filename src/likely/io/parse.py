@@ -272,6 +272,7 @@ def refuse_bad_text(block: Block) -> None:
     if not block.high:
         return
     try:
+        # 32 bits: a block and the longest record, read twice as far each time, are not 300 MiB.
         offsets = pa.py_buffer(np.array([0, len(block.data)], dtype=np.int32))
         pa.Array.from_buffers(pa.binary(), 1, [None, offsets, pa.py_buffer(block.data)]).cast(pa.string())
     except pa.ArrowInvalid:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numba
 import numpy as np
 
@@ -268,7 +270,21 @@ def is_deep(text: bytes) -> bool:
     >>> is_deep(b'{"a": [[1]]}'), is_deep(b"[" * 100_000)
     (False, True)
     """
+    if len(text) <= SHORT:  # loading the compiled loop would take longer than the whole command
+        return nesting(text) > MOST_DEEP
     return bool(_is_deep(np.frombuffer(text, dtype=np.uint8), MOST_DEEP))
+
+
+SHORT = 1 << 20
+_STRING = re.compile(rb'"(?:\\.|[^"\\\n])*"?', re.DOTALL)
+
+
+def nesting(text: bytes) -> int:
+    """How deep a JSON text, or lines of it, are nested, without a compiled loop."""
+    bare = np.frombuffer(_STRING.sub(b"", text), dtype=np.uint8)
+    step = np.isin(bare, OPENING).astype(np.int64) - np.isin(bare, CLOSING)
+    open_so_far = np.cumsum(step)
+    return int((open_so_far - np.minimum(np.minimum.accumulate(open_so_far), 0)).max(initial=0)) if len(bare) else 0
 
 
 @numba.njit(nogil=True, cache=True)

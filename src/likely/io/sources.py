@@ -25,12 +25,13 @@ from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output, log_file
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Format = Literal["delimited", "json", "parquet", "arrow"]
+Format = Literal["delimited", "json", "parquet", "arrow", "excel"]
 
 SUFFIXES: dict[str, Format] = {
     ".csv": "delimited", ".tsv": "delimited", ".tab": "delimited", ".txt": "delimited", ".psv": "delimited",
     ".data": "delimited", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet", ".pq": "parquet",
-    ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow", ".arrows": "arrow",
+    ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow", ".arrows": "arrow", ".xlsx": "excel", ".xlsm": "excel",
+    ".xlsb": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
 PACKED = (".gz", ".zst", ".zstd")
 SPOOL_CHUNK = 1 << 20
@@ -180,6 +181,41 @@ class Piece(ABC):
     @abstractmethod
     def where(self, row: int) -> str:
         """The file and line of a row of this piece."""
+
+
+class Labelled:
+    """Leaves out rows that have a gap in one column, and counts them; pieces may be read in any thread."""
+
+    def __init__(self, column: str) -> None:
+        self.column, self.dropped = column, 0
+        self._lock = threading.Lock()
+
+    def of(self, piece: Piece) -> LabelledPiece:
+        """A piece without such rows."""
+        return LabelledPiece(piece.source, piece.n_rows, piece.after, piece.share, piece, self)
+
+    def drop(self, rows: int) -> None:
+        """So many more were left out."""
+        with self._lock:
+            self.dropped += rows
+
+
+@dataclass(frozen=True)
+class LabelledPiece(Piece):
+    """The rows of a piece that have a label."""
+
+    whole: Piece
+    rule: Labelled
+
+    def read(self) -> pa.Table:
+        rows = self.whole.read()
+        known = rows.filter(rows.column(self.rule.column).is_valid())
+        self.rule.drop(rows.num_rows - known.num_rows)
+        return known
+
+    def where(self, row: int) -> str:
+        known = self.whole.read().column(self.rule.column).is_valid().to_pylist()
+        return self.whole.where([place for place, is_known in enumerate(known) if is_known][row])
 
 
 class TableFile(ABC):

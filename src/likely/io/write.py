@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingsError
-from likely.io.dialect import GAPS, guarded, guarded_column
+from likely.io.dialect import GAPS, Dialect, guarded, guarded_column
 from likely.io.outputs import whole_file
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", ".psv": "|"}
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".ipc", ".feather")
 JSON = (".jsonl", ".ndjson", ".json")
+EXCEL = (".xlsx",)
 PACKED = (".gz", ".zst", ".zstd")
 
 
@@ -34,28 +36,31 @@ def suffix_of(name: str) -> str:
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     packed = bool(suffixes) and suffixes[-1] in PACKED
     kind = (suffixes[:-1] if packed else suffixes)[-1:] or [""]
-    known = [*DELIMITERS, *JSON, *([] if packed else [*PARQUET, *ARROW])]
+    known = [*DELIMITERS, *JSON, *([] if packed else [*PARQUET, *ARROW, *EXCEL])]
     if kind[0] not in known:
         raise SettingsError(f"How {name!r} is to be written does not show; end it in {', '.join(known)}.")
     return kind[0]
 
 
 @contextmanager
-def table_writer(out: str | Path | IO[bytes], *, kind: str | None = None, guard: bool = True) -> Iterator[Write]:
+def table_writer(
+    out: str | Path | IO[bytes], *, kind: str | None = None, guard: bool = True, dialect: Dialect | None = None
+) -> Iterator[Write]:
     """A function that writes tables one after the other, all with the same columns.
 
     A file appears only when all is written. A binary stream gets the rows as they come (CSV unless `kind` says else).
+    Delimited text has the delimiter and the decimal mark of `dialect`; without one, those that the suffix stands for.
     """
     if isinstance(out, (str, Path)):
         suffix = kind or suffix_of(str(out))
         with (
             whole_file(Path(out)) as file,
             _packed(file, Path(out).suffix.lower()) as target,
-            _writer(target, suffix, guard) as write,
+            _writer(target, suffix, guard, dialect) as write,
         ):
             yield write
     else:
-        with _writer(out, kind or ".csv", guard) as write:
+        with _writer(out, kind or ".csv", guard, dialect) as write:
             yield write
 
 
@@ -87,14 +92,20 @@ def _packed(file: Any, suffix: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _writer(file: Any, kind: str, guard: bool) -> Iterator[Write]:
+def _writer(file: Any, kind: str, guard: bool, dialect: Dialect | None) -> Iterator[Write]:
     if kind in PARQUET or kind in ARROW:
         with _columnar_writer(file, arrow=kind in ARROW) as write:
+            yield write
+    elif kind in EXCEL:
+        from likely.io.excel import workbook_writer
+
+        with workbook_writer(file) as write:
             yield write
     elif kind in JSON:
         yield lambda rows: _write_json(file, rows)
     else:
-        yield DelimitedWriter(file, DELIMITERS[kind], guard).write
+        usual = Dialect(delimiter=DELIMITERS[kind])
+        yield DelimitedWriter(file, usual if dialect is None else dialect, guard).write
 
 
 @contextmanager
@@ -121,8 +132,8 @@ def _columnar_writer(file: Any, *, arrow: bool) -> Iterator[Write]:
 class DelimitedWriter:
     """Rows as delimited text: quotes only where they are needed, a gap as nothing."""
 
-    def __init__(self, file: Any, delimiter: str, guard: bool) -> None:
-        self.file, self.delimiter, self.guard = file, delimiter, guard
+    def __init__(self, file: Any, dialect: Dialect, guard: bool) -> None:
+        self.file, self.delimiter, self.decimal, self.guard = file, dialect.delimiter, dialect.decimal, guard
         self._begun = False
 
     def write(self, rows: pa.Table) -> None:
@@ -147,6 +158,7 @@ class DelimitedWriter:
 
     def _text(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         import pyarrow as pa
+        import pyarrow.compute as pc
         import pyarrow.types as pt
 
         kind = column.type
@@ -158,14 +170,17 @@ class DelimitedWriter:
         if pt.is_nested(kind) or pt.is_binary(kind) or pt.is_large_binary(kind):
             written = pa.chunked_array([pa.array([_json_text(cell) for cell in column.to_pylist()], pa.large_string())])
             return self._quoted(guarded_column(written) if self.guard else written, written)
-        return column.cast(pa.string()).cast(pa.large_string())
+        text = column.cast(pa.string()).cast(pa.large_string())
+        if self.decimal == "." or not (pt.is_floating(kind) or pt.is_decimal(kind)):
+            return text
+        return self._quoted(pc.replace_substring(text, ".", self.decimal), text)
 
     def _quoted(self, column: pa.ChunkedArray, before: pa.ChunkedArray) -> pa.ChunkedArray:
         """Quotes around cells that need them: also around text that would otherwise be read as a gap."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        special = pc.match_substring_regex(column, rf'["\r\n{self.delimiter}]|^\s|\s$'.replace("|]", "\\|]"))
+        special = pc.match_substring_regex(column, rf'["\r\n]|{re.escape(self.delimiter)}|^\s|\s$')
         gap_like = pc.is_in(before, pa.array([gap for gap in GAPS if gap], before.type))
         needed = pc.or_(special, gap_like)
         if not pc.any(needed).as_py():

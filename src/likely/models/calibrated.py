@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -16,16 +16,22 @@ from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.cross_validation import readable
 from likely.evaluation.evaluate import Experiment, hold_out
+from likely.families.graph import Tensor
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
 from likely.models.in_place import scored_there
+from likely.models.onnx import graph_posterior, posterior_of
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
 from likely.models.prediction import Decides
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.sql.posterior import Posterior, posterior_of_joint
 from likely.sql.query import Query
 from likely.store import Reader, Writer, parsed
+from likely.store.onnx import OnnxGraph
 from likely.table import Labelling, RowsLike, Weights, as_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 USUAL_FOLDS = 5
 
@@ -36,10 +42,10 @@ def _are_folds(name: str, given: object) -> None:
 
 
 class CalibratedClassifier(Classifier):
-    """A classifier of this package (or of scikit-learn) and a calibrator settled on rows that it had not seen.
+    """A classifier of this package (or of scikit-learn), calibrated on rows that it had not seen.
 
-    The rows are judged in cross-validation, the calibrator is settled from these judgements, and the classifier learns
-    all rows. Classifiers that count are not fitted again for that: their folds are added up.
+    The rows are predicted in cross-validation, the calibrator is fitted to these predictions, and the classifier learns
+    all rows. Classifiers that count are not refitted for that: their folds are added up.
 
     Parameters
     ----------
@@ -76,7 +82,7 @@ class CalibratedClassifier(Classifier):
         self.random_state = random_state
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Hold rows out in turn, settle the calibrator, then learn all of them. `y` may also name a column."""
+        """Hold rows out in turn, fit the calibrator, then learn all of them. `y` may also name a column."""
         check_settings(self)
         inner = BayesClassifier() if self.classifier is None else clone(self.classifier)
         experiment = Experiment.read(
@@ -123,9 +129,13 @@ class CalibratedClassifier(Classifier):
         return self.calibrator_.bounds(believed)
 
     def explain(self, X: RowsLike) -> Any:
-        """Why the classifier believed what it did *before* calibration: its own explanation."""
+        """The explanation of the classifier inside, *before* calibration."""
         check_is_fitted(self)
         return self.classifier_.explain(X)
+
+    def _column_information(self) -> pd.DataFrame | None:
+        inner = self.classifier_
+        return inner._column_information() if isinstance(inner, Classifier) else None
 
     def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
         check_is_fitted(self)
@@ -144,6 +154,19 @@ class CalibratedClassifier(Classifier):
             logs.append(query.case([(there, raised), (none, query.number(-np.inf))]))
         prior = np.full(len(self.classes_), 1.0 / len(self.classes_))
         return posterior_of_joint(query, self.classes_, prior, logs, {})
+
+    def _graph_posterior(self, graph: OnnxGraph) -> Tensor:
+        inner, calibrator = self.classifier_, self.calibrator_
+        if not isinstance(calibrator, Temperature):
+            raise SettingsError(
+                f"What {self.method!r} makes of probabilities cannot be written as ONNX: take method='temperature', or "
+                "predict with likely."
+            )
+        believed, _ = graph_posterior(graph, inner)
+        raised = graph.apply("Mul", graph.apply("Log", believed), graph.constant(np.array([[calibrator.power]])))
+        none = graph.apply("Equal", believed, graph.constant(np.zeros((1, 1))))
+        logs = graph.where(none, graph.constant(np.array([[-np.inf]])), raised)
+        return posterior_of(graph, logs, np.full(len(self.classes_), 1.0 / len(self.classes_)))[0]
 
     def _believed(self, X: RowsLike) -> Array:
         check_is_fitted(self)

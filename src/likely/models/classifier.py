@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import AnyArray, Array
+from likely.compilation import watch
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
-from likely.models import in_sql, persistence, prediction
+from likely.models import in_sql, persistence, prediction, ranking
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
+from likely.models.sklearn_names import refuse_unknown
 from likely.numerics import log_of
 from likely.sql.posterior import Posterior
 from likely.sql.query import Query
@@ -33,14 +36,25 @@ from likely.table import (
     RowsLike,
     Table,
     Weights,
+    as_rows,
     as_table,
     encode_labels,
     index_levels,
     labels_of,
 )
 from likely.table.images import flattened
+from likely.table.infer import Note
 from likely.table.labels import row_weights
 from likely.table.schema import Schema, schema_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from onnx import ModelProto
+
+    from likely.store.onnx import Precision
+
+
+watch()
 
 
 class UnsavedWarning(UserWarning):
@@ -76,12 +90,29 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """
 
     setting_checks: ClassVar[Mapping[str, Check]] = {}
+    __signature__: ClassVar[inspect.Signature]
 
     schema: SchemaLike
     classes_: AnyArray
     schema_: Schema
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Or it would be that of __new__, which is there for the names alone.
+        own = inspect.signature(cls.__init__)
+        cls.__signature__ = own.replace(parameters=list(own.parameters.values())[1:])
+
+    def __new__(cls, *given: object, **named: object) -> Self:
+        refuse_unknown(cls, named)
+        return cast(Self, super().__new__(cls))
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters by name; those of a classifier within this one as in `classifier__smoothing`."""
+        refuse_unknown(type(self), [name for name in params if "__" not in name])
+        super().set_params(**params)
+        return self
 
     @abstractmethod
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
@@ -101,7 +132,7 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.asarray(self.classes_[best])
 
     def score(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> float:
-        """The share of rows, by weight, whose class is the predicted one; labels of any type."""
+        """The proportion of rows, by weight, whose class is the predicted one; labels of any type."""
         table = as_table(flattened(X, None)[0])
         truth, told = labels_of(y, table), encode_labels(self.predict(X))
         right = index_levels(told.classes.tolist(), truth.classes.tolist())[told.codes] == truth.codes
@@ -139,6 +170,15 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """How common the classes were for this classifier when it learned, in their order."""
         raise SettingsError(f"{type(self).__name__} does not know how common its classes were when it learned.")
 
+    # Which columns matter.
+
+    rank = ranking.rank
+    feature_importances_ = property(ranking.feature_importances)
+
+    def _column_information(self) -> pd.DataFrame | None:
+        """What was counted of each column: column, held_out, share, gaps, information; None where nothing was."""
+        return None
+
     # Reading tables, and remembering their columns.
 
     def _schema_of(self, table: Table, target: str | None) -> Schema:
@@ -162,7 +202,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         if len(self.classes_) == 0:
             raise DataError("All rows have been forgotten: learn some before predicting.")
-        return self.schema_.align(as_table(X, allow_empty=False), type(self).__name__)
+        rows = as_rows(X, self.schema_.features)
+        return self.schema_.align(as_table(rows, allow_empty=False), type(self).__name__)
 
     def _remember_columns(self, schema: Schema, *, named: bool = True) -> None:
         """Which columns were learned, and by what names they come back."""
@@ -172,10 +213,32 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         else:
             self.__dict__.pop("feature_names_in_", None)
 
+    def _take_notes(self, notes: tuple[Note, ...]) -> None:
+        """What there is to know of the table that was learned."""
+        self.schema_ = replace(self.schema_, notes=notes)
+
     # Files.
 
+    def to_onnx(self, precision: Precision = "double") -> ModelProto:
+        """The fitted classifier as a model of ONNX (extra `onnx`): it scores rows in any runtime, without likely.
+
+        Each column is an input of its name (rows × 1): numbers in `precision`, categories as strings; NaN and "" are
+        gaps. Outputs are `label` (rows) and `probabilities` (rows × classes); metadata has classes, schema, version.
+        """
+        from likely.models.onnx import to_onnx  # few need it, and importing takes its time
+
+        check_is_fitted(self)
+        return to_onnx(self, precision)
+
+    def to_pmml(self) -> str:
+        """The fitted classifier as a document of PMML 4.4: naive Bayes as a NaiveBayesModel, a tree as a TreeModel."""
+        from likely.models.pmml import to_pmml
+
+        check_is_fitted(self)
+        return to_pmml(self)
+
     def save(self, path: str | PathLike[str], sources: Sequence[str] = ()) -> None:
-        """Write the fitted classifier to a file, whole or not at all; `likely.load` reads it again."""
+        """Write the fitted classifier to a file, completely or not at all; `likely.load` reads it again."""
         persistence.save(self, path, sources)
 
     def _settings_kept(self) -> dict[str, object]:

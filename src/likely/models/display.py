@@ -107,8 +107,12 @@ def model_page(classifier: Fitted, *, per_class: int = 5) -> str:
 
 def _ranking(classifier: Fitted) -> Markup:
     frame = classifier.rank()
-    lines = [[str(name), f"{bits:.4f}", f"{share:.1%}"] for name, bits, share in frame.itertuples(index=False)]
-    table = html_table(["column", "bits", "share"], lines[:LISTED_COLUMNS], len(lines) - LISTED_COLUMNS, "columns")
+    lines = [
+        [str(name), f"{held_out:.4f}", f"{share:.1%}", f"{gaps:.4f}", f"{counted:.4f}"]
+        for name, held_out, share, gaps, counted in frame.itertuples(index=False)
+    ]
+    heads = ["column", "bits, held out", "share", "by missing values", "bits as counted"]
+    table = html_table(heads, lines[:LISTED_COLUMNS], len(lines) - LISTED_COLUMNS, "columns")
     return joined(tag("h2", "What the columns tell about the class"), table)
 
 

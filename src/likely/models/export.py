@@ -21,16 +21,22 @@ from likely.families.protocol import FittedFamily, HasParameters, Parameter
 from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import suffix_of, table_writer
 from likely.models.evidence.explain import SEPARATOR, term_table
+from likely.models.evidence.plain import evidence_terms
 from likely.models.evidence.predictor import AdditivePredictor
 from likely.models.protocols import Exports, Fitted
+from likely.numerics import log_of
 from likely.scorer import Model, Scorer
 from likely.store import Provenance
+from likely.store.plain_terms import family_terms, plain_numbers
 
-KINDS = ("json", "csv", "sql")
-KINDS_OF_TREES = ("json", "sql", "dot")
+FORMAT = 1
+"""Of the JSON document; docs/model.schema.json describes it."""
+
+KINDS = ("json", "csv", "sql", "onnx", "pmml")
+KINDS_OF_TREES = ("json", "sql", "onnx", "pmml", "dot")
 LINES_AT_ONCE = 1 << 16
 
-BEYOND = "beyond the prior"
+BEYOND = "intercept"
 """What speaks for a class before any column does."""
 
 
@@ -45,21 +51,25 @@ def export_file(
     loss: LossLike | None = None,
     origin: Provenance | None = None,
 ) -> None:
-    """Write a fitted classifier as "json", as "csv" (a line per parameter and class), or as "sql".
+    """Write a fitted classifier as "json", "onnx", "pmml", "sql", or as "csv" (a line per parameter and class).
 
-    Without `kind` the suffix says it; a table of parameters may also be Parquet, Arrow or JSON lines. A tree is written
-    as "json", as "sql" or, for Graphviz, as "dot". What is left is for the query, see `Classifier.to_sql`.
+    Without `kind` the suffix says it; a table of parameters may also be Parquet, Arrow or JSON lines. A tree is also
+    written for Graphviz, as "dot", and not as "csv". What is left is for the query, see `Classifier.to_sql`.
     """
     target = Path(os.fspath(out)) if isinstance(out, (str, os.PathLike)) else out
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
     if isinstance(target, Path):
         refuse([Output(target, Output(f"?.{kind}").expected)])
-    if kind == "sql":
+    if kind == "onnx":
+        _write(target, classifier.to_onnx().SerializeToString())
+    elif kind == "pmml":
+        _write(target, classifier.to_pmml())
+    elif kind == "sql":
         _write(target, classifier.to_sql(dialect, table, output, loss))
     elif isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind))
     elif kind == "json":
-        _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, indent=1) + "\n")
+        _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     elif isinstance(target, Path) and kind != "csv":
         _write_table(classifier, target, suffix_of(target.name))
     elif kind == "csv":
@@ -76,7 +86,9 @@ def document(
     settings = {k: v for k, v in classifier.get_params(deep=False).items() if k != "schema"}
     counted = zip(model.classes.tolist(), summary.classes.rows.tolist(), summary.classes.weights.tolist(), strict=True)
     believed = readable(model) if with_parameters else {}
+    scored = scoring(model) if with_parameters else None
     return {
+        "format": FORMAT,
         "classifier": type(classifier).__name__,
         "created": origin.created if origin is not None else None,
         "sources": list(origin.sources) if origin is not None else [],
@@ -96,7 +108,26 @@ def document(
             for column in schema
         ],
         **({"columns": believed["columns"]} if believed else {}),
+        **({"scoring": scored} if scored is not None else {}),
     }  # fmt: skip
+
+
+def scoring(model: Scorer) -> dict[str, object] | None:
+    """All that a program needs to score rows: where every row begins, and what its cells add, class by class.
+
+    None where a model holds free text or columns that depend on each other without a table, as full Bayes does.
+    """
+    start, terms = log_of(model.prior), []
+    if isinstance(model, AdditivePredictor):
+        if model.text_models:
+            return None
+        start, terms = start + model.beyond_prior(), list(evidence_terms(model))
+    for belief in model.beliefs if isinstance(model, Model) else ():
+        found = family_terms(belief, len(model.classes))
+        if found is None:
+            return None
+        terms += found
+    return {"start": plain_numbers(start), "prior": model.prior.tolist(), "terms": terms}
 
 
 def _tree_as(classifier: Exports, kind: str) -> str:
@@ -107,11 +138,12 @@ def _tree_as(classifier: Exports, kind: str) -> str:
     raise SettingsError(f"A tree is exported as {listed(KINDS_OF_TREES)}, not as {kind!r}.")
 
 
-def _write(target: Path | IO[bytes], text: str) -> None:
+def _write(target: Path | IO[bytes], content: str | bytes) -> None:
+    content = content.encode() if isinstance(content, str) else content
     if isinstance(target, Path):
-        write_whole(target, text.encode())
+        write_whole(target, content)
     else:
-        target.write(text.encode())
+        target.write(content)
 
 
 def _write_table(classifier: Any, target: Path | IO[bytes], kind: str) -> None:
@@ -128,8 +160,10 @@ def _write_table(classifier: Any, target: Path | IO[bytes], kind: str) -> None:
 
 def _plain(value: object) -> object:
     """A setting or label for people: nothing reads it back."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (bool, int, str)):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
@@ -216,5 +250,4 @@ def _evidence(model: AdditivePredictor) -> Iterator[Line]:
             yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])
     for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
         yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
-        for belief in words.model.beliefs:
-            yield from (Line(each.column, belief.name, *each[1:]) for each in _parameters(belief))
+        yield from (Line(each.column, "evidence", *each[1:]) for each in words.parameters())

@@ -36,10 +36,10 @@ def to_sql(
     output : "probabilities"; "decision" adds "decision" and "risk"; "explanation" adds "prior: class" and, for each
         column, "column: class", in nats: with the prior they sum to the log joint.
     loss : for decisions, a `Loss`; without one every mistake costs 1.
-    columns : of the table, those that the result is to have; None for all.
+    columns : the columns of the table to keep in the result; None for all.
 
-    A gap, a category never seen and a row that no class allows are judged as `predict_proba` does it. An infinite
-    number, which `predict_proba` refuses, makes all of a row null.
+    Missing values, unseen categories and rows that are impossible under every class are treated as in `predict_proba`.
+    An infinite number, which `predict_proba` refuses, makes the whole result of a row null.
     """
     query = Query(dialect_named(dialect), table, columns)
     found = classifier._sql_posterior(query, explain=output == "explanation")

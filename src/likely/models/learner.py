@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array
+from likely.arrays import Array, Flags
 from likely.decide import LossLike
 from likely.engines.connect import is_relation
 from likely.engines.in_place import counted_schema, further_task, task_in_place
@@ -37,14 +37,14 @@ from likely.models import prediction
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
-from likely.models.prediction import density, ordinary_density
+from likely.models.prediction import density, ordinary_density, unseen_cells, with_empty_columns
 from likely.models.settings import SchemaLike, TokenizerLike, check_settings
 from likely.scorer import LogJoint, Model, Priors, remaining_priors
 from likely.sql.model import posterior_of_model
 from likely.sql.posterior import Posterior
 from likely.sql.query import Query
 from likely.stats import Summary
-from likely.table import Labelling, RowsLike, Table, Weights, as_table, index_levels
+from likely.table import Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -101,13 +101,13 @@ class Learner(Classifier):
 
     @property
     def adds_up(self) -> bool:
-        """Whether all that it believes follows from a summary, so that folds of rows can be added up."""
+        """Whether everything follows from a summary, so that folds of rows can be added up."""
         return True
 
     # Learning: read, plan, count, settle.
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        """Learn these rows, and forget all others. `y` may also name a column of the table."""
         task = self._task(X, y, sample_weight)
         warn_if_unsaved(task.rows.classes)
         return self._remember(task, task.count())
@@ -160,7 +160,7 @@ class Learner(Classifier):
         return self
 
     def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self:
-        """Learn more rows; new classes and categories are welcome.
+        """Learn more rows; new classes and categories are fine.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
         """
@@ -169,12 +169,12 @@ class Learner(Classifier):
         return self._settle(self.summary_ + self._task_of(X, y, sample_weight).count(), self.families_)
 
     def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Unlearn rows: afterwards the model is as if it had never seen them."""
+        """Take rows out: afterwards the model is as if it had never seen them."""
         check_is_fitted(self)
         return self._settle(self.summary_ - self._task_of(X, y, sample_weight).count(), self.families_)
 
     def merge(self, other: Self) -> Self:
-        """Learn what another classifier with the same columns has learned, without its rows."""
+        """Add what another classifier with the same columns has learned, without its rows."""
         check_is_fitted(self)
         check_is_fitted(other)
         refuse_other_families(self.families_, other.families_)
@@ -203,9 +203,9 @@ class Learner(Classifier):
             raise
 
     def with_priors(self, priors: Priors) -> Self:
-        """Another classifier that believes the same of the columns, but has other priors; it shares the summary.
+        """Another classifier with the same columns but other priors; it shares the summary.
 
-        `priors` is what the parameter of that name may be, such as a mapping of classes to shares.
+        `priors` is what the parameter of that name may be, such as a mapping of classes to proportions.
         """
         return copy(self)._resettle({"priors": priors})
 
@@ -263,8 +263,8 @@ class Learner(Classifier):
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the counts.
 
-        Few rows leave the parameters open: shares have a Dirichlet distribution, means and variances a normal-inverse-
-        gamma one, rates a gamma one. Means and variances of the logarithms under these are exact, the interval is
+        A few rows do not pin the parameters down: proportions have a Dirichlet distribution, means and variances a
+        normal-inverse-gamma one, rates a gamma one. Means and variances of their logarithms are exact, the interval is
         normal in the log-odds (delta method), so nothing is drawn at random. It says how well the parameters of the
         model are known, not whether the model is right.
         """
@@ -294,35 +294,29 @@ class Learner(Classifier):
         return self.model_.prior
 
     def nomogram(self, target: object = None) -> Nomogram:
-        """Points for every value of every column; added up they give `predict_proba` of `target`."""
+        """Points for every value of every column; added up, they give `predict_proba` of `target`."""
         check_is_fitted(self)
         return Nomogram.of(self.model_, target)
 
-    def rank(self, X: RowsLike | None = None, *, by: str | None = None) -> pd.DataFrame:
-        """Columns by what they tell about the class, best first; with rows, also by what they did to them.
-
-        `by` is "information" (mutual information with the class) or "contribution" (mean size of the log-odds).
-        """
-        check_is_fitted(self)
-        why = None if X is None else self._explanation(X)
-        return rank(self.model_, self.summary_, why, by)
+    def _column_information(self) -> pd.DataFrame:
+        return rank(self.model_, self.summary_)
 
     def rank_words(self, column: str | None = None) -> pd.DataFrame:
-        """Words of a text column by what their presence tells about the class, best first."""
+        """Top words of a text column: by what their presence tells about the class, best first."""
         check_is_fitted(self)
         return rank_words(self.summary_, column)
 
     def next_measurement(self, X: RowsLike, loss: LossLike | None = None) -> pd.DataFrame:
-        """Which gap of each row to fill first: expected information in bits, and expected saving under a loss.
+        """Which missing value of each row to find out first: expected information in bits, and saving under a loss.
 
-        Columns that the table does not have at all are gaps, too. `loss` is a `Loss`, or costs as decisions ×
+        Columns that the table does not have at all count as missing. `loss` is a `Loss`, or costs as decisions ×
         classes in the order of `classes_`.
         """
         check_is_fitted(self)
-        return next_measurement(self.model_, self._read(_with_empty_columns(as_table(X), self.schema_)), loss)
+        return next_measurement(self.model_, self._read(with_empty_columns(X, self.schema_)), loss)
 
     def unseen_values(self, X: RowsLike) -> pd.DataFrame:
-        """The cells whose category was never learned: row, column, value."""
+        """The cells whose category did not occur in training: row, column, value."""
         table = self._read(X)
         return _unseen_values(self.model_, table)
 
@@ -355,25 +349,11 @@ def _infer(table: Table, target: str | None, given: SchemaLike, families: Famili
     return Schema.infer(table, target, overrides={**wanted, **overrides})
 
 
-def _with_empty_columns(table: Table, schema: Schema) -> Table:
-    """The table with an empty column for each one that was learned and that it lacks."""
-    missing = [name for name in schema.features if name not in table]
-    if not missing or not table.named:
-        return table
-    there = list(table.names)
-    empty = as_table({name: [None] * table.n_rows for name in missing})
-    names = [*there, *missing]
-    return Table(names, table.n_rows, lambda k: (table if k < len(there) else empty).cells(names[k]), named=True)
-
-
 def _unseen_values(model: Model, table: Table) -> pd.DataFrame:
-    import pandas as pd
-
-    found: list[tuple[int, str, Hashable]] = []
+    strange: dict[str, Flags] = {}
     for belief in map(bare, model.beliefs):
         if isinstance(belief, Categorical):
             name, column = belief.columns[0], table.codes(belief.columns[0])
             unknown = index_levels(column.levels, belief.values) < 0
-            rows = np.flatnonzero((column.codes >= 0) & np.append(unknown, False)[column.codes])
-            found += [(int(row), name, column.levels[column.codes[row]]) for row in rows]
-    return pd.DataFrame(sorted(found, key=lambda cell: cell[:2]), columns=["row", "column", "value"])
+            strange[name] = (column.codes >= 0) & np.append(unknown, False)[column.codes]
+    return unseen_cells(table, strange)

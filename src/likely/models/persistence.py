@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,8 @@ from likely.io.outputs import MODEL, Output, refuse, write_whole
 from likely.models.protocols import Counts, KeepsLearned
 from likely.models.registry import Entry, entry_of_kind
 from likely.models.settings import check_settings
+
+Kind = TypeVar("Kind")
 
 LATER = frozenset({"bins", "restrained", "text_tokens", "weights"})
 """Settings that the first files do not have: these were written under what is still the default."""
@@ -72,12 +74,26 @@ def can_be_saved(classifier: Any) -> Entry:
     return entry
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a classifier. A bad file raises `ModelFileError` and nothing else; a missing one, `FileNotFoundError`."""
+@overload
+def load(path: str | os.PathLike[str]) -> Any: ...
+
+
+@overload
+def load(path: str | os.PathLike[str], kind: type[Kind]) -> Kind: ...
+
+
+def load(path: str | os.PathLike[str], kind: type[Any] = object) -> Any:
+    """Read a classifier. A bad file raises `ModelFileError` and nothing else; a missing one, `FileNotFoundError`.
+
+    `kind` is the class that it must be, such as `BayesClassifier`: any other is refused, and type checkers know it.
+    """
     try:
-        return restored(store.read(path, import_kind))
+        found = restored(store.read(path, import_kind))
+        if not isinstance(found, kind):
+            raise ModelFileError(f"it holds a {type(found).__name__}, not a {kind.__name__}")
     except LikelyError as error:
         raise store.refusal(path, error) from error
+    return found
 
 
 def import_kind(kind: str) -> None:

@@ -20,8 +20,9 @@ from likely.explain import Contrast, Explanation
 from likely.explain.contrast import target_and_rivals
 from likely.models.in_place import is_scored_in_place, scored, scored_there
 from likely.scorer import LogJoint, Model
-from likely.table import GAP, RowsLike, Table
+from likely.table import GAP, RowsLike, Table, as_rows, as_table
 from likely.table.cells import Cells, NumberCells
+from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,9 +39,9 @@ class HasLogJoint(Protocol):
 
 @scored_there("prediction")
 def predict(classifier: HasLogJoint, X: RowsLike) -> AnyArray:
-    """The most probable class of each row; the first of equals.
+    """The most probable class of each row; the first one in a tie.
 
-    A table of Ibis gives an expression of its columns and "prediction": nothing is fetched.
+    An Ibis table gives an expression with its columns and "prediction": nothing is fetched.
     """
     chosen = classifier._log_joint(X).choose()
     return np.asarray(classifier.classes_[chosen])
@@ -61,7 +62,7 @@ def predict_log_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
 
 
 def predict_joint_log_proba(classifier: HasLogJoint, X: RowsLike) -> Array:
-    """Log prior and what each column adds, added up per class; normalised, they are the log posterior."""
+    """Log prior plus the contributions of all columns, for each class; normalised, this is the log posterior."""
     return classifier._log_joint(X).array()
 
 
@@ -79,6 +80,7 @@ def as_scores(log_joint: LogJoint) -> Scores:
     return Scores(log_joint.n_rows, each)
 
 
+@runtime_checkable
 class HasExplanation(Protocol):
     """A classifier whose log joint is a sum of contributions."""
 
@@ -120,11 +122,11 @@ class Decides(Protocol):
 
 
 def decide(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Novelty | None = None) -> AnyArray:
-    """The decision of least expected cost for each row; the first of equals.
+    """The decision of least expected cost for each row; the first one in a tie.
 
-    REFUSED where refusing is cheaper still, and where a row is novel. If neither can be, the array has the
-    type of the classes (or of the names of the decisions), else it is one of objects. A table of Ibis gives an
-    expression of it with the columns "decision" and "risk".
+    REFUSED where refusing is cheaper still, and where a row is novel. If neither is possible, the array has the
+    type of the classes (or of the names of the decisions), otherwise it is an array of objects. An Ibis table
+    gives an expression with the columns "decision" and "risk".
     """
     given = as_loss(loss)
     if is_scored_in_place(X):
@@ -152,7 +154,7 @@ def decisions(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Nove
     """A frame with decision, risk and reason: "", "ambiguous" (no decision is cheap enough) or "novel".
 
     The risk of a refusal is its price; without a price, that of the decision that was not taken. A row that is
-    both is novel, for then its posterior, too, is not to be trusted.
+    both is called novel, since its posterior cannot be trusted either.
     """
     import pandas as pd
 
@@ -170,7 +172,7 @@ def decisions(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Nove
 
 
 def novelty(classifier: Decides, X: RowsLike, quantile: float = 0.01) -> Novelty:
-    """What makes a row novel: less evidence than all but the share `quantile` of these ordinary rows.
+    """What makes a row novel: it is less likely than all but the proportion `quantile` of these ordinary rows.
 
     Give rows that were held out, if there are enough of them; training rows look a little more ordinary than
     they are. The result goes to `decide` and `decisions`, and belongs to this classifier as it is now.
@@ -184,7 +186,7 @@ def estimate_priors(
 ) -> dict[Hashable, float]:
     """How common the classes are among rows without labels, if only that has changed since training.
 
-    Expectation and maximisation: the priors under which these rows are most likely. It ends once the
+    Expectation maximisation: the priors under which these rows are most likely. It stops once the
     log-likelihood of all rows together cannot grow by more than `tolerance`.
     """
     scores, prior = classifier._scores(X), classifier._prior_shares()
@@ -214,7 +216,7 @@ def density(model: Model, table: Table, ordinary: Mapping[str, float], n_jobs: i
     evidence = as_scores(model.log_joint(table, n_jobs)).log_evidence()
     for name, usual in ordinary.items():
         if table.gaps(name):
-            evidence[~_known_cells(table, name)] += usual
+            evidence[~known_cells(table, name)] += usual
     return evidence
 
 
@@ -233,12 +235,13 @@ def ordinary_density(model: Model, table: Table, n_jobs: int | None) -> dict[str
         rest = as_scores(model.log_joint(_without_column(part, name), n_jobs)).log_evidence()
         with np.errstate(invalid="ignore"):  # of an impossible row no part is larger than another
             added = whole - rest
-        telling = _known_cells(part, name) & np.isfinite(added)
+        telling = known_cells(part, name) & np.isfinite(added)
         means[name] = float(added[telling].mean()) if telling.any() else 0.0
     return means
 
 
-def _known_cells(table: Table, name: str) -> Flags:
+def known_cells(table: Table, name: str) -> Flags:
+    """The cells of a column that are not missing."""
     if table.storage(name) in ("float", "integer", "boolean"):
         return np.asarray(~np.isnan(table.numbers(name)))
     return np.asarray(table.codes(name).codes != GAP)
@@ -252,3 +255,29 @@ def _without_column(table: Table, name: str) -> Table:
         return NumberCells(np.full(table.n_rows, np.nan)) if other == name else table.cells(other)
 
     return Table(table.names, table.n_rows, read, named=table.named)
+
+
+# What new rows hold that was never learned, and what they lack.
+
+
+def unseen_cells(table: Table, strange: Mapping[str, Flags]) -> pd.DataFrame:
+    """Row, column and value of cells that are strange, from top to bottom."""
+    import pandas as pd
+
+    found: list[tuple[int, str, Hashable]] = []
+    for name, where in strange.items():
+        column = table.codes(name)
+        found += [(int(row), name, column.levels[column.codes[row]]) for row in np.flatnonzero(where)]
+    return pd.DataFrame(sorted(found, key=lambda cell: cell[:2]), columns=["row", "column", "value"])
+
+
+def with_empty_columns(X: RowsLike, schema: Schema) -> Table:
+    """Rows with an empty column for each one that was learned and that they lack."""
+    table = as_table(as_rows(X, schema.features))
+    missing = [name for name in schema.features if name not in table]
+    if not missing or not table.named:
+        return table
+    there = list(table.names)
+    empty = as_table({name: [None] * table.n_rows for name in missing})
+    names = [*there, *missing]
+    return Table(names, table.n_rows, lambda k: (table if k < len(there) else empty).cells(names[k]), named=True)

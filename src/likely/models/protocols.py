@@ -100,10 +100,20 @@ class Ranks(Protocol):
 
 @runtime_checkable
 class HasTerms(Protocol):
-    """It hears some of its columns together."""
+    """It hears some of its columns together, and says which values tell most."""
 
     @property
     def pairs_(self) -> list[tuple[str, ...]]: ...
+
+    def telling_values(self, per_class: int = 5) -> pd.DataFrame: ...
+
+    def plot_table(self, *columns: str) -> Savable: ...
+
+
+class Savable(Protocol):
+    """A picture that writes itself."""
+
+    def save(self, path: str) -> object: ...
 
 
 @runtime_checkable
@@ -114,7 +124,9 @@ class Exports(Protocol):
 
     def to_json(self, indent: int | None = None) -> str: ...
 
-    def to_dot(self) -> str: ...
+    def to_dot(self, max_depth: int | None = None) -> str: ...
+
+    def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> Savable: ...
 
 
 @runtime_checkable

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypedDict, get_a
 
 import numpy as np
 
+from likely.arrays import AnyArray, Array
 from likely.decide import Loss
 from likely.errors import SettingsError, listed
 from likely.families.protocol import Covariance
@@ -17,7 +18,8 @@ from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_b
 from likely.numerics import is_between
 from likely.parallel import n_threads
 from likely.scorer import Priors
-from likely.table.schema import KINDS, ROLES, Schema, as_kind
+from likely.table.infer import KINDS, ROLES, as_kind
+from likely.table.schema import Schema
 from likely.text.tokenizer import Tokenizer
 
 Missing = Literal["ignore", "value"]
@@ -30,6 +32,8 @@ FamiliesLike: TypeAlias = str | Mapping[str, str] | None
 SchemaLike: TypeAlias = Schema | Mapping[str, str] | None
 TokenizerLike: TypeAlias = Tokenizer | Mapping[str, Tokenizer] | None
 """A setting for all columns, or by column."""
+
+ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
 
 LARGEST = 1e300
 """Numbers beyond this overflow as soon as something is done with them."""
@@ -270,3 +274,33 @@ BELIEFS: dict[str, Check] = COUNTED | {
 }
 
 BINS: dict[str, Check] = {"bins": partial(whole, least=1, most=MOST_BINS)}
+
+
+# Weights of classes.
+
+
+def are_class_weights(name: str, given: object) -> None:
+    """None, 'balanced', or weights by class."""
+    if given is None or (isinstance(given, str) and given == "balanced"):
+        return
+    if not isinstance(given, Mapping):
+        raise refusal(name, given, "'balanced' or a mapping of classes to weights")
+    for label, weight in given.items():
+        between(f"{name} of {label!r}", weight, 0.0, np.inf)
+
+
+def class_factors(given: ClassWeight, classes: AnyArray, totals: Array) -> Array:
+    """What a row of each class counts, from the weight of all rows of each class."""
+    are_class_weights("class_weight", given)
+    factors = np.ones(len(classes))
+    if isinstance(given, str):
+        with np.errstate(over="ignore"):
+            np.divide(totals.sum(), len(classes) * totals, out=factors, where=totals > 0.0)
+        factors[~(totals > 0.0)] = 0.0
+    elif given is not None:
+        labels = classes.tolist()
+        strange = [label for label in given if label not in labels]
+        if strange:
+            raise SettingsError(f"class_weight names {listed(strange)}, but the classes are {listed(labels)}.")
+        factors[:] = [given.get(label, 1.0) for label in labels]
+    return factors

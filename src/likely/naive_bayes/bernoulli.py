@@ -24,7 +24,7 @@ Shares = PresenceTable | PresenceWeights
 
 
 class BernoulliNB(DiscreteNB):
-    """Present or absent, column by column; absence speaks, too.
+    """Present or absent, column by column; absence counts too.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class BernoulliNB(DiscreteNB):
     force_alpha : bool, default=True
         Take `alpha` as it is; if False, it is at least 1e-10.
     binarize : float or None, default=0.0
-        A column is present above this threshold; None: the cells are shares of presence already, 0 or 1.
+        A column is present above this threshold; None: the cells already say how present it is, 0 or 1.
     fit_prior : bool, default=True
         Count P(class); if False, all classes are equally probable.
     class_prior : array-like of shape (n_classes,), default=None

@@ -216,7 +216,7 @@ class CodeLines:
 class CategoricalNB(NaiveBayes[CodeCounts]):
     """Columns of category codes 0, 1, …, each with its own distribution in each class.
 
-    A category that was never heard of contributes nothing to a prediction.
+    An unseen category contributes nothing to a prediction.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ class CategoricalNB(NaiveBayes[CodeCounts]):
     class_prior : array-like of shape (n_classes,), default=None
         P(class), if it is known.
     min_categories : int or array-like of shape (n_features,), default=None
-        Least number of categories of each column.
+        Smallest number of categories of each column.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     # Learning.
 
     def fit(self, X: RowsLike, y: ColumnLike, sample_weight: ColumnLike | None = None) -> Self:
-        """Learn from rows and their labels, and forget all that was learned before."""
+        """Learn rows and their labels, and forget everything learned before."""
         self._validate_params()
         rows = self._read(X, reset=True)
         labels = encode_labels(y)
@@ -88,7 +88,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     def partial_fit(
         self, X: RowsLike, y: ColumnLike, classes: ColumnLike | None = None, sample_weight: ColumnLike | None = None
     ) -> Self:
-        """Learn more rows; the first call must name all classes that will ever come."""
+        """Learn more rows; the first call must name all classes that will ever occur."""
         self._validate_params()
         known = vars(self).get("classes_")
         rows = self._read(X, reset=known is None)

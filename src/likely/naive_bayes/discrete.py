@@ -235,7 +235,7 @@ class MultinomialNB(DiscreteNB):
 
 
 class ComplementNB(DiscreteNB):
-    """Counts of words or events, weighed by how rare they are in all other classes.
+    """Counts of words or events, weighted by how rare they are in all other classes.
 
     Parameters
     ----------

@@ -39,14 +39,14 @@ class Spread:
 
 
 class GaussianNB(NaiveBayes[Spread]):
-    """One bell curve per class and column; all variances are widened by a share of the largest one.
+    """One Gaussian per class and column; all variances are widened by a fraction of the largest one.
 
     Parameters
     ----------
     priors : array-like of shape (n_classes,), default=None
         P(class); counted if not given.
     var_smoothing : float, default=1e-9
-        This share of the largest variance of all columns is added to every variance.
+        This fraction of the largest variance of all columns is added to every variance.
 
     Attributes
     ----------

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError
 from likely.render.picture import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    VERMILION,
     Picture,
     beside,
     colour,
@@ -23,11 +17,14 @@ from likely.render.picture import (
     drawing,
     head_line,
     in_legend,
+    legend_columns,
     lines_down,
     named,
+    named_apart,
     new_figure,
 )
 from likely.render.table import seconds
+from likely.render.theme import BLUE, FAINT, GREEN, INK, ON_CELL, ON_DARK_CELL, ORANGE, SKY, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,22 +70,27 @@ def heat_map(columns: Sequence[str], excess: Array, most: int = 30) -> Picture:
 
 MOST_COLUMNS = 25
 RANKING_UNITS = {
-    "information": "information about the class, in bits",
+    "held_out": "information about rows held out, in bits",
     "contribution": "mean size of the log-odds, in nats",
+    "permutation": "log loss when it is shuffled, in bits",
 }
 
 
 def ranking(ranked: pd.DataFrame, most: int = MOST_COLUMNS) -> Picture:
-    """What `rank` found, as bars: information, and mean contribution where rows were given."""
+    """What `rank` found, as bars: information, what missing values tell of it, and what was seen on rows."""
     shown = ranked.head(most)
     kinds = [kind for kind in RANKING_UNITS if kind in ranked.columns]
     with drawing():
         figure = new_figure(4.2 + 2.6 * len(kinds), 0.24 * max(len(shown), 1) + 1.1)
         panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-        for axes, kind, shade in zip(panels, kinds, (BLUE, ORANGE), strict=False):
+        for axes, kind, shade in zip(panels, kinds, (BLUE, ORANGE, GREEN), strict=False):
             values = shown[kind].to_numpy(dtype=np.float64)
             texts = [f"{value:.3g}" if np.isfinite(value) else "∞" for value in values]
             _bars(axes, values, texts, RANKING_UNITS[kind], shade)
+        if "held_out" in kinds and "gaps" in ranked.columns and shown["gaps"].any():
+            gaps = shown["gaps"].to_numpy(dtype=np.float64)
+            panels[0].barh(np.arange(len(gaps)), gaps, height=0.3, color=SKY, label="by missing values alone")
+            panels[0].legend(loc="lower right", fontsize=8)
         lines_down(panels[0], [named(name, 34) for name in shown["column"]])
         left = len(ranked) - len(shown)
         title = "Which columns tell about the class" + (f" (best {len(shown)} of {len(ranked)})" if left else "")
@@ -104,7 +106,7 @@ def _bars(axes: Axes, values: Array, texts: Sequence[str], unit: str, shades: st
     axes.barh(np.arange(len(values)), lengths, height=0.65, color=shades)
     for place, (text, length) in enumerate(zip(texts, lengths, strict=True)):
         beside(axes, text, length, place)
-    axes.set_xlim(0.0, 1.3 * float(lengths.max(initial=widest)))
+    axes.set_xlim(1.3 * float(lengths.min(initial=0.0)), 1.3 * float(lengths.max(initial=widest)))
     axes.set_xlabel(unit)
     axes.tick_params(axis="y", length=0)
 
@@ -129,7 +131,7 @@ def leaderboard(frame: pd.DataFrame, by: str, how: str, best: str) -> Picture:
         _gaps(middle, shown, shades)
         _bars(right, times, [seconds(each) for each in times], "seconds to fit", FAINT)
         lines_down(left, [named(name, 30) for name in shown.index])
-        figure.suptitle(named(how, 90), x=0.01, ha="left", fontsize=9.0)
+        head_line(figure, f"Comparison by {UNITS[by]}: {named(how, 70)}")
         _legend(figure)
     simple = str(shown.index[int(np.argmax(shown["simplest"]))])
     return Picture(figure, "Comparison of classifiers", f"{best} is best; the simplest that is as good: {simple}.")
@@ -165,6 +167,14 @@ MOST_CELLS = 15
 """Rows and columns of a confusion matrix whose counts are written out."""
 
 POINTS = 500
+CROWD = 8
+"""Classes from which on a picture of them becomes larger."""
+
+MOST_NAMES = 40
+"""Names along a side of a confusion matrix: of more classes every second, third … is named."""
+
+FLAT_LETTERS = 30
+"""Letters of all names that stand side by side without being turned."""
 
 
 class Curves(NamedTuple):
@@ -179,26 +189,45 @@ class Curves(NamedTuple):
 
 def quality(title: str, description: str, table: pd.DataFrame, curves: Curves | None) -> Picture:
     """Four panels; without posteriors only the confusion matrix."""
+    crowd = max(max(table.shape) - CROWD, 0)
     with drawing():
-        figure = new_figure(9.6, 8.4) if curves else new_figure(5.2, 4.6)
+        wider, higher = min(0.22 * crowd, 8.0), min(0.14 * crowd, 5.0)
+        figure = new_figure(9.6 + wider, 8.4 + higher) if curves else new_figure(5.2 + wider, 4.6 + higher)
         if curves is None:
             confusion(figure.subplots(), table)
         else:
             panels = figure.subplots(2, 2)
             confusion(panels[0, 0], table)
             calibration(panels[0, 1], curves.calibration)
-            shown = table.sum(axis=1).sort_values(ascending=False, kind="stable").index[:MOST_CLASSES]
-            roc, precise = (points[points["class"].isin(shown)] for points in (curves.roc, curves.precision_recall))
-            rates = "false_positive_rate", "true_positive_rate"
-            _curves(panels[1, 0], roc, *rates, "false alarms (share of the rest)", "found (share of the class)")
-            _curves(panels[1, 1], precise, "recall", "precision", "recall", "precision")
-            panels[1, 0].plot([0, 1], [0, 1], color=FAINT, linewidth=1, zorder=0)
-            panels[1, 0].set_title(f"ROC, one class against the rest: mean area {curves.roc_auc:.3f}")
-            panels[1, 1].set_title(f"Precision and recall: mean of average precision {curves.average_precision:.3f}")
-            if len(shown) > 1:
-                panels[1, 1].legend(fontsize=8, loc="lower left")
+            _ranked_curves(figure, panels[1], table, curves)
         head_line(figure, title)
     return Picture(figure, title, description)
+
+
+def _ranked_curves(figure: Figure, panels: Sequence[Axes], table: pd.DataFrame, curves: Curves) -> None:
+    """ROC and precision–recall curves of the most frequent classes; of two classes, whose curves mirror, the rarer."""
+    weights = table.sum(axis=1)
+    often = weights.sort_values(ascending=False, kind="stable").index
+    shown = often[1:] if len(often) == 2 else often[:MOST_CLASSES]
+    labels = dict(zip(shown, named_apart(shown, 28), strict=True))
+    roc, precise = (points[points["class"].isin(shown)] for points in (curves.roc, curves.precision_recall))
+    rates = "false_positive_rate", "true_positive_rate"
+    _curves(panels[0], roc, *rates, "false alarms (share of the rest)", "found (share of the class)", labels)
+    _curves(panels[1], precise, "recall", "precision", "recall", "precision", labels)
+    panels[0].plot([0, 1], [0, 1], color=FAINT, linewidth=1, zorder=0)
+    if len(shown) == 1:
+        share = float(weights[shown[0]] / max(float(weights.sum()), 1e-300))
+        panels[1].axhline(share, color=FAINT, linewidth=1, zorder=0)
+        panels[0].set_title(f"ROC of {labels[shown[0]]}: mean area {curves.roc_auc:.3f}")
+        panels[1].set_title(f"Precision and recall of {labels[shown[0]]} (grey: guessing, {share:.2f})")
+        return
+    panels[0].set_title(f"ROC, one class against the rest: mean area {curves.roc_auc:.3f}")
+    panels[1].set_title(f"Precision and recall: mean of average precision {curves.average_precision:.3f}")
+    handles, texts = panels[1].get_legend_handles_labels()
+    left = len(often) - len(shown)
+    ncols = legend_columns(texts, figure.get_figwidth())
+    title = f"{left} rarer classes are not drawn" if left else None
+    figure.legend(handles, texts, loc="outside lower left", ncols=ncols, fontsize=8, title=title, alignment="left")
 
 
 def confusion(axes: Axes, table: pd.DataFrame) -> None:
@@ -209,10 +238,15 @@ def confusion(axes: Axes, table: pd.DataFrame) -> None:
     axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
     if max(counts.shape) <= MOST_CELLS:
         for (row, column), count in np.ndenumerate(counts):
-            shade = "white" if shares[row, column] > 0.6 else INK
+            shade = ON_DARK_CELL if shares[row, column] > 0.6 else ON_CELL
             axes.annotate(f"{count:,.6g}", (column, row), ha="center", va="center", color=shade, fontsize=8)
-    axes.set_xticks(range(counts.shape[1]), [named(label, 14) for label in table.columns], rotation=40, ha="right")
-    axes.set_yticks(range(counts.shape[0]), [named(label, 14) for label in table.index])
+    across, down = (named_apart(labels, 18) for labels in (table.columns, table.index))
+    flat = sum(map(len, across)) <= FLAT_LETTERS
+    size = 8.0 if max(counts.shape) <= 2 * MOST_CELLS else 6.0
+    every = max(-(-max(counts.shape) // MOST_NAMES), 1)
+    places = [range(0, n, every) for n in counts.shape]
+    axes.set_xticks(places[1], across[::every], rotation=0 if flat else 90, fontsize=size)
+    axes.set_yticks(places[0], down[::every], fontsize=size)
     axes.set_xlabel("decision")
     axes.set_ylabel("truth")
     axes.set_title("Confusion: rows, shaded by share of the truth")
@@ -229,9 +263,17 @@ def calibration(axes: Axes, bins: pd.DataFrame) -> None:
     axes.set_title("Calibration: on the line, probabilities can be believed")
 
 
-def _curves(axes: Axes, points: pd.DataFrame, across: str, up: str, across_label: str, up_label: str) -> None:
+def _curves(
+    axes: Axes,
+    points: pd.DataFrame,
+    across: str,
+    up: str,
+    across_label: str,
+    up_label: str,
+    labels: Mapping[Any, str],
+) -> None:
     for place, (label, curve) in enumerate(points.groupby("class", sort=False)):
-        shown = in_legend(named(label, 24))
+        shown = in_legend(labels[label])
         axes.plot(curve[across], curve[up], color=colour(place), linestyle=dashes(place), label=shown)
     _unit_square(axes, across_label, up_label)
 

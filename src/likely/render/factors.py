@@ -12,10 +12,6 @@ from likely.arrays import Array
 from likely.markup import Markup, joined
 from likely.render.page import fragment, more
 from likely.render.picture import (
-    AGAINST,
-    FAINT,
-    FOR,
-    INK,
     Picture,
     beside,
     chances,
@@ -24,9 +20,11 @@ from likely.render.picture import (
     head_line,
     lines_down,
     named,
+    named_apart,
     new_figure,
 )
 from likely.render.table import Cell, Column, Grid, number, shortened, signed
+from likely.render.theme import AGAINST, FAINT, FOR, INK, MUTED, SHADE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +42,10 @@ LONGEST_VALUE, LONGEST_NAME = 48, 60
 SHOWN_ROWS = 3
 """Rows written out where a person looks at an explanation of many."""
 
-MOST_COLUMNS, MOST_CLASSES = 30, 10
+STRENGTH_DIGITS = 9
+"""What differs by less is equally strong: rounding decides about no order."""
+
+MOST_COLUMNS, MOST_CLASSES = 16, 10
 """What one table shows; more can be had by asking."""
 
 
@@ -87,7 +88,7 @@ class RowFactors:
         return len(self.lines) - 1 + max(self.columns_left_out - 1, 0)
 
     def condensed(self, columns: int | None, classes: int | None) -> RowFactors:
-        """The strongest columns, in their order, and the most probable classes, in theirs."""
+        """The strongest columns, these first, and the most probable classes, in their order."""
         fewer = _fewer_classes(self, MOST_CLASSES if classes is None else classes)
         return _fewer_columns(fewer, MOST_COLUMNS if columns is None else columns)
 
@@ -150,9 +151,11 @@ def as_text(grids: Sequence[Grid], n_rows: int) -> str:
     return "\n\n".join([*(grid.text() for grid in grids), *([f"… and {left} more rows"] if left > 0 else [])])
 
 
-def as_html(grids: Sequence[Grid], n_rows: int) -> Markup:
-    """The same for a notebook."""
-    return fragment(joined(*(grid.html() for grid in grids)), more(n_rows - len(grids), "rows"))
+def as_html(grids: Sequence[Grid], n_rows: int, below: Sequence[Markup] | None = None) -> Markup:
+    """The same for a notebook; `below` is what stands under each table."""
+    under = below or [Markup("")] * len(grids)
+    shown = [part for grid, text in zip(grids, under, strict=True) for part in (grid.html(), text)]
+    return fragment(joined(*shown), more(n_rows - len(grids), "rows"))
 
 
 def factor(log_factor: float) -> str:
@@ -191,19 +194,18 @@ def written_cell(name: str, cell: object, status: Status) -> str:
 
 
 def strongest(strengths: Sequence[float], most: int) -> list[int]:
-    """Places of the largest, in the order in which they stand; all if one more would be left out for a line."""
-    if len(strengths) <= most:
-        return list(range(len(strengths)))
-    order = np.argsort(-np.asarray(strengths), kind="stable")[: max(most - 1, 0)]
-    return sorted(order.tolist())
+    """Places of the strongest first, equals in their order; all if one more would be left out for a line."""
+    rounded = np.round(np.asarray(strengths, dtype=np.float64), STRENGTH_DIGITS)
+    order: list[int] = np.argsort(-rounded, kind="stable").tolist()
+    return order if len(strengths) <= most else order[: max(most - 1, 0)]
 
 
 def strongest_lines(label: Callable[[int], str], values: Array, most: int) -> list[tuple[str, float]]:
-    """Label and value at the places of the strongest, in their order; the others are taken together in a last line."""
+    """Label and value at the places of the strongest; the others are taken together in a last line."""
     kept = strongest(np.abs(values).tolist(), most)
     lines = [(label(place), float(values[place])) for place in kept]
     others = np.delete(values, kept)
-    return [*lines, (f"{len(others)} weaker columns together", float(others.sum()))] if len(others) else lines
+    return [*lines, (f"{len(others)} weaker contributions together", float(others.sum()))] if len(others) else lines
 
 
 def _fewer_columns(found: RowFactors, most: int) -> RowFactors:
@@ -211,8 +213,8 @@ def _fewer_columns(found: RowFactors, most: int) -> RowFactors:
     kept = strongest([line.strength for line in factors], most)
     others = [line.logs for place, line in enumerate(factors) if place not in set(kept)]
     if not others:
-        return found
-    label = f"{len(others)} weaker columns together"
+        return replace(found, lines=[prior, *(factors[place] for place in kept)])
+    label = f"{len(others)} weaker contributions together"
     together = Line(label, label, "known", np.sum(others, axis=0))
     return replace(found, lines=[prior, *(factors[place] for place in kept), together], columns_left_out=len(others))
 
@@ -239,7 +241,7 @@ LINE_HEIGHT = 0.27
 LONGEST_LABEL = 40
 
 
-def bars(found: RowFactors, row: int = 0) -> Picture:
+def bars(found: RowFactors, row: object = 0) -> Picture:
     """Prior × contributions = posterior of one row, a panel per class.
 
     A bar is the factor's share of its sum over the classes shown: what that factor alone would make of classes
@@ -247,6 +249,7 @@ def bars(found: RowFactors, row: int = 0) -> Picture:
     """
     with drawing():
         labels = ["prior", *(f"× {named(line.label, LONGEST_LABEL)}" for line in found.lines[1:]), "= posterior"]
+        names = named_apart(found.classes, 22)
         widest = max(len(label) for label in labels)
         width = 0.075 * widest + 1.75 * len(found.classes) + 0.5
         figure = new_figure(max(width, 5.0), LINE_HEIGHT * len(labels) + 1.3)
@@ -255,19 +258,20 @@ def bars(found: RowFactors, row: int = 0) -> Picture:
         for place, axes in enumerate(panels):
             numbers = [*(factor(line.logs[place]) for line in found.lines), f"{found.posterior[place]:.4f}"]
             _panel(axes, shares[:, place], numbers, colour(place))
-            axes.set_title(named(found.classes[place], 22), fontweight="bold", fontsize=9)
+            axes.set_title(names[place], fontweight="bold", fontsize=9)
         _factors_down(panels[0], labels)
-        head_line(figure, "Prior × contributions = posterior")
-        figure.supxlabel(_bars_note(found), x=0.01, ha="left", fontsize=7.5, color="#555555")
-    best = int(found.posterior.argmax())
+        best = int(found.posterior.argmax())
+        title = f"Row {row} is {named(found.classes[best], 40)}, P = {found.posterior[best]:.4f}"
+        head_line(figure, f"{title}: prior × contributions = posterior")
+        figure.supxlabel(_bars_note(found), x=0.01, ha="left", fontsize=7.5, color=MUTED)
     description = f"Most probable: {found.classes[best]} with {found.posterior[best]:.4f}; {found.n_columns} columns."
-    return Picture(figure, f"Why row {row} got its posterior", description)
+    return Picture(figure, title, description)
 
 
 def _panel(axes: Axes, shares: Array, numbers: list[str], shade: str) -> None:
     places = np.arange(len(shares))
     last = len(shares) - 1
-    axes.barh(places, 1.0, height=0.62, color="#F2F2F2")
+    axes.barh(places, 1.0, height=0.62, color=SHADE)
     axes.barh(places[:last], shares[:last], height=0.62, color=shade, alpha=0.55)
     axes.barh(last, shares[last], height=0.62, color=shade)
     for place, text in enumerate(numbers):
@@ -293,7 +297,7 @@ def _bars_note(found: RowFactors) -> str:
     return f"{note}\nNot shown: {found.classes_left_out} less probable classes, with {mass} of the posterior."
 
 
-def odds(found: RowLogOdds, row: int = 0) -> Picture:
+def odds(found: RowLogOdds, row: object = 0) -> Picture:
     """How the log-odds of one class against others grow from the prior to the posterior, column by column."""
     lines = [*found.lines, ("posterior", found.total)]
     with drawing():
@@ -321,9 +325,9 @@ def odds(found: RowLogOdds, row: int = 0) -> Picture:
         target, against = named(found.target, 24), named(found.against, 24)
         axes.set_xlabel(f"log-odds in nats   (← for {against}, for {target} →)")
         _chance_axis(axes, named(found.chance, 60))
-        head_line(figure, f"{target} against {against}")
+        head_line(figure, f"Row {row}: {target} against {against}, P = {found.probability:.4f}")
     description = f"Log-odds {found.total:.4g}, probability {found.probability:.4f}."
-    return Picture(figure, f"{found.title}, row {row}", description)
+    return Picture(figure, f"Row {row}: {found.title}", description)
 
 
 def _steps(values: list[float]) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,6 @@ import numpy as np
 
 from likely.arrays import Array, Index
 from likely.render.picture import (
-    FAINT,
-    INK,
     Dashes,
     Picture,
     beside,
@@ -21,10 +19,12 @@ from likely.render.picture import (
     dashes,
     drawing,
     named,
+    named_apart,
     new_figure,
     round_values,
     written,
 )
+from likely.render.theme import FAINT, GRID, INK, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,6 +98,8 @@ class Sheet:
     rivals: Sequence[Hashable]
     start: Array
     scales: Sequence[Scale]
+    missing: Mapping[str, Array] = field(default_factory=dict)
+    """Points of a missing value, of columns where it has any."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,20 +138,21 @@ def nomogram(sheet: Sheet, row: RowPoints | None = None) -> Picture:
         against = named(sheet.rivals[0], 24) if len(sheet.rivals) == 1 else "each rival"
         title = f"Nomogram for {target}: points are log-odds against {against}, in nats"
         figure.text(0.012, 1 - 0.22 / height, title, fontsize=11, fontweight="bold", va="center")
-        figure.text(0.012, 1 - 0.38 / height, "\n".join(note), fontsize=7.5, va="top", color="#555555", linespacing=1.4)
+        figure.text(0.012, 1 - 0.38 / height, "\n".join(note), fontsize=7.5, va="top", color=MUTED, linespacing=1.4)
     description = f"Start with {', '.join(f'{value:.3g}' for value in sheet.start)}; the numbers are in to_frame()."
     return Picture(figure, title, description)
 
 
 def _note(sheet: Sheet, scales: Sequence[Scale], rivals: Index, row: RowPoints | None) -> list[str]:
     start = ", ".join(_round(value) for value in sheet.start[rivals])
-    parts = [f"Start with {start} (the prior) and add the points of every column; a gap has none."]
+    silent = "" if sheet.missing else "; a missing value has none"
+    parts = [f"Start with {start} (the intercept) and add the points of every column{silent}."]
     if any(_is_curve(scale) for scale in scales):
         parts.append("A curve rises from small numbers to large ones.")
     if any(not scale.is_numeric and len(scale.values) > FEW for scale in scales):
         parts.append("Where there is no room for a name, see to_frame().")
     if len(sheet.scales) > len(scales):
-        parts.append(f"Not shown: {len(sheet.scales) - len(scales)} columns that weigh less.")
+        parts.append(f"Not shown: {len(sheet.scales) - len(scales)} scales that weigh less.")
     if len(sheet.rivals) > len(rivals):
         parts.append(f"Not shown: {len(sheet.rivals) - len(rivals)} rarer rivals, whose odds belong to the sum, too.")
     if row is not None:
@@ -176,10 +179,10 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
     axes.xaxis.set_ticks_position("top")
     ticks = round_values(low, high, 10)
     axes.set_xticks(ticks, [written(tick) for tick in ticks])
-    axes.grid(axis="x", color="#E8E8E8", linewidth=0.6)
+    axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     _label(axes, -0.6, "points")
-    several = len(sheet.rivals) > 1
+    several, names = len(sheet.rivals) > 1, named_apart(sheet.rivals, 24)
     for place, (scale, rival) in enumerate(lines):
         shade, dash = (colour(int(rival)), dashes(int(rival))) if several else (INK, "-")
         first = not several or place == 0 or lines[place - 1][0] is not scale
@@ -187,13 +190,15 @@ def _points(axes: Axes, sheet: Sheet, lines: Sequence[tuple[Scale, np.intp]], ro
             axes.axhline(place - 0.5, color=FAINT, linewidth=0.5)
         name = named(scale.column, 26)
         if several:
-            against = f"against {named(sheet.rivals[int(rival)], 24)}"
+            against = f"against {names[int(rival)]}"
             _label(axes, place - 0.17 if first else place, name if first else "", fontweight="bold")
             _label(axes, place + (0.22 if first else 0.0), against, fontsize=7.5, color=shade)
         else:
             _label(axes, place, name, fontweight="bold")
         draw = _curve if _is_curve(scale) else _ticks
         draw(axes, place, scale, scale.points[:, rival], shade, dash)
+        if scale.is_numeric and scale.column in sheet.missing:
+            _missing(axes, place, float(sheet.missing[scale.column][rival]), shade)
         if row is not None and scale.column in row.values:
             worth = float(row.points[scale.column][rival])
             _mark(axes, place, scale, scale.points[:, rival], row.values[scale.column], worth)
@@ -280,6 +285,13 @@ def _mark(axes: Axes, place: int, scale: Scale, points: Array, value: object, wo
     shape = "<" if worth < low else (">" if worth > high else "o")
     spot = float(np.clip(worth, low, high))
     axes.plot([spot], [place - height], shape, color="black", markersize=6, zorder=5, clip_on=False)
+
+
+def _missing(axes: Axes, place: int, worth: float, shade: str) -> None:
+    """What a missing value is worth: a hollow mark below the scale."""
+    spot = float(np.clip(worth, *axes.get_xlim()))
+    axes.plot([spot], [place + 0.36], "D", markerfacecolor="white", markeredgecolor=shade, markersize=4, zorder=4)
+    beside(axes, "missing", spot, place + 0.36, 5, fontsize=7, color=MUTED)
 
 
 def _ticks(axes: Axes, place: int, scale: Scale, points: Array, shade: str, dash: Dashes) -> None:

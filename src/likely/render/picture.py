@@ -6,8 +6,9 @@ Colours that every reader can tell apart, plain lines, names on one line.
 from __future__ import annotations
 
 import re
+import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
@@ -18,10 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from likely.arrays import Array
-from likely.errors import MissingExtra, SettingsError
+from likely.errors import MissingExtra, SettingsError, to_install
 from likely.io.outputs import Output, refuse, write_text, write_whole
 from likely.markup import Markup, tag
 from likely.render.page import fragment, page
+from likely.render.theme import CLASSES, FAINT, GRID, INK, MUTED, PAPER, RULE, SHADE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
 DOTS_PER_INCH = 150
 SUFFIXES = (".png", ".svg", ".html")
-_COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
+_ASIDE = re.compile(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", re.DOTALL)
+"""What a drawing library writes about itself."""
 
 
 def suffix_of(path: str | PathLike[str]) -> str:
@@ -61,7 +64,7 @@ class Picture:
         return self._drawn("png", dots_per_inch)
 
     def to_svg(self) -> str:
-        """The picture as a document of shapes; letters are shapes, too, so that it looks the same everywhere."""
+        """The picture as vector graphics; letters are shapes as well, so that it looks the same everywhere."""
         return f'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n{self._svg()}\n'
 
     def to_html(self) -> str:
@@ -69,13 +72,13 @@ class Picture:
         return page(self.title, self._repr_html_())
 
     def _repr_html_(self) -> Markup:
-        return fragment(tag("figure", self._svg(), tag("figcaption", self.description, hidden="")))
+        return fragment(tag("figure", themed(self._svg()), tag("figcaption", self.description, hidden="")))
 
     def __repr__(self) -> str:
         return f"Picture({self.title!r})"
 
     def _svg(self) -> Markup:
-        text = _COMMENT.sub("", self._drawn("svg", 72).decode("utf-8"))
+        text = _ASIDE.sub("", self._drawn("svg", 72).decode("utf-8"))
         opened = tag("svg", role="img", aria_label=f"{self.title}. {self.description}").removesuffix("></svg>")
         return Markup(opened + text[text.index("<svg") + len("<svg") :].rstrip())
 
@@ -87,21 +90,33 @@ class Picture:
         return out.getvalue()
 
 
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
+
+
+def themed(svg: Markup) -> Markup:
+    """A picture for a page: our colours become those of the page, which differ where it is dark."""
+
+    def variable(found: re.Match[str]) -> str:
+        name = VARIABLES.get(found.group().upper())
+        return found.group() if name is None else f"var(--{name},{found.group()})"
+
+    return Markup(_COLOUR.sub(variable, svg))
+
+
 # How pictures look.
 
-BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
+VARIABLES = {
+    PAPER: "card", INK: "ink", MUTED: "muted", FAINT: "edge", RULE: "edge", GRID: "rule", SHADE: "shade",
+    **{colour: f"class-{k}" for k, colour in enumerate(CLASSES)},
+}  # fmt: skip
+"""Colours of pictures, and what a page calls them."""
 
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-"""Okabe and Ito's palette without its yellow, which is too pale for a line on white."""
+COLOURS = CLASSES
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p")
 Dashes = Literal["-"] | tuple[float, Sequence[float]]
 LINES: tuple[Dashes, ...] = ("-", (0.0, (6.0, 2.0)), (0.0, (2.0, 2.0)), (0.0, (6.0, 2.0, 1.0, 2.0)))
 """Shapes change with every class, and dashes once the colours are used up: colour never stands alone."""
-
-INK, FAINT = "#222222", "#BBBBBB"
-FOR, AGAINST = BLUE, VERMILION
 
 STYLE: dict[Any, Any] = {
     "font.family": ["sans-serif"],
@@ -109,7 +124,7 @@ STYLE: dict[Any, Any] = {
     "text.color": INK,
     "text.parse_math": False,  # a name with dollars in it is a name, not a formula
     "text.usetex": False,
-    "axes.edgecolor": "#888888",
+    "axes.edgecolor": RULE,
     "axes.labelcolor": INK,
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
@@ -117,10 +132,10 @@ STYLE: dict[Any, Any] = {
     "axes.titlesize": 10.0,
     "axes.titlelocation": "left",
     "axes.unicode_minus": True,
-    "axes.facecolor": "white",
-    "figure.facecolor": "white",
+    "axes.facecolor": PAPER,
+    "figure.facecolor": PAPER,
     "figure.titlesize": 11.0,
-    "savefig.facecolor": "white",
+    "savefig.facecolor": PAPER,
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "xtick.color": INK,
@@ -158,6 +173,27 @@ def named(text: object, longest: int = 32) -> str:
         return line
     tail = longest // 3
     return f"{line[: longest - 1 - tail].rstrip()}…{line[-tail:].lstrip()}"
+
+
+def named_apart(labels: Iterable[object], longest: int = 32) -> list[str]:
+    """Names that stay different where they are cut: words with which all of them begin are left out, if need be.
+
+    >>> named_apart(["department of physics", "department of geology"], 12)
+    ['…of physics', '…of geology']
+    """
+    lines = [named(label, sys.maxsize) for label in labels]
+    if len(lines) > 1 and max(map(len, lines)) > longest:
+        first, last = min(lines), max(lines)
+        common = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+        cuts = [k + 1 for k in range(common) if first[k] == " " and k + 1 >= FEWEST_LETTERS]
+        short = [cut for cut in cuts if max(map(len, lines)) - cut < longest]
+        if cuts:
+            lines = [f"…{line[(short or cuts[-1:])[0] :]}" for line in lines]
+    return [named(line, longest) for line in lines]
+
+
+FEWEST_LETTERS = 6
+"""Letters that all names must have in common before these are left out."""
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:
@@ -220,7 +256,7 @@ def drawing() -> Iterator[None]:
     try:
         from matplotlib import rc_context
     except ImportError:
-        raise MissingExtra('Pictures need matplotlib: install it with `pip install "likely[plot]"`.') from None
+        raise MissingExtra(f"Pictures need matplotlib: {to_install('plot')}.") from None
     with rc_context({**STYLE, "font.sans-serif": list(_fonts())}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield

@@ -10,10 +10,8 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int64, TableLike
 from likely.errors import DataError, SettingsError, missing_columns
-from likely.families.protocol import HasBells
 from likely.render.picture import (
     COLOURS,
-    INK,
     Picture,
     colour,
     drawing,
@@ -23,7 +21,7 @@ from likely.render.picture import (
     named,
     new_figure,
 )
-from likely.scorer import Model
+from likely.render.theme import INK, MUTED
 from likely.table import as_table, encode_labels, index_levels
 
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ def _write_around(figure: Figure, classes: Sequence[str]) -> None:
     if len(classes) > MOST_IN_LEGEND:
         note += f" {len(classes) - MOST_IN_LEGEND} classes are drawn, but not named below."
     lines = wrap(note, int(19.0 * figure.get_figwidth()))
-    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color="#555555")
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=MUTED)
 
 
 def _named(classifiers: Panels) -> dict[str, Fitted]:
@@ -201,6 +199,9 @@ def _spread(axes: Axes, classifier: Fitted, columns: tuple[str, str], places: In
 
 def bells(classifier: Fitted, columns: tuple[str, str]) -> list[tuple[Array, Array]]:
     """Mean and covariance of the two columns in each class, as the classifier's families have them."""
+    from likely.families.protocol import HasBells
+    from likely.scorer import Model
+
     model = vars(classifier).get("model_")
     for belief in model.beliefs if isinstance(model, Model) else ():
         if isinstance(belief, HasBells) and set(columns) <= set(belief.columns):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -30,8 +30,8 @@ def create_app(models: Sequence[str | Source], options: ServiceOptions | None = 
     return app_of(Service(sources, options or ServiceOptions()))
 
 
-def app_of(service: Service) -> Guard:
-    """The application of a service."""
+def app_of(service: Service, add: Callable[[FastAPI], None] | None = None) -> Guard:
+    """The application of a service; `add` gives it further addresses, which come first."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -47,8 +47,11 @@ def app_of(service: Service) -> Guard:
     app.add_exception_handler(LikelyError, _refused)
     app.add_exception_handler(HTTPException, _not_found)
     app.add_exception_handler(Exception, _failed)
-    _add_plain(app, Routes(service), service)
-    _add_open_inference(app, OpenInference(service), service)
+    if add is not None:
+        add(app)
+    if service.catalogue:
+        _add_plain(app, Routes(service), service)
+        _add_open_inference(app, OpenInference(service), service)
     _add_description(app)
     return Guard(app, service)
 

@@ -119,12 +119,15 @@ class Catalogue:
                     f"Two models are called {model.name!r}; give one a version or another name: NAME@VERSION=PATH."
                 )
             versions[model.version] = model
-        if not self._models:
-            raise SettingsError("Name at least one model to serve.")
+
+    def __bool__(self) -> bool:
+        return bool(self._models)
 
     def find(self, name: str | None = None, version: str | None = None) -> Snapshot:
         """The model of a name, in its last version if none is given."""
-        versions = next(iter(self._models.values())) if name is None else self._models.get(name)
+        versions = next(iter(self._models.values()), None) if name is None else self._models.get(name)
+        if versions is None and name is None:
+            raise Refusal(404, "There is no model here yet.")
         if versions is None:
             raise Refusal(404, f"There is no model {str(name)[:80]!r} here.")
         if version is None:

@@ -33,6 +33,7 @@ SECURITY = (
     (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 )
+"""What every answer says, unless it says something of its own by the same name."""
 
 
 class Guard:
@@ -59,7 +60,9 @@ class Guard:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 started[0] = message["status"]
-                headers = [*message.get("headers", ()), *SECURITY]
+                own = list(message.get("headers", ()))
+                said = {name for name, _ in own}
+                headers = [*own, *(line for line in SECURITY if line[0] not in said)]
                 if self._service.draining:
                     headers.append((b"connection", b"close"))
                 message = {**message, "headers": headers}

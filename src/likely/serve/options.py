@@ -32,7 +32,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceOptions:
-    """Where the service listens, whom it answers, and whether it learns."""
+    """Where the service listens, whom it answers, whether it learns, and whether it may begin without a model."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -43,6 +43,7 @@ class ServiceOptions:
     compact_rows: int = 10_000
     watch_seconds: float = 1.0
     log_requests: bool = True
+    may_be_empty: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

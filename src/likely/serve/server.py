@@ -14,6 +14,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 
 import uvicorn
+from fastapi import FastAPI
 
 from likely.errors import SettingsError
 from likely.serve.app import app_of
@@ -108,13 +109,18 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def run(service: Service, listening: socket.socket, started: Callable[[], None] | None = None) -> None:
-    """Serve until a signal ends it."""
+def run(
+    service: Service,
+    listening: socket.socket,
+    started: Callable[[], None] | None = None,
+    add: Callable[[FastAPI], None] | None = None,
+) -> None:
+    """Serve until a signal ends it; `add` gives the application further addresses."""
     limits = service.options.limits
     protocol = type("LimitedConnection", (Connection,), {"limits": limits})
     config = uvicorn.Config(
-        app_of(service), http=protocol, ws="none", lifespan="on", loop=loop_name(), log_config=None, access_log=False,
-        server_header=False, proxy_headers=False, timeout_keep_alive=int(limits.idle_seconds),
+        app_of(service, add), http=protocol, ws="none", lifespan="on", loop=loop_name(), log_config=None,
+        access_log=False, server_header=False, proxy_headers=False, timeout_keep_alive=int(limits.idle_seconds),
         timeout_graceful_shutdown=int(limits.shutdown_seconds), backlog=1024,
     )  # fmt: skip
     server = Server(config, service)

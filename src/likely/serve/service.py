@@ -62,6 +62,8 @@ class Service:
         try:
             models = [self._opened(source, lives) for source in sources]
             self.catalogue = Catalogue(models)
+            if not models and not options.may_be_empty:
+                raise SettingsError("Name at least one model to serve.")
         except BaseException:
             for live in lives:
                 live.journal.close()

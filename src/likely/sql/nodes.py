@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.errors import MissingExtra, SettingsError
+from likely.errors import MissingExtra, SettingsError, to_install
 from likely.sql.dialects import Dialect
 
 Node = Any
@@ -32,7 +32,7 @@ class Nodes:
         try:
             from sqlglot import exp
         except ImportError:
-            raise MissingExtra("SQL is written with sqlglot: pip install 'likely[sql]'.") from None
+            raise MissingExtra(f"SQL is written with sqlglot: {to_install('sql')}.") from None
         self.exp: Node = exp
         self.dialect = dialect
         self.n_numbers = 0

@@ -232,27 +232,64 @@ class Query(Nodes):
             self._known[key] = self._words(name, tokenizer, words, lines, distinct)
         return [node.copy() for node in self._known[key]]
 
+    def tf_idf_words(
+        self, name: str, tokenizer: Tokenizer, words: Sequence[str], rarity: Array, lines: Array, counts: Array
+    ) -> list[Node]:
+        """For each column of `lines` its sum over the words of a text, by their tf-idf, and of `counts`, as they come.
+
+        tf-idf is (1 + log occurrences) · rarity, divided by the length of the text's vector; null without known words.
+        """
+        n, each = f"{PREFIX}occurrences", self.exp.Sum
+        count = self.as_float(self.column(n))
+        factor = self.grouped(self.sum([self.number(1.0), self.ln(count.copy())]))
+        names = [f"{PREFIX}weight_{k}" for k in range(1 + 2 * lines.shape[1])]
+        columns = [self.column(one) for one in names]
+        value = self.grouped(self.times(factor.copy(), columns[0]))
+        length = self.root(each(this=self.times(value, value.copy())))
+        sums = []
+        for line, own in zip(columns[1 : 1 + lines.shape[1]], columns[1 + lines.shape[1] :], strict=True):
+            part = self.over(each(this=self.times(factor.copy(), line)), length.copy())
+            sums.append(self.sum([part, each(this=self.times(count.copy(), own))]))
+        weights = np.hstack([rarity[:, None], rarity[:, None] * lines, counts])
+        tokens = self._tokens(name, tokenizer)
+        text, token = f"{PREFIX}text", f"{PREFIX}token"
+        found = [self.column(text), self.column(token), self.named(self.exp.Count(this=self.exp.Star()), n)]
+        counted = self.exp.select(*found).from_(tokens.subquery(self.quoted(f"{PREFIX}split")))
+        counted = counted.group_by(self.column(text), self.column(token))
+        return self._sums_by_text(name, counted, words, weights, sums)
+
     def _words(self, name: str, tokenizer: Tokenizer, words: Sequence[str], lines: Array, distinct: bool) -> list[Node]:
-        exp, place = self.exp, len(self._joins)
         self.cut[name] = tokenizer
-        text, token, alias = f"{PREFIX}text", f"{PREFIX}token", f"{PREFIX}words_{place}"
         if not len(words):
-            return [exp.cast(exp.Null(), "double") for _ in range(lines.shape[1])]
+            return [self.exp.cast(self.exp.Null(), "double") for _ in range(lines.shape[1])]
+        tokens = self._tokens(name, tokenizer)
+        sums = [self.exp.Sum(this=self.column(f"{PREFIX}weight_{k}")) for k in range(lines.shape[1])]
+        return self._sums_by_text(name, tokens.distinct() if distinct else tokens, words, lines, sums)
+
+    def _tokens(self, name: str, tokenizer: Tokenizer) -> Node:
+        """The words of every different text, a line for each."""
+        exp, text = self.exp, f"{PREFIX}text"
+        self.cut[name] = tokenizer
+        texts = exp.select(self.named(self.column(name), text)).distinct().from_(self.source())
+        split = self.named(split_words(self, self.column(text), tokenizer, name), f"{PREFIX}token")
+        return exp.select(self.column(text), split).from_(texts.subquery(self.quoted(f"{PREFIX}texts")))
+
+    def _sums_by_text(
+        self, name: str, tokens: Node, words: Sequence[str], lines: Array, sums: Sequence[Node]
+    ) -> list[Node]:
+        """Words joined with columns of `lines`, weight_0 and so on; some sums of them by text, joined with the rows."""
+        exp, place = self.exp, len(self._joins)
+        text, token, alias = f"{PREFIX}text", f"{PREFIX}token", f"{PREFIX}words_{place}"
         names = [f"{PREFIX}weight_{k}" for k in range(lines.shape[1])]
         rows = [[self.value(word), *map(self.number, line)] for word, line in zip(words, lines.tolist(), strict=True)]
         weights = self.values(rows, f"{PREFIX}weights", [f"{PREFIX}key", *names])
-        texts = exp.select(self.named(self.column(name), text)).distinct().from_(self.source())
-        tokens = exp.select(self.column(text), self.named(split_words(self, self.column(text), tokenizer, name), token))
-        tokens = tokens.from_(texts.subquery(self.quoted(f"{PREFIX}texts")))
-        if distinct:
-            tokens = tokens.distinct()
-        sums = [self.named(exp.Sum(this=self.column(each)), each) for each in names]
-        found = exp.select(self.column(text), *sums).from_(tokens.subquery(self.quoted(f"{PREFIX}tokens")))
+        told = [self.named(each, names[k]) for k, each in enumerate(sums)]
+        found = exp.select(self.column(text), *told).from_(tokens.subquery(self.quoted(f"{PREFIX}tokens")))
         found = found.join(weights, on=self.equal(self.column(token), self.column(f"{PREFIX}key")), join_type="inner")
         found = found.group_by(self.column(text))
         on = self.equal(self.cell(name), self.column(text, alias))
         self._joins.append((found.subquery(self.quoted(alias)), on))
-        return [self.kept(self.column(each, alias)) for each in names]
+        return [self.kept(self.column(names[k], alias)) for k in range(len(sums))]
 
     # The whole.
 

@@ -7,7 +7,7 @@ from likely.stats.feature_counts import FeatureCounts, Presence
 from likely.stats.histogram import Histogram
 from likely.stats.moments import Moments
 from likely.stats.pair_counts import Cuts, PairCounts
-from likely.stats.protocol import HasInformation, HasTables, HasValues, Statistic
+from likely.stats.protocol import HasInformation, HasResolutions, HasTables, HasValues, Statistic
 from likely.stats.scatter import Scatter, moments_of
 from likely.stats.summary import Part, Summary
 from likely.stats.token_counts import TokenCounts
@@ -19,6 +19,7 @@ __all__ = [
     "Cuts",
     "FeatureCounts",
     "HasInformation",
+    "HasResolutions",
     "HasTables",
     "HasValues",
     "Histogram",

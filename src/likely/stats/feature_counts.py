@@ -13,7 +13,7 @@ from scipy import sparse
 from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import BadCell, NotMergeable, TooLarge
 from likely.measures import information_gains
-from likely.numerics import LARGEST
+from likely.numerics import LARGEST, MOST_PLACES
 from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import sum_dense, sum_sparse, sum_sparse_by_class
 from likely.stats.protocol import (
@@ -307,7 +307,7 @@ def sum_by_class(
         for out in (out_columns, out_cells):
             out[end : end + found] = out[begin : begin + found]
         end += found
-    if end <= np.iinfo(np.int32).max:  # else SciPy widens the columns as well
+    if end <= MOST_PLACES:  # else SciPy widens the columns as well
         table_starts = table_starts.astype(np.int32)
     table = sparse.csr_array((out_cells[:end], out_columns[:end], table_starts), shape=(n_classes, rows.shape[1]))
     if not np.isfinite(table.data).all():

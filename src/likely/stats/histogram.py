@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.errors import NotMergeable
 from likely.numerics import together
 from likely.stats.kernels import count_codes
+from likely.stats.moments import Moments
 from likely.stats.protocol import NEVER_SEEN, Difference, as_counted, leave, matched, require, require_counts, take_rows
 
 MOST_CELLS = 2048
@@ -70,6 +72,11 @@ class Histogram:
         """Classes × intervals."""
         return equal_intervals(self.counts)
 
+    def resolutions(self, column: int) -> Iterator[Array]:
+        """Classes × intervals, from few intervals to every cell."""
+        yield from (equal_intervals(self.counts, n) for n in FINER_INTERVALS)
+        yield self.counts
+
     def difference(self, mine: int, other: Histogram, theirs: int) -> Difference | None:
         """The number up to which the share within the class has changed most."""
         ends = np.union1d(self.highs(), other.highs())
@@ -113,6 +120,13 @@ class Histogram:
     def middles(self) -> Array:
         """A number that stands for those of each cell."""
         return 0.5 * self.lows() + 0.5 * self.highs()
+
+    def moments(self) -> Moments:
+        """Weight, mean and squares of each class, as if all numbers of a cell stood in its middle."""
+        n_classes = len(self.counts)
+        of_cells = np.repeat(np.arange(n_classes, dtype=np.int32), len(self.cells))
+        rows = np.tile(self.middles(), n_classes)[:, None]
+        return Moments.observe(rows, of_cells, np.ascontiguousarray(self.counts).ravel(), n_classes)
 
     def codes(self, column: Array) -> Int32:
         """The place of each number's cell, −1 where there is none."""
@@ -165,15 +179,19 @@ N_INTERVALS = 10
 """A column of numbers is cut into so many intervals where it has to have a table of values."""
 
 
-def equal_intervals(fine: Array) -> Array:
+FINER_INTERVALS = (N_INTERVALS, 30, 100)
+"""Where several resolutions are tried."""
+
+
+def equal_intervals(fine: Array, n: int = N_INTERVALS) -> Array:
     """Neighbouring values taken together, so that each group has about the same weight in all."""
     weight = fine.sum(axis=0)
     total = float(weight.sum())
-    if fine.shape[1] <= N_INTERVALS or total <= 0.0:
+    if fine.shape[1] <= n or total <= 0.0:
         return fine
     middle = (np.cumsum(weight) - 0.5 * weight) / total
-    place = np.minimum((middle * N_INTERVALS).astype(np.intp), N_INTERVALS - 1)
-    return np.stack([np.bincount(place, line, N_INTERVALS) for line in fine])
+    place = np.minimum((middle * n).astype(np.intp), n - 1)
+    return np.stack([np.bincount(place, line, n) for line in fine])
 
 
 def floats_at(places: Int64) -> Array:

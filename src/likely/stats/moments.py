@@ -127,7 +127,9 @@ class Moments:
         between = (b.mean - a.mean) / scale * ((b.mean - mean) / scale) * b.n
         share = (a.root / scale) ** 2 - (b.root / scale) ** 2 - between
         reach = NOISE * (1.0 + (np.abs(a.mean) + np.abs(b.mean)) / scale)
-        if (left & (share < -reach)).any():
+        # The spread of a class far smaller than the column's others may have vanished when it was squared.
+        vanished = scale * np.sqrt(np.maximum(-share, 0.0)) <= np.sqrt(TINY_SQUARE)
+        if (left & (share < -reach) & ~vanished).any():
             raise NotMergeable(NEVER_SEEN)
         root = scale * np.sqrt(np.maximum(share, 0.0))
         return Moments(np.where(left, n, 0.0), np.where(left, mean, 0.0), np.where(left, root, 0.0))

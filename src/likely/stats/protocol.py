@@ -71,6 +71,15 @@ class HasTables(Protocol):
 
 
 @runtime_checkable
+class HasResolutions(Protocol):
+    """A statistic whose values can be taken together in several ways, as the cells of a histogram."""
+
+    def resolutions(self, column: int) -> Iterator[Array]:
+        """Classes × values of one column, from coarse to fine."""
+        ...
+
+
+@runtime_checkable
 class HasValues(Protocol):
     """A statistic of one column that knows its values by name."""
 

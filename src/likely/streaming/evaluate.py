@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import add
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ from likely.arrays import AnyArray
 from likely.decide import Loss, as_loss
 from likely.errors import DataError, Setting, SettingsError, listed, refuse_missing
 from likely.evaluation.cross_validation import write_posterior
-from likely.evaluation.evaluate import evaluate
+from likely.evaluation.evaluate import HoldOut, evaluate
 from likely.evaluation.folds import sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
@@ -34,7 +34,7 @@ def evaluate_file(
     source: FileTable | FileSource,
     target: str | None = None,
     *,
-    cv: int | float | Literal["loo"] | None = 10,
+    cv: HoldOut = 10,
     loss: Any = None,
     beta: float = 1.0,
     groups: str | None = None,
@@ -47,8 +47,8 @@ def evaluate_file(
     """How good a classifier is on a table in files; see `likely.evaluate` for the parameters.
 
     With a number of folds, or with `cv=None` for a classifier that is fitted already, files may be larger than
-    memory: all rows are learned, and of more than `most` rows so many, drawn by chance, are judged. All other ways read
-    the whole table. `groups` names a column.
+    memory: all rows are learned, and if there are more than `most`, a random sample of that size is judged. All other
+    ways read the whole table. `groups` names a column.
     """
     table, loss = as_file_table(source), None if loss is None else as_loss(loss)
     if cv is None:
@@ -57,13 +57,12 @@ def evaluate_file(
         raise SettingsError("Say which column holds the labels: ", Setting("target"), ".")
     copy = type(classifier)(**classifier.get_params(deep=False))
     training = Training.begin(copy, table, target, weight)
-    many_folds = isinstance(cv, int) and cv > 1 and groups is None and repeats == 1
-    if not many_folds:
+    if not (isinstance(cv, int) and cv > 1 and groups is None and repeats == 1):
         return _in_memory(training, cv, loss, beta, groups, repeats, random_state)
     passes = Passes(table, training.judged.wanted, copy.n_jobs, progress, random_state, most)
-    folds = Folds(training.judged.counter, int(cv), random_state)
+    folds = Folds(training.judged.counter, cv, random_state)
     seen = passes.first(folds.count)
-    models = [_model(training, summary, seen.classes) for summary in sums_without_each(seen.folds(int(cv)), add)]
+    models = [_model(training, summary, seen.classes) for summary in sums_without_each(seen.folds(cv), add)]
     buffer = PredictionBuffer(seen.classes, seen.truth, seen.weight, np.arange(len(seen)), loss)
 
     def judge(rows: Table, number: int) -> int:
@@ -116,7 +115,7 @@ def _as_it_is(
 
 
 def _in_memory(
-    training: Training, cv: float | Literal["loo"], loss: Loss | None, beta: float, groups: str | None, repeats: int,
+    training: Training, cv: HoldOut, loss: Loss | None, beta: float, groups: str | None, repeats: int,
     seed: int,
 ) -> Report:  # fmt: skip
     """The ways that need all rows at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import add
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,11 @@ from likely.engines.relation import Relation
 from likely.engines.relational import RelationalRows, fold_of
 from likely.errors import DataError, Setting, SettingsError, listed
 from likely.evaluation.cross_validation import Counting, write_posterior
-from likely.evaluation.evaluate import evaluate
+from likely.evaluation.evaluate import HoldOut, evaluate
 from likely.evaluation.folds import sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
+from likely.evaluation.splits import is_split
 from likely.models.evidence.in_place import rows_in_memory
 from likely.streaming.judged_there import Judge, Judged, can_be_written
 from likely.streaming.passes import MOST_ROWS
@@ -44,7 +45,7 @@ def evaluate_in_place(
     table: Any,
     target: str | None = None,
     *,
-    cv: int | float | Literal["loo"] | None = 10,
+    cv: HoldOut = 10,
     key: str | Sequence[str] | None = None,
     loss: Any = None,
     beta: float = 1.0,
@@ -71,12 +72,14 @@ def evaluate_in_place(
     label_column(relation, label)
     if cv is None:
         return _as_it_is(classifier, relation, label, loss, beta, random_state, most)
+    if is_split(cv) or cv == "prequential":
+        raise SettingsError("Rows in an engine have no order and no numbers: give cv a number of folds, and a key.")
     copy = type(classifier)(**classifier.get_params(deep=False))
     copy.set_params(schema=with_weight(copy.schema, weight))
-    folds = isinstance(cv, int) and cv > 1 and groups is None and repeats == 1
-    if folds and isinstance(copy, Counting) and copy.adds_up:
+    adds_up = isinstance(copy, Counting) and copy.adds_up
+    if adds_up and isinstance(cv, int) and cv > 1 and groups is None and repeats == 1:
         keys = list(relation.names) if key is None else [key] if isinstance(key, str) else list(key)
-        return _by_folds(copy, relation, label, int(cv), keys, loss, beta, random_state, most)
+        return _by_folds(copy, relation, label, cv, keys, loss, beta, random_state, most)
     return _in_memory(copy, relation, label, cv, loss, beta, groups, repeats, random_state)
 
 

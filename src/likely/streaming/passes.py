@@ -62,7 +62,7 @@ MOST_ROWS = 2_000_000
 
 
 def ranks(seed: int, number: int, n_rows: int) -> UInt8:
-    """A rank for each row of a piece: half of them have at least 1, a quarter at least 2, and so on."""
+    """A rank for each row of a piece: half of them have at least 1, a quarter at least 2; one of 2²⁵⁵ more than 255."""
     drawn = np.random.default_rng([seed, number]).geometric(0.5, n_rows) - 1
     return np.minimum(drawn, 255).astype(np.uint8)
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from likely.arrays import AnyArray, Array
-from likely.engines.pieces import GivenSchema, JudgedFile, Pass, columns_read, judge_usual, located
+from likely.engines.pieces import GivenSchema, JudgedFile, Pass, columns_read, judge_usual, located, read_as
 from likely.errors import DataError, FileError, LikelyError, refuse_missing
 from likely.io.file_table import FileTable
 from likely.io.sources import Piece
 from likely.models.evidence.encoding import finite_numbers
-from likely.progress import Shown
+from likely.progress import Shown, busy
 from likely.table import as_table, encode_column
 from likely.table.labels import row_weights
 from likely.table.schema import Schema
@@ -37,17 +38,25 @@ class LabelledRows:
     looked: int
     need: int
 
-    def fit(self, classifier: Any) -> Any:
+    @property
+    def kinds(self) -> Schema:
+        """The columns to learn from, as they were judged."""
+        there = set(self.X.column_names)
+        return Schema(tuple(column for column in self.schema.columns if column.name in there))
+
+    def fit(self, classifier: Any, progress: Shown = False) -> Any:
         """Teach a classifier all rows; what it says of its columns is what the whole table would have said."""
         if not self.X.num_columns:
             raise DataError(
                 "No column is left to learn from, only how common classes are: take naive Bayes, or mend the table."
             )
-        wished = classifier.schema
-        classifier.set_params(schema={name: self.schema.kinds[name] for name in self.X.column_names})
+        known = classifier.get_params(deep=False)
+        told = {"progress": progress} if "progress" in known else {}
+        classifier.set_params(schema=self.kinds, **told)
         given = {} if self.weight is None else {"sample_weight": self.weight}
-        classifier.fit(self.X, self.y, **given)
-        classifier.set_params(schema=wished)
+        with busy(f"learning {len(self.y):,} rows", progress if not told else False):
+            classifier.fit(self.X, self.y, **given)
+        classifier.set_params(schema=known["schema"], **{name: known[name] for name in told})
         classifier._remember_columns(self._counted(classifier.schema_))
         return classifier
 
@@ -80,10 +89,10 @@ def read_all(
     wanted = judged.wanted if groups is None else {groups: "", **judged.wanted}
     if most is not None and sum(source.size for source in table.sources) > most:
         return None
-    columns = list(judged.counter.assigned)
+    columns = list(read_as(judged.schema, judged.counter.assigned))
     parts: list[pa.Table] = []
     need = 0
-    for _, part in Pass(table, wanted, n_jobs, progress).each(lambda turn: _checked(judged, turn.piece)):
+    for _, part in Pass(table, wanted, n_jobs, progress, "reading").each(lambda turn: _checked(judged, turn.piece)):
         if part is None:
             continue
         need += part.nbytes + PER_CELL * part.num_rows * len(columns)
@@ -123,9 +132,11 @@ def _checked(judged: JudgedFile, piece: Piece) -> pa.Table:
 # Some rows of a table in files, as a classifier reads them.
 
 
-def sample_rows(classifier: Any, table: FileTable, first: int, count: int) -> pa.Table:
+def sample_rows(
+    classifier: Any, table: FileTable, first: int, count: int, further: Mapping[str, str] | None = None
+) -> pa.Table:
     """So many rows from one on (counted from 0), with the columns of the classifier; no more is read than needed."""
-    wanted = columns_read(classifier)
+    wanted = {**columns_read(classifier), **(further or {})}
     refuse_missing(wanted, table.names)
     found: list[pa.Table] = []
     passed = 0

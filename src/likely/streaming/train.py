@@ -44,11 +44,11 @@ def train_file(
     progress: Shown = None,
     **settings: Unpack[Choices],
 ) -> BayesClassifier:
-    """Learn a table in files with its target column, in one pass and bounded memory.
+    """Train naive Bayes on a table in files, in one pass and bounded memory.
 
     `source` is a `FileTable` or anything that `open_table` takes; `settings` are those of `BayesClassifier`. With
-    `checkpoint` the state is saved there now and then, and a training that was broken off goes on from it; the
-    file is removed at the end.
+    `checkpoint` the state is saved there from time to time, and a training run that was interrupted resumes from it;
+    the file is removed at the end.
     """
     classifier = BayesClassifier(**settings)
     return fit_file(classifier, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
@@ -63,7 +63,7 @@ def fit_file(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Shown = None,
 ) -> Learns:
-    """The same for any classifier that counts, as it was constructed; or for evidence, which keeps no checkpoint."""
+    """The same for any unfitted classifier that counts, or for an `EvidenceClassifier`, which has no checkpoint."""
     if not isinstance(classifier, Learner):
         from likely.models.evidence.stream import train_evidence_file
 

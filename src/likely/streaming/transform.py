@@ -13,6 +13,7 @@ import pyarrow as pa
 from likely.engines.pieces import Pass, columns_read, located
 from likely.errors import FileError, LikelyError, Setting, refuse_missing
 from likely.io.delimited import TextPiece
+from likely.io.dialect import Dialect
 from likely.io.file_table import FileTable, as_file_table
 from likely.io.outputs import Output
 from likely.io.parse import leave_out, read_block, read_text
@@ -38,9 +39,9 @@ def convert_file(
 ) -> int:
     """Write a table in files as another file; the row count.
 
-    The suffix of `out` says how: CSV, TSV, Parquet, Arrow or JSON lines (`kind` says it for a stream). From text to
-    text cells stay as they are written; else they get the types that the columns were found to have. The file
-    appears when all is written, or not at all. `guard` keeps spreadsheets from taking text for formulas.
+    The suffix of `out` says how: CSV, TSV, Parquet, Arrow or JSON lines (for a stream, `kind` does). From text to
+    text, cells stay as they are written; otherwise they get the types that were found for the columns. The file
+    appears when it is complete, or not at all. `guard` keeps spreadsheets from taking text for formulas.
     """
     table = as_file_table(source)
     suffix = _suffix(table, out, kind)
@@ -67,17 +68,19 @@ def predict_file(
     kind: str | None = None,
     progress: Shown = None,
 ) -> int:
-    """Write the columns of a table in files and beside them the prediction and P(class) of each row; the row count.
+    """Write the columns of a table in files, with prediction and P(class) beside each row; returns the row count.
 
-    The suffix of `out` says how: CSV, TSV, Parquet or JSON lines (`kind` says it for a stream). The file appears when
-    all is written, or not at all. `keep` names the columns to be copied (all), `more` makes further ones, and
+    The suffix of `out` says how: CSV, TSV, Parquet or JSON lines (for a stream, `kind` does). The file appears when
+    it is complete, or not at all. Delimited text with the suffix of the table, or for a stream, is written as the table
+    is: delimiter and decimal mark stay. `keep` names the columns to be copied (all), `more` makes further ones, and
     `guard` keeps spreadsheets from taking text for formulas.
     """
     table = as_file_table(source)
     suffix = _suffix(table, out, kind)
     job = Prediction.prepare(classifier, table, keep, probabilities, more, as_text=suffix in DELIMITERS)
     whole = Pass(table, job.read, classifier.n_jobs, progress, "predicting")
-    return _write(whole, out, suffix, guard, job.predict, job.empty)
+    alike = not isinstance(out, (str, os.PathLike)) or suffix == table.sources[0].suffix
+    return _write(whole, out, suffix, guard, job.predict, job.empty, table.dialect if alike else None)
 
 
 def _suffix(table: FileTable, out: Target, kind: str | None) -> str:
@@ -90,11 +93,12 @@ def _suffix(table: FileTable, out: Target, kind: str | None) -> str:
 
 
 def _write(
-    whole: Pass, out: Target, suffix: str, guard: bool, make: Callable[[Piece], pa.Table], empty: Callable[[], pa.Table]
-) -> int:
+    whole: Pass, out: Target, suffix: str, guard: bool, make: Callable[[Piece], pa.Table],
+    empty: Callable[[], pa.Table], dialect: Dialect | None = None,
+) -> int:  # fmt: skip
     """Write what is made of each piece; the row count."""
-    rows = 0
-    with table_writer(Path(out) if isinstance(out, (str, os.PathLike)) else out, kind=suffix, guard=guard) as write:
+    rows, target = 0, Path(out) if isinstance(out, (str, os.PathLike)) else out
+    with table_writer(target, kind=suffix, guard=guard, dialect=dialect) as write:
         for _, result in whole.each(lambda turn: make(turn.piece)):
             if result is not None and result.num_rows:
                 write(result)

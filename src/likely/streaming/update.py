@@ -53,14 +53,14 @@ def learn_file(
 def forget_file(
     classifier: Learns, source: FileTable | FileSource, target: str | None = None, *, progress: Shown = None
 ) -> Learns:
-    """Unlearn the rows of a table in files: afterwards the classifier is as if it had never counted them."""
+    """Take out the rows of a table in files: afterwards the classifier is as if it had never counted them."""
     less = _count(classifier, source, target, progress)
     return classifier if less is None else _settled(classifier, classifier.summary_ - less)
 
 
 def target_of(classifier: Any, target: str | None) -> str:
     """The column of labels: as named, or as it was when the classifier learned."""
-    if target in classifier.schema_.features:
+    if target in classifier.schema_.inputs:
         raise SettingsError(f"The classifier learns from the column {target!r}, so its labels are in another one.")
     known = target or classifier.schema_.target
     if known is None:
@@ -128,9 +128,9 @@ def refresh_file(
     memory: int | None = None,
     progress: Shown = None,
 ) -> tuple[Refreshed, int]:
-    """Correct a classifier by the rows of a table in files, which it has counted; and by how many of them.
+    """Correct a classifier with rows of a table in files that it has counted; returns it and how many were used.
 
-    Rows that need more than `memory` bytes (None for 512 MiB) are drawn by chance, each as likely as any other.
+    If the rows need more than `memory` bytes (None for 512 MiB), a random sample is used.
     """
     if not isinstance(classifier, Refreshes):
         raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")

@@ -278,7 +278,7 @@ class ArrowCells(Cells):
             # Chunks may together have more values than their own indices, of 8 bits perhaps, can tell apart.
             wide = self.column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
             return settled(*_dictionary(wide.unify_dictionaries()))
-        levels, codes = _dictionary(self.column.dictionary_encode())
+        levels, codes = _dictionary(roomy(self.column).dictionary_encode())
         return Codes(tuple(levels), codes) if _is_text(kind) else settled(levels, codes)
 
     def _coded_exactly(self) -> Codes:
@@ -300,19 +300,19 @@ class ArrowCells(Cells):
             if _is_text(kind):
                 return self.column.cast(pa.large_string())
             if types.is_dictionary(kind) and _is_text(kind.value_type):
-                return self.column.cast(kind.value_type).cast(pa.large_string())
+                return spelled_out(self.column).cast(pa.large_string())
         except pa.ArrowInvalid as error:
             raise SchemaError(f"Column {name!r} holds bytes that are no UTF-8 text: {error}.") from None
         return super().strings(name)
 
     def gaps(self) -> int:
-        import pyarrow.compute as pc
         from pyarrow import types
 
         if types.is_dictionary(self.column.type):
             return super().gaps()
-        is_float = types.is_floating(self.column.type)
-        return int(self.column.null_count + ((pc.sum(pc.is_nan(self.column)).as_py() or 0) if is_float else 0))
+        if types.is_floating(self.column.type):
+            return int(np.count_nonzero(np.isnan(self.numbers(""))))
+        return int(self.column.null_count)
 
     def at(self, rows: Rows) -> ArrowCells:
         import pyarrow as pa
@@ -320,7 +320,25 @@ class ArrowCells(Cells):
         if isinstance(rows, slice):
             start, stop, _ = rows.indices(len(self))
             return ArrowCells(self.column.slice(start, max(stop - start, 0)))
-        return ArrowCells(self.column.take(pa.array(rows)))
+        return ArrowCells(roomy(self.column).take(pa.array(rows)))
+
+
+def roomy(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts with offsets of 64 bits, whose letters stay where they are: rows of them may come to more than 2 GiB."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    wider = {types.is_string: pa.large_string(), types.is_binary: pa.large_binary()}
+    return next((column.cast(wide) for test, wide in wider.items() if test(column.type)), column)
+
+
+def spelled_out(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The value of every row of a dictionary column."""
+    import pyarrow as pa
+
+    values = [roomy(pa.chunked_array([chunk.dictionary])).take(chunk.indices) for chunk in column.chunks]
+    parts = [part for value in values for part in value.chunks]
+    return pa.chunked_array(parts, parts[0].type if parts else column.type.value_type)
 
 
 def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
-from likely.errors import AtRow, DataError, SchemaError, missing_columns
+from likely.errors import AtRow, DataError, PythonOnly, SchemaError, Setting, missing_columns
 from likely.numerics import refuse_heavy
 from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, NumberCells
 from likely.table.column import NUMERIC, ObjectCells, as_objects, cells_of, factorise, module, no_complex
@@ -44,6 +44,14 @@ def labels_of(y: ColumnLike, table: Table) -> Labels:
             f"y has {len(labels)}."
         )
     return labels
+
+
+def with_label(table: Table, target: str) -> Table:
+    """The rows that have a label in this column."""
+    if target not in table:
+        raise missing_columns([target], table.names)
+    known = table.codes(target).codes != GAP
+    return table if known.all() else table.take(known)
 
 
 def encode_labels(y: ColumnLike | None) -> Labels:
@@ -176,8 +184,10 @@ def _checked(classes: AnyArray, codes: Int32) -> Labels:
 
 def _missing(row: int, more: str = "") -> DataError:
     return DataError(
-        "The label", AtRow(row, f" in row {row}"), f" is missing; leave the row out or give it a label.{more}"
-    )
+        "The label", AtRow(row, f" in row {row}"), " is missing; leave the row out (",
+        Setting("drop_unlabelled", True), PythonOnly(" in likely.train and likely.evaluate"),
+        f") or give it a label.{more}",
+    )  # fmt: skip
 
 
 def _sorted(levels: Sequence[Hashable], codes: Int32, dtype: np.dtype[np.generic] | None = None) -> Labels:

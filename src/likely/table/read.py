@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -31,6 +31,24 @@ def as_table(X: TableLike | Table, *, allow_empty: bool = True) -> Table:
     if table.n_rows == 0 and not allow_empty:
         raise _too_small("sample", (0, table.n_columns))
     return table
+
+
+def as_rows(X: Any, names: Container[str]) -> Any:
+    """A single row as a table of one: a dict of scalars, or a series of pandas with the names of columns in its index.
+
+    Anything else stays as it is.
+
+    >>> as_rows({"age": 31, "town": "Ulm"}, ("age", "town"))
+    [{'age': 31, 'town': 'Ulm'}]
+    """
+    if isinstance(X, Mapping):
+        named = len(X) > 0 and all(isinstance(name, str) for name in X)  # some sparse matrices are dicts, too
+        scalars = named and all(isinstance(cell, str | bytes) or not isinstance(cell, Iterable) for cell in X.values())
+        return [X] if scalars else X
+    pandas = module("pandas")
+    if pandas is not None and isinstance(X, pandas.Series) and any(name in names for name in X.index):
+        return [dict(X.items())]
+    return X
 
 
 TEXT_COLUMN = "text"

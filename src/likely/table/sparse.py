@@ -11,9 +11,7 @@ import numpy as np
 
 from likely.arrays import AnyArray
 from likely.errors import DataError
-
-MOST_COLUMNS = int(np.iinfo(np.int32).max)
-"""Places of columns are 32-bit numbers in the compiled loops."""
+from likely.numerics import refuse_many
 
 
 def as_csr(X: Any) -> Any:
@@ -23,8 +21,7 @@ def as_csr(X: Any) -> Any:
     """
     if X.ndim != 2:
         return X
-    if X.shape[1] > MOST_COLUMNS:
-        raise DataError(f"The sparse matrix has {X.shape[1]:,} columns, but {MOST_COLUMNS:,} are the most.")
+    refuse_many(X.shape[1], "columns")
     try:
         if X.format in ("dok", "dia"):
             X = X.tocoo()

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from likely.errors import SettingsError, did_you_mean, listed
+from likely.teaching.mails import mails, new_mails
+
 Columns = dict[str, list[object]]
 
 _PATIENTS = """
@@ -60,6 +66,52 @@ def dishes() -> Columns:
         ],
         "label": ["B", "B", "B", "N"],
     }
+
+
+def of_sklearn(name: str) -> Columns:
+    """A table that comes with scikit-learn, with the names of the classes in the column `target`."""
+    from importlib import import_module
+
+    loaded = vars(import_module("sklearn.datasets"))[f"load_{name}"]()
+    columns = {str(column): values.tolist() for column, values in zip(loaded.feature_names, loaded.data.T, strict=True)}
+    return {**columns, "target": [str(loaded.target_names[code]) for code in loaded.target]}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A table by name: what it holds, which column is to be predicted, and how it is made."""
+
+    about: str
+    target: str | None
+    make: Callable[[], Columns]
+
+
+DATASETS: dict[str, Dataset] = {
+    "mails": Dataset("an inbox of 600 mails: dates, categories, numbers, text, gaps (made up)", "kind", mails),
+    "new-mails": Dataset("twenty mails of the weeks after, without the kind", None, new_mails),
+    "patients": Dataset("twelve patients and the drug that helped", "drug", patients),
+    "golf": Dataset("fourteen days of weather, and whether golf was played", "play", golf),
+    "colds": Dataset("five people with four symptoms, sick or healthy", "state", colds),
+    "dwarfs": Dataset("four short German texts, two of them spam", "label", dwarfs),
+    "dishes": Dataset("four lists of Vietnamese food words, from north or south", "label", dishes),
+    "iris": Dataset("150 flowers of three species (scikit-learn)", "target", lambda: of_sklearn("iris")),
+    "wine": Dataset("178 wines of three growers (scikit-learn)", "target", lambda: of_sklearn("wine")),
+    "tumours": Dataset("569 breast tumours (scikit-learn)", "target", lambda: of_sklearn("breast_cancer")),
+}
+"""What `likely datasets` offers."""
+
+
+def dataset(name: str) -> Columns:
+    """The table of this name, column by column.
+
+    >>> sorted(set(dataset("mails")["kind"]))
+    ['later', 'read', 'skip']
+    """
+    if name not in DATASETS:
+        raise SettingsError(
+            f"There is no table {name!r}; there are {listed(list(DATASETS))}.{did_you_mean(name, list(DATASETS))}"
+        )
+    return DATASETS[name].make()
 
 
 def _columns(rows: str, names: list[str]) -> Columns:

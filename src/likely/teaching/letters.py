@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from likely.arrays import AnyArray, UInt8
-from likely.errors import MissingExtra, SettingsError
+from likely.errors import MissingExtra, SettingsError, to_install
 from likely.models.settings import whole
 
 SIDE = 28
@@ -73,5 +73,5 @@ def _pillow() -> tuple[Any, Any, Any]:
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
-        raise MissingExtra('Letters are drawn with Pillow: pip install "likely[deep]".') from None
+        raise MissingExtra(f"Letters are drawn with Pillow: {to_install('deep')}.") from None
     return Image, ImageDraw, ImageFont

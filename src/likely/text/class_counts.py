@@ -11,6 +11,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64, UInt64
 from likely.errors import DataError
+from likely.numerics import MOST_PLACES, refuse_many
 from likely.parallel import run
 from likely.text.bytes import lowest
 from likely.text.documents import DecodeError
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
 
     Sparse = TypeVar("Sparse", csr_array, csr_matrix)
-
-_LARGEST_INT32 = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +43,7 @@ class Rows:
 
 def as_csr(kind: type[Sparse], cells: AnyArray, columns: AnyArray, starts: Int64, n_columns: int) -> Sparse:
     """Rows with sorted columns as a sparse matrix or array, with 32-bit indices where they suffice."""
-    index = np.int64 if len(columns) > _LARGEST_INT32 else np.int32
+    index = np.int64 if len(columns) > MOST_PLACES else np.int32
     arrays = cells, columns.astype(index, copy=False), starts.astype(index)
     matrix = kind(arrays, shape=(len(starts) - 1, n_columns))
     matrix.has_canonical_format = True
@@ -88,6 +87,7 @@ def count_columns(
     pool = Pool(lambda: _Scratch(n_columns))
 
     def task(part: Part) -> tuple[Int32, Int32, Int64]:
+        refuse_many(len(part.ids), "words and n-grams in a text")  # no count of a row is larger
         with pool.borrow() as (_, scratch):
             return _count_tokens(part.ids, part.ends, column_of[part.table], scratch.line, *scratch.bits)
 

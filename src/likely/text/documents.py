@@ -10,6 +10,7 @@ import numpy as np
 
 from likely.arrays import ColumnLike, Int64, UInt8
 from likely.errors import AtRow, DataError
+from likely.table.cells import spelled_out
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +53,8 @@ def as_arrow(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "
         column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
+        column = spelled_out(column)
+        kind = column.type
     if pa.types.is_null(kind):
         return column.cast(pa.large_string())
     if _is_binary(kind):

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from likely.arrays import ColumnLike, Int32, Int64, UInt8
 from likely.errors import SettingsError
+from likely.numerics import MOST_PLACES
 from likely.text.class_counts import count_columns
 from likely.text.documents import as_blocks
 from likely.text.linguistics import GUESS
@@ -22,12 +23,10 @@ from likely.text.vocabulary import Words
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
 
-_MOST_FEATURES = np.iinfo(np.int32).max
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HashingCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """How often each document holds each word, in `n_features` columns and without a vocabulary.
+    """How often each document contains each word, in `n_features` columns and without a vocabulary.
 
     The column of a word is a stable function of its UTF-8 bytes: the 64-bit FNV-1a hash `h`, folded to
     `(h >> 32) ^ (h & 0xFFFFFFFF)`, modulo `n_features`. It has no seed and is the same on every machine and for ever.
@@ -65,7 +64,7 @@ class HashingCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[c
 
     def _checked_tokenizer(self) -> Tokenizer:
         width: object = self.n_features
-        if not (isinstance(width, int | np.integer) and 1 <= width <= _MOST_FEATURES):
+        if not (isinstance(width, int | np.integer) and 1 <= width <= MOST_PLACES):
             raise SettingsError(f"n_features is {width!r}, but it is a whole number from 1 to 2³¹ − 1.")
         if self.language == GUESS:
             raise SettingsError('language="auto" would be guessed anew for every batch; name the language.')

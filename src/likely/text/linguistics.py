@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 
 from likely.arrays import Int32
-from likely.errors import SettingsError, listed
+from likely.errors import SettingsError, listed, to_install
 from likely.text.documents import Block
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
@@ -129,4 +129,4 @@ def _extra(module: str, purpose: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError:
-        raise SettingsError(f"{purpose} needs {module}: install the extra with `pip install 'likely[text]'`.") from None
+        raise SettingsError(f"{purpose} needs {module}: {to_install('text')}.") from None

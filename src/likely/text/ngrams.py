@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from likely.arrays import Int32, Int64, UInt8, UInt64
+from likely.numerics import refuse_many
 from likely.text.token_scan import DONE, TABLE_FULL
 from likely.text.vocabulary import Words, first_slot, process_seed, roomier
 
@@ -45,7 +46,7 @@ class GramTable:
             == TABLE_FULL
         ):
             self._grow()
-        self.n_grams = int(cursor[N_GRAMS])
+        self._count(cursor, base)
         return grams[: cursor[N_OUT]].copy(), gram_ends
 
     def take_up(self, other: GramTable, base: int) -> Int32:
@@ -56,8 +57,12 @@ class GramTable:
         cursor = np.array([self.n_grams, 0, 0], dtype=np.int64)
         theirs = other.parents[: other.n_grams], other.lasts[: other.n_grams]
         merge_grams(self.cells, self.parents, self.lasts, cursor, base, *theirs, new, process_seed())
-        self.n_grams = int(cursor[N_GRAMS])
+        self._count(cursor, base)
         return new
+
+    def _count(self, cursor: Int64, base: int) -> None:
+        self.n_grams = int(cursor[N_GRAMS])
+        refuse_many(base + self.n_grams, "words and n-grams")
 
     def spelled(self, words: Words, gap: bytes) -> Words:
         """The words, and behind them each n-gram written out, with the gap between its tokens."""

@@ -10,6 +10,7 @@ import numba
 import numpy as np
 
 from likely.arrays import Int32, Int64, UInt8, UInt64
+from likely.numerics import refuse_many
 from likely.text.bytes import decode, utf8, word_bytes
 from likely.text.unicode import ASCII, CJK, EMOJI, EXTENDER, FLAG, KIND_BITS, SPACE, SUSPECT, WORD, ZWJ
 from likely.text.vocabulary import SHORT, Words, first_slot, occupy, roomier, stir
@@ -36,6 +37,7 @@ class Lexicon:
 
     def add_words(self) -> None:
         """Room for twice as many words."""
+        refuse_many(self.n_words, "words")
         self.cells = roomier(self.cells)
         self.sizes = np.concatenate([self.sizes, np.empty_like(self.sizes)])
         self.starts = np.concatenate([self.starts, np.empty(len(self.starts) - 1, dtype=np.int64)])

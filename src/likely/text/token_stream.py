@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 from likely.arrays import ColumnLike, Int32, Int64
+from likely.errors import DataError
 from likely.parallel import run
 from likely.text.documents import Block, DecodeError, as_blocks
 from likely.text.linguistics import changed_words
@@ -144,6 +145,9 @@ def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_j
 
 # From blocks of documents to a stream of numbered tokens.
 
+LONGEST_TEXT = 1 << 30
+"""Bytes of a text at most. Lower case may take half as many more (Ⱥ has two, ⱥ three): the sizes of words, 32 bits."""
+
 Rewrite = Callable[[Block], Block]
 
 
@@ -204,8 +208,12 @@ def _read_words(
 def _scan(
     block: Block, rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, number: int, lexicon: Lexicon
 ) -> Part:
-    # A token and what parts it from the next take two bytes at least. Memory that is never written to costs nothing,
-    # so that the rest need not be cut off.
+    if len(block.data) > LONGEST_TEXT:  # so long is a block of one text only
+        raise DataError(
+            f"A text has {len(block.data):,} bytes, but {LONGEST_TEXT:,} are the most: cut it into several."
+        )
+    # A token and what parts it from the next take two bytes at least, and tokens that touch (pictures, CJK) three
+    # each. Memory that is never written to costs nothing, so that the rest need not be cut off.
     ids = np.empty(len(block.data) // 2 + len(block) + 1, dtype=np.int32)
     ends = np.empty(len(block), dtype=np.int64)
     cursor = np.zeros(5, dtype=np.int64)

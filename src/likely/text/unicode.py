@@ -1,7 +1,8 @@
 """What each character is and becomes in lower case, as Python's own `str` and `re` see it.
 
 The table has two levels: `pages[code >> 8]` is a row of `cells`, and `cells[row, code & 255]` holds
-`(lower − code) << 4 | kind`. Equal pages share a row, so that the whole of Unicode fits into a quarter of a megabyte.
+`(lower − code) << 4 | kind`, 26 bits at most. Equal pages share a row, so that the whole of Unicode fits into a
+quarter of a megabyte.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class WordCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TextCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """How often each document holds each word: CountVectorizer's results in a fraction of its time.
+    """How often each document contains each word: CountVectorizer's results in a fraction of its time.
 
     The parameters that scikit-learn's CountVectorizer has too mean the same and have the same defaults: `analyzer`,
     `ngram_range`, `lowercase`, `strip_accents`, `stop_words`, `min_df`, `max_df`, `max_features`, `vocabulary`,
@@ -121,7 +121,7 @@ class TextCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[call
         return self._counted(rows)
 
     def transform(self, X: ColumnLike) -> csr_array | csr_matrix:
-        """Documents × words, sparse; words that were not learned count nowhere."""
+        """Documents × words, sparse; words that were not learned are not counted."""
         if "words_" not in vars(self) and self.vocabulary is not None:
             self.fit([])
         check_is_fitted(self)

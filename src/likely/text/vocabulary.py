@@ -15,6 +15,7 @@ import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Int32, Int64, UInt8, UInt64
+from likely.numerics import refuse_many
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +38,7 @@ class Words:
     """
 
     def __init__(self, arena: UInt8, starts: Int64, cells: UInt64 | None = None) -> None:
+        refuse_many(len(starts) - 1, "words")
         self.arena = arena
         self.starts = starts
         self._cells = cells
@@ -110,6 +112,7 @@ class Words:
         """These words, then the other's strangers; and where each of the other words is among them."""
         found = self.find(other)
         strangers = np.flatnonzero(found < 0)
+        refuse_many(len(self) + len(strangers), "words")
         found[strangers] = len(self) + np.arange(len(strangers), dtype=np.int32)
         more = other.take(strangers)
         starts = np.concatenate([self.starts, self.starts[-1] + more.starts[1:]])

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
-from likely import DataError, EvidenceClassifier, Loss, ModelFileError, SettingsError
+from likely import REFUSED, DataError, EvidenceClassifier, Loss, ModelFileError, SettingsError
 from likely.models.evidence.prepare import code_counts
 from likely.progress import Progress
 from likely.stats import Histogram, ValueCounts
@@ -27,7 +27,9 @@ WEIGHTS = (
 
 @parametrize_with_checks(
     [EvidenceClassifier()],
-    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
+    expected_failed_checks=lambda _: {
+        f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS for kind in ("dense", "sparse")
+    },
 )  # type: ignore[untyped-decorator]
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -183,8 +185,7 @@ def test_decisions(fitted: EvidenceClassifier) -> None:
     shares = fitted.predict_proba(table)
     np.testing.assert_allclose(risk[:, 0], 10 * shares[:, 0], atol=1e-12)
     assert (np.array(["act", "wait"])[risk.argmin(axis=1)] == fitted.decide(table, loss)).all()
-    with pytest.raises(SettingsError, match="density"):
-        fitted.novelty(table)
+    assert (fitted.decide(table, loss, novelty=fitted.novelty(table, 0.1)) == REFUSED).sum() == 6
 
 
 def test_texts_speak_and_explain_themselves(tmp_path: Path) -> None:

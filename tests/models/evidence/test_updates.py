@@ -92,13 +92,13 @@ def test_it_says_that_it_is_stale() -> None:
     assert "weighted naive Bayes until refresh(X, y)" in repr(clf)
     assert "until refresh(X, y)" in clf._repr_html_()
     why = clf.explain(TABLE[:3])
-    assert why.columns[0] == "beyond the prior (corrections are stale)"
+    assert why.columns[0] == "intercept (corrections are stale)"
     np.testing.assert_allclose(why.joint, clf.predict_joint_log_proba(TABLE[:3]), atol=1e-9)
     assert clf.with_priors("uniform").stale_
     clf.refresh(TABLE, Y)
     assert not clf.stale_
     assert "stale" not in repr(clf)
-    assert clf.explain(TABLE[:3]).columns[0] == "beyond the prior"
+    assert clf.explain(TABLE[:3]).columns[0] == "intercept"
     assert not clf.partial_fit(TABLE[:5], Y[:5]).fit(TABLE, Y).stale_
 
 

@@ -8,7 +8,17 @@ import typer
 
 from likely.cli.commands.evaluate import refuse_picture, way_in, write_pages
 from likely.cli.commands.train import wanted_target
-from likely.cli.options import InputOptions, LossOptions, Page, Seed, Tables, Target, Writes, listed_in
+from likely.cli.options import (
+    DropUnlabelled,
+    InputOptions,
+    LossOptions,
+    Page,
+    Seed,
+    Tables,
+    Target,
+    Writes,
+    listed_in,
+)
 from likely.cli.output import OutputOptions, write
 from likely.errors import missing_columns
 
@@ -29,6 +39,7 @@ def compare(
         typer.Option(help="What decides; the cost if there is one, else log_loss.", metavar="MEASURE"),
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.", metavar="NAMES")] = None,
+    drop_unlabelled: DropUnlabelled = False,
     seed: Seed = 0,
     html: Page = None,
     plot: Annotated[
@@ -48,6 +59,7 @@ def compare(
     that is not worse than the best by more than noise, its probabilities included. Reads the whole table into memory.
     """
     import likely
+    from likely.table.notes import unlabelled_note
 
     refuse_picture(plot)
     table = input_options.open(tables, output)
@@ -56,12 +68,14 @@ def compare(
     unknown = [name for name in left_out if name not in table.names]
     if unknown:
         raise missing_columns(unknown, table.names)
-    rows = table.read()
+    rows = (table.labelled(label) if drop_unlabelled else table).read()
+    if table.unlabelled:
+        output.tell_notes([unlabelled_note(table.unlabelled)])
     loss = costs.read(rows.column(label).drop_null().unique().to_pylist(), output)
     board = likely.compare(
         rows.drop_columns(left_out), label, listed_in(classifiers) or "all",
         cv=way_in(cv), loss=loss, by=by, random_state=seed, progress=output.progress,
     )  # fmt: skip
     write(board.to_json() if output.json else str(board))
-    write_pages(board, output, html, plot)
+    write_pages(board, output, html, plot, table.sources[0].name)
     output.tell_rejected(table)

@@ -1,16 +1,164 @@
-"""`likely demo`: the whole way on twelve patients."""
+"""`likely demo`: the whole way on an inbox, by the commands that anybody would type."""
 
 from __future__ import annotations
 
+import csv
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING, Annotated, Literal
 
-def demo() -> None:
-    """Show the whole way on a small table that comes along.
+import typer
+
+from likely.errors import SettingsError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TABLES, MODEL, PAGE = ("mails.csv", "new.csv"), "mails.likely", "mails.html"
+DATABASE = "inbox.duckdb"
+SQL_LINES = 12
+WIDTHS = {"subject": 24, "risk": 5}
+"""Signs that a column may take, so that a table fits into 80."""
+
+COSTS = """decision,read,later,skip
+show,0,1,1
+archive,5,2,0
+"""
+"""What each decision costs for each kind of mail."""
+
+Run = Callable[[str], None]
+
+
+def demo(
+    ctx: typer.Context,
+    what: Annotated[
+        Literal["inbox", "blackboard"], typer.Argument(help="An inbox, or twelve patients with every number shown.")
+    ] = "inbox",
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="The folder for what the demo writes.", metavar="FOLDER")
+    ] = "likely-demo",
+) -> None:
+    """Show the whole way on a table: train, compare, explain, decide, write a page and pictures.
 
     \b
     likely demo
+    likely demo blackboard
 
-    Learns twelve patients, predicts three more, shows why, decides by cost, and says how good it is.
+    Each step is a command as you would type it. Files go to a folder; nothing is fetched.
     """
-    from likely.teaching.demo import main
+    if what == "blackboard":
+        from likely.teaching.blackboard import main
 
-    main()
+        main()
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise SettingsError(f"{out} is a file; name a folder for what the demo writes.")
+    folder.mkdir(parents=True, exist_ok=True)
+    root = ctx.find_root().command
+
+    def run(line: str) -> None:
+        console.print(f"[bold green]$[/] [bold]{line}[/]", soft_wrap=True)
+        sys.stdout.flush()
+        code = root.main(args=shlex.split(line)[1:], prog_name="likely", standalone_mode=False)
+        if code:
+            raise typer.Exit(code)
+        sys.stderr.flush()
+        console.print()
+
+    with chdir(folder):
+        for heading, step in _steps(run, console):
+            console.rule(f"[bold]{heading}", align="left", style="dim")
+            step()
+    _farewell(console, folder)
+
+
+def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]]]:
+    """What is shown, one after the other."""
+
+    def table() -> None:
+        run(f"likely datasets mails -o {TABLES[0]}")
+        run(f"likely datasets new-mails -o {TABLES[1]}")
+        _show(console, TABLES[0], 5)
+
+    def decide() -> None:
+        Path("costs.csv").write_text(COSTS)
+        console.print(
+            "Archiving a mail that should be read costs 5, showing one in vain costs 1, asking you costs 0.5."
+        )
+        run(f"likely predict {MODEL} {TABLES[1]} --loss costs.csv --refuse 0.5 -o decided.csv")
+        _show(console, "decided.csv", 6, ("sender", "subject", "prediction", "decision", "risk"))
+
+    picture = " --plot why.svg" if find_spec("matplotlib") else ""
+    yield "A table with dates, categories, numbers, text and missing values", table
+    yield "Train: one command, whatever the columns hold", lambda: run(f"likely train {TABLES[0]} --target kind")
+    yield (
+        "How good is it, beside other models and a blind guess?",
+        lambda: run(f"likely compare {TABLES[0]} --target kind --with naive,tree,evidence --cv 3"),
+    )
+    yield (
+        "Why should the first new mail be read rather than skipped?",
+        lambda: run(f"likely explain {MODEL} {TABLES[1]} --row 1 --contrast read,skip{picture}"),
+    )
+    yield "Decide by costs, or leave it open", decide
+    yield "The model as a page to play with", lambda: run(f"likely show {MODEL} --data {TABLES[1]} -o {PAGE}")
+    if find_spec("ibis") and find_spec("duckdb"):
+        yield "The same model from a table in DuckDB, which does the counting", lambda: _in_duckdb(run)
+    if find_spec("sqlglot"):
+        yield "Naive Bayes, one word away, as SQL that scores a table", lambda: _as_sql(run, console)
+
+
+def _show(console: Console, path: str, rows: int, columns: tuple[str, ...] | None = None) -> None:
+    """The first rows of a CSV file."""
+    from rich import box
+    from rich.table import Table
+
+    with open(path, newline="") as file:
+        lines = list(islice(csv.DictReader(file), rows))
+    names = columns or tuple(lines[0])
+    shown = Table(*names, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for line in lines:
+        shown.add_row(*(_cropped(line[name], WIDTHS.get(name, 10)) for name in names))
+    console.print(shown)
+    console.print()
+
+
+def _cropped(cell: str, width: int) -> str:
+    return f"{cell[: width - 1]}…" if len(cell) > width and not cell[:1].isdigit() else cell[:width] or "—"
+
+
+def _in_duckdb(run: Run) -> None:
+    import duckdb
+
+    with duckdb.connect(DATABASE) as database:
+        database.execute("create or replace table mails as from read_csv('mails.csv')")
+    run(f"likely train {DATABASE} --table mails --target kind -o inside.likely")
+
+
+def _as_sql(run: Run, console: Console) -> None:
+    run(f"likely train {TABLES[0]} --target kind --model naive --ignore subject -o naive.likely")
+    run("likely export naive.likely --to sql --table mails -o score.sql")
+    lines = Path("score.sql").read_text().splitlines()
+    console.print("\n".join(lines[:SQL_LINES]), markup=False, style="dim", overflow="ellipsis", no_wrap=True)
+    console.print(f"… {len(lines) - SQL_LINES} more lines\n" if len(lines) > SQL_LINES else "")
+
+
+def _farewell(console: Console, folder: Path) -> None:
+    likely = "likely" if which("likely") else sys.argv[0]  # made by `make`, it is not on the path
+    console.rule("[bold]What next", align="left", style="dim")
+    console.print(f"Open [bold]{folder / PAGE}[/] in a browser. The other files are beside it.")
+    console.print(f"Your own table:  [bold]{likely} train TABLE.csv --target COLUMN[/]", soft_wrap=True)
+    console.print(f"All commands:    [bold]{likely} --help[/]", soft_wrap=True)
+    console.print(f"Every number:    [bold]{likely} demo blackboard[/]", soft_wrap=True)
+    data = f"{folder / MODEL} --data {folder / TABLES[0]}"
+    opened = f"{likely} studio {data}" if find_spec("fastapi") else (folder / PAGE).absolute().as_uri()
+    console.print(f"See it, ask why: [bold]{opened}[/]", soft_wrap=True)

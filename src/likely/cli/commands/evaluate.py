@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
-from likely.cli.options import InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
+from likely.cli.options import DropUnlabelled, InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
 from likely.cli.output import NEGATIVE, OutputOptions, write
 from likely.errors import SettingsError
-from likely.progress import Shown, row_bar
+from likely.progress import Shown
 
 if TYPE_CHECKING:
     from likely.comparison.comparison import Comparison
@@ -38,7 +38,11 @@ def evaluate(
     output: OutputOptions,
     target: Target = None,
     cv: Annotated[
-        str, typer.Option(help="Folds (10), loo for one row at a time, or a share to test on (0.3).", metavar="HOW")
+        str,
+        typer.Option(
+            help="Folds (10), loo for one row at a time, prequential for rows in their order, or a share (0.3).",
+            metavar="HOW",
+        ),
     ] = "10",
     groups: Annotated[
         str | None, typer.Option(help="A column; rows of a group are held out together.", metavar="COLUMN")
@@ -47,6 +51,7 @@ def evaluate(
     seed: Seed = 0,
     beta: Annotated[float, typer.Option(help="F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
     weight: Weight = None,
+    drop_unlabelled: DropUnlabelled = False,
     html: Page = None,
     plot: Annotated[
         str | None, typer.Option(help="Draw curves: .svg, .png or .html.", metavar="FILE"), Writes()
@@ -76,24 +81,32 @@ def evaluate(
         )
     table = input_options.open(tables, output)
     how: dict[str, Any] = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
-    with row_bar("judging", output.progress) as progress:
-        if model is not None:
-            from likely.streaming.evaluate import evaluate_file
+    if model is not None:
+        from likely.streaming.evaluate import evaluate_file
+        from likely.streaming.notes import report_notes
+        from likely.streaming.update import target_of
 
-            _warn_of_known(model, table, output)
-            classifier = load_model(model)
-            how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": progress}
-            report = evaluate_file(classifier, table, target or classifier.schema_.target, cv=None, **how)
-            why: tuple[str, ...] = ()
-        else:
-            label = wanted_target(table, target)
-            loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
-            how |= {"cv": way_in(cv), "loss": loss}
-            report, why = _of_table(model_options, table, label, weight, how, progress)
+        _warn_of_known(model, table, output)
+        classifier = load_model(model)
+        how |= {"loss": costs.read(classifier.classes_.tolist(), output), "weight": weight, "progress": output.progress}
+        label = target_of(classifier, target)
+        if drop_unlabelled:
+            table.labelled(label)
+        report = evaluate_file(classifier, table, label, cv=None, **how)
+        report.with_notes(report_notes(report, classifier, table, label, fitted=True))
+        why: tuple[str, ...] = ()
+    else:
+        label = wanted_target(table, target)
+        if drop_unlabelled:
+            table.labelled(label)
+        loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
+        how |= {"cv": way_in(cv), "loss": loss}
+        report, why = _of_table(model_options, table, label, weight, how, output.progress)
     for line in why:
         output.say(line)
-    write(report.to_json() if output.json else str(report))
-    write_pages(report, output, html, plot)
+    write(report.to_json() if output.json else report.text())
+    output.tell_notes(report.notes)
+    write_pages(report, output, html, plot, table.sources[0].name)
     output.tell_rejected(table)
     if fail_under is not None and report.accuracy < fail_under:
         output.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
@@ -107,6 +120,7 @@ def _of_table(
     from likely.api import AUTO, select_model
     from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
+    from likely.streaming.notes import report_notes
 
     selection = select_model(
         table, label, model_options.model or AUTO, model_options.settings(table.types, label), weight=weight,
@@ -114,13 +128,15 @@ def _of_table(
     )  # fmt: skip
     classifier, rows, why = selection.classifier, selection.rows, selection.reason.sentences()
     if rows is not None:
-        classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
-        how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": False}
-        return in_memory(classifier, rows.X, rows.y, **how), why
+        classifier.set_params(schema=rows.kinds)
+        how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": progress}
+        report = in_memory(classifier, rows.X, rows.y, **how)
+        return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
     if why:  # weights need rows, which the folds of a large table are not
         classifier.set_params(weights=None)
         why = (*why, "The folds are judged without weights, which would need their rows.")
-    return evaluate_file(classifier, table, label, weight=weight, progress=progress, **how), why
+    report = evaluate_file(classifier, table, label, weight=weight, progress=progress, **how)
+    return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
 
 
 def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
@@ -135,14 +151,16 @@ def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
             )
 
 
-def way_in(given: str) -> int | float | Literal["loo"]:
+def way_in(given: str) -> int | float | Literal["loo", "prequential"]:
     """How to hold rows out."""
-    if given == "loo":
-        return "loo"
+    if given in ("loo", "prequential"):
+        return cast(Literal["loo", "prequential"], given)
     try:
         return int(given) if given.isdigit() else float(given)
     except ValueError:
-        raise SettingsError(f"--cv is {given!r}, but it is a number of folds, loo, or a share such as 0.3.") from None
+        raise SettingsError(
+            f"--cv is {given!r}, but it is a number of folds, loo, prequential, or a share: 0.3."
+        ) from None
 
 
 def _classes(table: FileTable, label: str) -> list[Hashable]:
@@ -158,12 +176,14 @@ def refuse_picture(plot: str | None) -> None:
         suffix_of(plot)
 
 
-def write_pages(shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None) -> None:
-    """What was found as a page and as a picture, where these are wanted."""
+def write_pages(
+    shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None, source: str
+) -> None:
+    """What was found in a table as a page and as a picture, where these are wanted."""
     if html is not None:
         from likely.io.outputs import write_text
 
-        write_text(html, shown.to_html())
+        write_text(html, shown.to_html(source=source))
     if plot is not None:
         shown.plot().save(plot)
     output.wrote(html, plot)

@@ -9,7 +9,7 @@ import typer
 
 from likely.cli.models import load_model
 from likely.cli.options import InputOptions, Model, Page, Tables, Writes, label_among, listed_in
-from likely.cli.output import OutputOptions, write, write_page, write_records
+from likely.cli.output import OutputOptions, write, write_records
 from likely.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -50,7 +50,10 @@ def explain(
     The factors multiply to the posterior; nothing is estimated afterwards. Gaps and values never seen are said. Of
     texts, the words that spoke are shown.
     """
-    from likely.explain import Explanation
+    from likely.explain import Contrast, Explanation
+    from likely.io.outputs import write_text
+    from likely.markup import Markup
+    from likely.render.report import report_page
     from likely.streaming.read_all import sample_rows
 
     classifier = load_model(model)
@@ -63,10 +66,14 @@ def explain(
     if sides is not None and not isinstance(why, Explanation):
         raise SettingsError(f"A {type(classifier).__name__} has no log-odds by column; leave out --contrast.")
     shown = why if sides is None else classifier.explain(some, contrast=sides)
+    adds_up = isinstance(shown, Explanation | Contrast)
     if plot is not None:
-        shown.plot().save(plot)
+        (shown.plot(name=row) if adds_up else shown.plot()).save(plot)
     if html is not None:
-        write_page(html, "Why", shown._repr_html_())
+        title = f"Why row {row}" if rows == 1 else f"Why rows {row} to {row + some.num_rows - 1}"
+        chart = (lambda: why.plot("odds", contrast=sides, name=row)) if adds_up and len(why.classes) > 1 else None
+        told = Markup(shown._repr_html_())
+        write_text(html, report_page(title, told, source=f"{model}, {table.sources[0].name}", chart=chart))
     output.wrote(plot, html)
     if output.json:
         frame = shown.to_frame()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,13 +14,30 @@ from likely.errors import SettingsError
 
 Text = str | None
 
+FORMATS = ("json", "csv", "sql", "onnx", "pmml", "dot")
+BY_ITSELF = ("sql", "onnx", "pmml")
+"""What a classifier of any kind is asked for, and may refuse itself."""
+
+
+def complete_formats(incomplete: str) -> list[str]:
+    """What a model may be written as."""
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
 
 def export(
     model: Model,
     costs: LossOptions,
     output: OutputOptions,
     out: Annotated[str | None, OUT, Writes(format="to")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="json, csv, sql, or dot of a tree.", metavar="FORMAT")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            help="json, csv, sql, onnx, pmml, or dot of a tree.",
+            metavar="FORMAT",
+            autocompletion=complete_formats,
+        ),
+    ] = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be scored.", metavar="NAME")] = "data",
     dialect: Annotated[
         Text, typer.Option(help="For SQL: duckdb, postgres, spark, bigquery, snowflake …", metavar="ENGINE")
@@ -28,11 +46,13 @@ def export(
         Text, typer.Option("--output", help="For SQL: probabilities, decision or explanation.", metavar="WHAT")
     ] = None,
 ) -> None:
-    """Write a model as JSON, as a table of its parameters, or as an SQL query that scores a table.
+    """Write a model for other programs: as JSON, ONNX, PMML, a table of its parameters, or an SQL query.
 
     \b
     likely export mails.likely -o mails.json    everything
     likely export mails.likely -o numbers.csv   a line per parameter and class
+    likely export loans.likely -o loans.onnx    for onnxruntime
+    likely export loans.likely -o loans.pmml    naive Bayes and trees
     likely export loans.likely -o score.sql --table loans
     likely export loans.likely --to sql | duckdb loans.duckdb
     likely export loans.likely -o q.sql --dialect postgres --output decision
@@ -45,14 +65,14 @@ def export(
 
     to_pipe = is_pipe(out)
     target = destination(out)
-    kind = to or ("json" if to_pipe else None)
+    kind = to or ("json" if to_pipe else Path(str(out)).suffix.lower()[1:] or None)
     classifier = load_model(model)
-    in_sql = kind == "sql" or (kind is None and str(out).endswith(".sql"))
+    in_sql = kind == "sql"
     loss = costs.read(classifier.classes_.tolist(), output)
     for option, given in (("--dialect", dialect), ("--output", gives), ("--loss or --refuse", loss)):
         if given is not None and not in_sql:
             raise SettingsError(f"{option} is for SQL: say --to sql, or leave it out.")
-    if not (in_sql or adds_counts(classifier) or isinstance(classifier, Exports)):
+    if not (kind in BY_ITSELF or adds_counts(classifier) or isinstance(classifier, Exports)):
         raise SettingsError(
             f"The {type(classifier).__name__} in {model!r} cannot be exported: it is neither counts nor a tree."
         )

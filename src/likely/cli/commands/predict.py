@@ -58,6 +58,7 @@ def predict(
     loss = costs.read(classifier.classes_.tolist(), output)
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
+    from likely.streaming.notes import changed_columns
     from likely.streaming.transform import predict_file
 
     with row_bar("predicting", False if to_pipe else output.progress) as progress:
@@ -66,6 +67,7 @@ def predict(
             guard=guard, kind=written_as(out, output), progress=progress,
         )  # fmt: skip
     output.tell_rejected(table)
+    output.tell_notes(changed_columns(classifier, table))
     if not to_pipe:
         output.say(f"Predicted {rows:,} rows; wrote {out}")
 
@@ -76,7 +78,7 @@ def _more(loss: Loss | None, most: int) -> More | None:
         return None
 
     def columns(classifier: Any, rows: pa.Table) -> dict[str, list[Any]]:
-        from likely.explain.explanation import reasons
+        from likely.explain.reasons import reasons
         from likely.table import as_table
 
         found: dict[str, list[object]] = {}

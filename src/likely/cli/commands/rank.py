@@ -9,15 +9,21 @@ import typer
 
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
-from likely.cli.models import is_model, load_model
-from likely.cli.options import InputOptions, Reads, Target, Weight
+from likely.cli.models import adds_counts, is_model, load_model
+from likely.cli.options import DropUnlabelled, InputOptions, Reads, Target, Weight
 from likely.cli.output import OutputOptions, columns_that_fit, write_records, write_table
 from likely.errors import SettingsError
-from likely.progress import row_bar
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 """How the types of columns of numbers begin."""
 
+LONGEST_NAME = 28
+"""Letters of a column's name, so that the table fits a terminal of 80."""
+
+READ_ROWS = 20_000
+"""Rows of a table that a model is shown; those that are shuffled are drawn from them."""
+
+FIRST = ("held_out", "permutation", "contribution", "share", "gaps", "information")
 SHORT = ("gain_ratio", "chi2", "gini", "misclassification")
 """Shown before the others, which have longer names."""
 
@@ -31,14 +37,15 @@ def rank(
     output: OutputOptions,
     target: Target = None,
     weight: Weight = None,
+    drop_unlabelled: DropUnlabelled = False,
     by: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="information, information_gain, gain_ratio, symmetric_gain_ratio_1 or _2, chi2, gini "
-            "or misclassification.",
+            help="held_out, permutation, contribution, information, information_gain, gain_ratio, "
+            "symmetric_gain_ratio_1 or _2, chi2, gini or misclassification.",
             metavar="MEASURE",
         ),
-    ] = "information",
+    ] = None,
 ) -> None:
     """Rank columns by what they tell about the class.
 
@@ -46,37 +53,60 @@ def rank(
     likely rank mails.likely
     likely rank loans.csv --target risk
     likely rank loans.csv --target risk --by gain_ratio
+    likely rank svm.likely loans.csv    any model, by shuffling columns
 
-    information is the mutual information with the class in bits, share its part of all there is to know. The other
-    measures take categories as counted, and numbers in ten intervals of equal weight. The numbers of a table are
-    counted in bins, so that no belief about their shape flatters them, unless --model or --family says otherwise; a
-    model ranks what it believes.
+    held_out is what a column tells about rows that were not counted, in bits; share is its part of all there is to
+    know; gaps is what missing values tell. information is the mutual information as counted. With rows, contribution
+    is what a column adds to the log-odds, and permutation what is lost when it is shuffled. The other measures take
+    categories as counted, and numbers in ten intervals of equal weight. The numbers of a table are counted in bins, so
+    that no belief about their shape flatters them, unless --model or --family says otherwise; a model ranks what it
+    believes.
     """
-    if len(inputs) == 1 and is_model(inputs[0]):
+    if is_model(inputs[0]):
         classifier = load_model(inputs[0])
+        rows = _rows(classifier, inputs[1:], target, input_options, output) if len(inputs) > 1 else (None, None)
     else:
         from likely.api import learn, select_model
 
+        rows = None, None
         table = input_options.open(inputs, output)
         label = wanted_target(table, target)
-        with row_bar("learning", output.progress) as progress:
-            settings = model_options.settings(table.types, label)
-            if model_options.model is None and "families" not in settings:
-                settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})
-            selection = select_model(
-                table, label, model_options.model or "naive", settings, weight=weight, progress=progress
-            )
-            classifier = learn(selection, table, label, weight=weight, progress=progress)
-    frame = _ranked(classifier, by)
+        if drop_unlabelled:
+            table.labelled(label)
+        settings = model_options.settings(table.types, label)
+        if model_options.model is None and "families" not in settings:
+            settings["families"] = _in_bins(table.types, settings.get("schema") or {}, {label, weight})
+        selection = select_model(
+            table, label, model_options.model or "naive", settings, weight=weight, progress=output.progress
+        )
+        classifier = learn(selection, table, label, weight=weight, progress=output.progress)
+    frame = _ranked(classifier, by, *rows)
     if output.json:
         write_records(frame)
         return
+    if by is None:  # the measures of a table of counts are there for those who ask
+        frame = frame[[name for name in frame.columns if name == "column" or name in FIRST]]
     head = list(frame.columns)
-    lines = [[str(line[0]), *(_figure(cell) for cell in line[1:])] for line in frame.itertuples(index=False)]
+    lines = [[_short_name(line[0]), *(_figure(cell) for cell in line[1:])] for line in frame.itertuples(index=False)]
     fits = columns_that_fit(head, lines)
     write_table("", head[:fits], [line[:fits] for line in lines])
     if fits < len(head):
         output.say(f"There is no room for {', '.join(head[fits:])}: --by MEASURE puts one in front, --json has all.")
+
+
+def _rows(
+    classifier: Any, paths: list[str], target: str | None, input_options: InputOptions, output: OutputOptions
+) -> tuple[Any, Any]:
+    """Rows to rank by, and their labels if the table has them."""
+    from likely.engines.pieces import label_type
+    from likely.streaming.read_all import sample_rows
+
+    table = input_options.open(paths, output)
+    label = target or classifier.schema_.target
+    if label is None or label not in table.names:
+        return sample_rows(classifier, table, 0, READ_ROWS), None
+    as_read = {label: label_type(table.types[label], classifier.classes_)}
+    return sample_rows(classifier, table, 0, READ_ROWS, as_read), label
 
 
 def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[str | None]) -> dict[str, str]:
@@ -85,26 +115,38 @@ def _in_bins(types: Mapping[str, str], kinds: Mapping[str, str], left_out: set[s
     return {name: "bins" for name in numbers if name not in left_out and kinds.get(name, "numeric") == "numeric"}
 
 
-def _ranked(classifier: Any, by: str) -> Any:
+def _short_name(name: object) -> str:
+    """The name of a column, cut so that its figures have room beside it."""
+    from likely.render.table import shortened
+
+    return shortened(str(name), LONGEST_NAME)
+
+
+def _ranked(classifier: Any, by: str | None, rows: Any, labels: Any) -> Any:
     from likely.errors import did_you_mean, listed
     from likely.explain.rank import rank_by
-    from likely.models.protocols import Ranks
+    from likely.models.classifier import Classifier
+    from likely.models.ranking import ORDERS
 
-    if not issubclass(type(classifier), Ranks):
+    if not isinstance(classifier, Classifier):
         raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train one with --model naive.")
-    known = classifier.rank()
-    others = rank_by(classifier.model_, classifier.summary_)
-    if known.empty:
+    frame = classifier.rank(rows, labels)
+    if frame.empty:
         raise SettingsError(
             f"A {type(classifier).__name__} believes nothing of single columns, so they cannot be ranked; train a "
             "naive one."
         )
-    frame = known.merge(others.astype({"column": known["column"].dtype}), on="column", how="left")
+    usual = next(name for name in ORDERS if name in frame.columns)
+    if adds_counts(classifier):
+        others = rank_by(classifier.model_, classifier.summary_)
+        frame = frame.merge(others.astype({"column": frame["column"].dtype}), on="column", how="left")
     choices = [name for name in frame.columns if name != "column"]
-    if by not in choices:
+    if by is not None and by not in choices:
         raise SettingsError(f"There is no measure {by!r}; there are {listed(choices)}.{did_you_mean(by, choices)}")
-    first = list(dict.fromkeys(["column", by, "information", "share", *SHORT, *choices]))
-    return frame[first].sort_values(by, ascending=False, kind="stable", ignore_index=True, na_position="last")
+    by = by or usual
+    others = [name for name in (*FIRST, *SHORT, *choices) if name in frame.columns]
+    frame = frame[list(dict.fromkeys(["column", by, *others]))]
+    return frame.sort_values(by, ascending=False, kind="stable", ignore_index=True, na_position="last")
 
 
 def _figure(cell: float) -> str:

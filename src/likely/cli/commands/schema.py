@@ -23,6 +23,8 @@ def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, t
 
     Nothing is learned. What you know better you say to likely train: --kind zip=nominal, --type id=text, --ignore name.
     """
+    from likely.table import as_table
+    from likely.table.notes import schema_notes
     from likely.table.schema import Schema
 
     table = input_options.open(tables)
@@ -30,7 +32,7 @@ def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, t
         raise missing_columns([target], table.names)
     sample = table.sample()
     found = Schema.infer(sample, target)
-    late = table.late_changes()
+    late, notes = table.late_changes(), schema_notes(as_table(sample), found)
     dialect = table.dialect
     if output.json:
         written = dialect.describe() if dialect is not None else None
@@ -38,7 +40,8 @@ def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, t
         write_json(
             {
                 "files": [source.name for source in table.sources], "written": written, "target": target,
-                "rows_judged": sample.num_rows, "columns": columns, "changes": dict(late), "notes": list(table.notes),
+                "rows_judged": sample.num_rows, "columns": columns, "changes": dict(late),
+                "notes": [*table.notes, *map(str, notes)],
             }
         )  # fmt: skip
         return
@@ -50,7 +53,7 @@ def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, t
     write_table("", head, [_line(column, table.types[column.name]) for column in found], left=(0, 1, 2, 5))
     for name, what in late.items():
         output.say(f"note: column {name!r} begins with numbers, but {what}: say --kind {name}=nominal")
-    output.tell_notes(table.notes)
+    output.tell_notes([*table.notes, *notes])
 
 
 def _line(column: Column, holds: str) -> list[str]:

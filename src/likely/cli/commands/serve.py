@@ -13,7 +13,7 @@ import typer
 
 from likely.cli.options import Reads
 from likely.cli.output import OutputOptions
-from likely.errors import MissingExtra, NoSuchFile
+from likely.errors import MissingExtra, NoSuchFile, to_install
 
 TOKEN = "LIKELY_TOKEN"
 MEGABYTE = 1_000_000
@@ -64,7 +64,7 @@ def serve(
         from likely.serve.options import Limits, ServiceOptions
         from likely.serve.service import Service
     except ImportError as error:
-        raise MissingExtra(f"To serve, {error.name} is needed: pip install 'likely[serve]'.") from None
+        raise MissingExtra(f"Serving needs {error.name}: {to_install('serve')}.") from None
 
     options = ServiceOptions(
         host=host, port=port, token=_token(token_file), hosts=tuple(allow_host or ()),

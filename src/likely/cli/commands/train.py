@@ -16,11 +16,11 @@ from likely.cli.models import (
     save_and_tell,
     shares_learned,
 )
-from likely.cli.options import OUT, Force, InputOptions, Reads, Tables, Target, Weight, Writes, name_of
+from likely.cli.options import OUT, DropUnlabelled, Force, InputOptions, Reads, Tables, Target, Weight, Writes, name_of
 from likely.cli.output import PIPE, OutputOptions, many
 from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
-from likely.progress import Shown, row_bar
+from likely.progress import Shown
 
 if TYPE_CHECKING:
     from likely.api import Classifier
@@ -48,6 +48,7 @@ def train(
         typer.Option(help="Save the state here now and then; a second start goes on from it.", metavar="FILE"),
         Writes(CHECKPOINT),
     ] = None,
+    drop_unlabelled: DropUnlabelled = False,
     force: Force = False,
 ) -> None:
     """Learn a table, and write a model.
@@ -72,30 +73,35 @@ def train(
     if relation is not None:
         if onto is not None or checkpoint is not None:
             raise SettingsError("--onto and --checkpoint are for files: an engine counts a table in one go.")
+        if drop_unlabelled:
+            raise SettingsError("--drop-unlabelled is for files: filter the table in its engine.")
         path = out or f"{name_of(engine_options.name_of(tables))}.likely"
         _train_in_place(relation, model_options, target, weight, path, force, output)
         return
     table = input_options.open(tables, output)
     path = out or usual_path(tables, onto)
-    with row_bar("learning", output.progress) as progress:
-        if onto is not None:
-            from likely.streaming.update import learn_file
+    if onto is not None:
+        from likely.streaming.update import learn_file, target_of
 
-            learned = load_counts(onto, "learn on", corrected=True)
-            refuse_other_target(path, learned.schema_.target, force)
-            other_weight = weight not in (None, learned.schema_.weight)
-            said = [("--checkpoint", checkpoint is not None), ("--weight", other_weight)]
-            changed = [*model_options.said(), *(option for option, is_said in said if is_said)]
-            if changed:
-                raise SettingsError(
-                    f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}."
-                )
-            classifier = learn_file(learned, table, target, progress=progress)
-            why: tuple[str, ...] = ()
-        else:
-            label = wanted_target(table, target)
-            refuse_other_target(path, label, force)
-            classifier, why = _learn(model_options, table, label, weight, checkpoint, progress)
+        learned = load_counts(onto, "learn on", corrected=True)
+        refuse_other_target(path, learned.schema_.target, force)
+        other_weight = weight not in (None, learned.schema_.weight)
+        said = [("--checkpoint", checkpoint is not None), ("--weight", other_weight)]
+        changed = [*model_options.said(), *(option for option, is_said in said if is_said)]
+        if changed:
+            raise SettingsError(
+                f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}."
+            )
+        if drop_unlabelled:
+            table.labelled(target_of(learned, target))
+        classifier = learn_file(learned, table, target, progress=output.progress)
+        why: tuple[str, ...] = ()
+    else:
+        label = wanted_target(table, target)
+        refuse_other_target(path, label, force)
+        if drop_unlabelled:
+            table.labelled(label)
+        classifier, why = _learn(model_options, table, label, weight, checkpoint, output.progress)
     sources = [source.name for source in table.sources]
     save_and_tell(classifier, path, sources, output, _content(classifier, table), *why, *_told(classifier, table, path))
 
@@ -164,7 +170,7 @@ def _content(classifier: Classifier, table: FileTable | None) -> dict[str, objec
         "classes": shares_learned(classifier),
         "columns": _columns(classifier),
         "ignored": {column.name: column.why for column in classifier.schema_ if column.kind == "ignored"},
-        "notes": [] if table is None else list(table.notes),
+        "notes": [*([] if table is None else table.notes), *map(str, classifier.schema_.notes)],
     }
 
 
@@ -173,6 +179,8 @@ def _told(classifier: Classifier, table: FileTable | None, path: str) -> Iterato
     for column in classifier.schema_:
         if column.kind == "ignored":
             yield Message(f"note: column {column.name!r} is left out: ", column.why)
+    for note in classifier.schema_.notes:
+        yield Message("note: ", note.message)
     if table is not None and len(table.rejected):
         yield str(table.rejected)
     where = "standard output" if path == PIPE else path

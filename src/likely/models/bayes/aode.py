@@ -51,22 +51,22 @@ def _are_cuts(name: str, given: object) -> None:
 
 
 class AODEClassifier(Learner):
-    """Between naive and full Bayes: each column may depend on the class and on one other column, in turn on every one.
+    """Between naive and full Bayes: each column depends on the class and on one other column, averaged over all.
 
-    P(class, row) is the mean over parents j of P(class) · P(x_j | class) · Π P(x_k | x_j, class): evidence that two
-    columns share is counted once. Pairs of values are counted, numbers in bins; so it adds up: rows can be learned,
-    forgotten and merged in any order. Where the bins were cut is decided by the first rows and then kept.
+    P(class, row) is the mean over parents j of P(class) · P(x_j | class) · Π P(x_k | x_j, class): what two
+    columns have in common is counted once. It counts pairs of values, of numbers in bins, and these counts add up: rows
+    can be learned, forgotten and merged in any order. The first rows decide where bins are cut.
 
     Parameters
     ----------
-    smoothing : a number γ added to every count (½ unless told otherwise: cells of pairs are small), an `MEstimate`,
+    smoothing : a number γ added to every count (½ by default: cells of pairs are small), an `MEstimate`,
         or a mapping of column names to either.
     priors, schema, text : as for `BayesClassifier`; a text column is a further factor.
     families : None, or a mapping that takes columns out of the pairs, such as {"visits": "poisson"}.
-    bins : numbers are cut into at most so many bins of about equal weight.
+    bins : numbers are cut into at most this many bins of about equal weight.
     cuts : a mapping of numeric columns to ascending numbers at which to cut them; give `cuts_` of another classifier
         to be able to merge with it.
-    min_cases : a value is a parent only if it was seen so often.
+    min_cases : a value is a parent only if it was seen at least this often.
     max_cells : classes × pairs of values that may be counted. If there are more, the columns that tell most about the
         class are paired (see `paired_`), and the others are factors of their own, as in naive Bayes.
     n_jobs : number of threads; None for all cores. Results do not depend on it.

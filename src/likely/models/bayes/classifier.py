@@ -45,30 +45,30 @@ AUTO = "auto"
 
 
 class BayesClassifier(Learner):
-    """Naive Bayes for tables as they are: numbers, categories, gaps, values never seen, labels of any type.
+    """Naive Bayes for tables as they are: numbers, categories, missing and unseen values, labels of any type.
 
     Parameters
     ----------
     smoothing : a number γ added to every count (1 is Laplace's rule, 0 maximum likelihood), an `MEstimate`, "auto" (for
         each column the γ under which its rows are likeliest, each judged without itself), or a mapping of column names
         to any of these.
-    priors : None (as counted), "smoothed", "uniform" (maximum likelihood), a mapping of classes to shares,
-        or shares in the order of the classes.
+    priors : None (as counted), "smoothed", "uniform" (maximum likelihood), a mapping of classes to proportions,
+        or proportions in the order of the classes.
     families : None (Gaussian for numbers, categorical for the rest), one name for all columns, or a mapping;
         numbers may be "gaussian", "lognormal", "poisson", "bins" or "auto": the one of these under which the rows of
         `fit` are likeliest, each judged without itself.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
-    missing : "ignore" (a gap says nothing) or "value" (that a cell is empty is evidence, too).
-    unseen : "ignore" (a category never seen says nothing) or "smooth" (it gets the smoothed share of a new value).
+    missing : "ignore" (a missing value contributes nothing) or "value" (that a cell is empty is evidence as well).
+    unseen : "ignore" (an unseen category contributes nothing) or "smooth" (it gets the proportion of a new value).
     variance : "unbiased" (divide by n − 1) or "ml" (by n).
-    variance_floor : least variance of a class, relative to the variance of the whole column.
-    weighting : "counts", or "tf-idf": words of a text weigh more the fewer texts have them.
+    variance_floor : smallest variance of a class, relative to the variance of the whole column.
+    weighting : "counts", or "tf-idf": a word has the more weight the fewer texts contain it.
     normalise : with the family "complement" for a text, scale the weights of each class to the same sum.
-    bins : with the family "bins" for a number, at most so many bins of about equal weight; the default is 10.
-    weights : None, or "learned": every column gets an exponent from 0 up, so that what columns say in common is not
-        counted again and again. They are learned from the rows of `fit`, each judged without itself; after learning
-        more, forgetting or merging they stay as they are, `weights_stale_` says so, and `refresh` learns them anew.
+    bins : with the family "bins" for a number, at most this many bins of about equal weight; the default is 10.
+    weights : None, or "learned": every column gets an exponent of at least 0, so that what columns have in common is
+        not counted repeatedly. They are learned from the rows of `fit`, each judged without itself; after learning
+        more, forgetting or merging they stay as they are, `weights_stale_` says so, and `refresh` learns them again.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
     >>> clf = BayesClassifier().fit({"sky": ["grey", "grey", "blue"], "wind": [7.0, 8.0, 2.0]}, ["wet", "wet", "dry"])
@@ -132,7 +132,7 @@ class BayesClassifier(Learner):
         return self._keep(summary, task.assigned, model)
 
     def resettle(self, **changes: Unpack[Changes]) -> Self:
-        """Change smoothing, priors, families or any other belief after training; needs no data.
+        """Change smoothing, priors, families or other settings after training; needs no data.
 
         >>> clf = BayesClassifier().fit({"sky": ["grey", "blue"]}, ["wet", "dry"])
         >>> clf.resettle(smoothing=0, priors="uniform").predict_proba({"sky": ["blue"]}).tolist()
@@ -141,7 +141,7 @@ class BayesClassifier(Learner):
         return self._resettle(changes)
 
     def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Learn the weights of the columns anew from rows that have been learned: all of them, or a fair sample."""
+        """Learn the column weights again from rows that have been learned: all of them, or a representative sample."""
         check_is_fitted(self)
         if not self._wants_weights():
             raise SettingsError("There are no weights to refresh: ask for them by weights='learned'.")
@@ -152,7 +152,7 @@ class BayesClassifier(Learner):
 
     @property
     def adds_up(self) -> bool:
-        """Whether all that it believes follows from a summary; learned weights and chosen families need the rows."""
+        """Whether everything follows from a summary; learned weights and chosen families need the rows."""
         return self.weights is None and not self._is_open()
 
     @property
@@ -171,7 +171,7 @@ class BayesClassifier(Learner):
 
     @property
     def weights_stale_(self) -> bool:
-        """Whether rows or settings have changed since the weights were learned: `refresh` learns them anew."""
+        """Whether rows or settings have changed since the weights were learned: `refresh` learns them again."""
         check_is_fitted(self)
         return self.weights is not None and (self.exponents_ is None or self.exponents_.stale)
 

@@ -38,11 +38,11 @@ class FullBayesClassifier(Learner):
     ----------
     covariance : "full" (a matrix per class: quadratic discriminant analysis), "pooled" (one for all classes: linear
         discriminant analysis), "diagonal" (none between columns: naive Bayes) or "shrunk" (between full and diagonal).
-    shrinkage : for "shrunk", the share of the way from full (0) to diagonal (1), or "auto": estimated for each class.
+    shrinkage : for "shrunk", how far to go from full (0) to diagonal (1), or "auto": estimated for each class.
     families : None (numeric columns form one Gaussian block, the others are categorical) or a mapping that takes
         columns out of the block, such as {"visits": "poisson"}.
-    variance_floor : least variance of a class, relative to the variance of the whole column, and of any combination
-        of columns, relative to one column; so a singular covariance matrix is no obstacle.
+    variance_floor : smallest variance of a class, relative to the variance of the whole column, and of any combination
+        of columns, relative to one column; so a singular covariance matrix is not a problem.
     smoothing, priors, schema, text, missing, unseen, variance, weighting, normalise, n_jobs : as for `BayesClassifier`.
 
     >>> X = [[1.0, 1.1], [2.0, 2.1], [3.0, 2.9], [1.0, 2.9], [2.0, 2.1], [3.0, 1.0]]
@@ -91,7 +91,7 @@ class FullBayesClassifier(Learner):
         self.n_jobs = n_jobs
 
     def resettle(self, **changes: Unpack[FullChanges]) -> Self:
-        """Change the covariance, shrinkage, priors or any other belief after training; needs no data.
+        """Change the covariance, shrinkage, priors or other settings after training; needs no data.
 
         >>> X = [[1.0, 1.1], [2.0, 2.1], [3.0, 2.9], [1.0, 2.9], [2.0, 2.1], [3.0, 1.0]]
         >>> clf = FullBayesClassifier().fit(X, ["up", "up", "up", "down", "down", "down"])
@@ -107,7 +107,7 @@ class FullBayesClassifier(Learner):
 
     @property
     def covariances_(self) -> Array:
-        """Covariance matrix of each class as it is believed: shrunk, pooled, and raised where it was singular."""
+        """Covariance matrix of each class as it is used: shrunk, pooled, and raised where it was singular."""
         return self._block().covariance()
 
     @property

@@ -69,7 +69,7 @@ class ConvNetClassifier(Classifier):
     score for each class. Images are arrays (n, height, width) or (n, height, width, channels), lists of such images, or
     the columns of a table, row by row of the image; `shape` says (height, width) then, and may be left out for
     squares. Smaller images, and those that do not fit the layers, are padded with zeros. Needs Keras and JAX
-    (`pip install "likely[deep]"`); runs on a GPU where JAX finds one.
+    (the extra `deep`); runs on a GPU if JAX finds one.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class ConvNetClassifier(Classifier):
     filter : pixels along a side of a filter.
     pool : "mean" or "max" of each square of 2 × 2.
     epochs : passes over the images, at most.
-    patience : passes without a gain on the images held back after which learning ends.
-    held_back : share of the images that are held back to see when to end; 0 for none.
+    patience : training stops after this many passes without a gain on the images held back.
+    held_back : proportion of the images that are held back to see when to stop; 0 for none.
     batch_size, learning_rate : images per step, and the size of a step (Adam).
     shape : (height, width) or (height, width, channels) of images that are columns of a table.
-    pad_to : pixels a side that images have at least, after zeros were put around them.
-    schema : a mapping of column names to "ignored" or "weight", for columns that are no pixels.
+    pad_to : smallest number of pixels along a side; smaller images are padded with zeros.
+    schema : a mapping of column names to "ignored" or "weight", for columns that are not pixels.
     random_state : seed of the first weights, of the order of the images and of which are held back.
     progress : count the passes on the error stream; None: only on a terminal.
     """
@@ -176,7 +176,7 @@ class ConvNetClassifier(Classifier):
             shown.end()
 
     def predict(self, X: RowsLike) -> AnyArray:
-        """The most probable class of each image; the first of equals."""
+        """The most probable class of each image; the first one in a tie."""
         scores = self._class_scores(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 

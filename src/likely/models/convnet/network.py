@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from likely.arrays import Array, Flags, Float32, Int32
-from likely.errors import MissingExtra, SettingsError
+from likely.errors import MissingExtra, SettingsError, to_install
 from likely.models.convnet.layers import Layers
 
 Weights = tuple[Float32, ...]
@@ -33,7 +33,7 @@ def keras_library() -> Any:
     try:
         import keras
     except ImportError as error:
-        raise MissingExtra('A convolutional network needs Keras and JAX: pip install "likely[deep]".') from error
+        raise MissingExtra(f"A convolutional network needs Keras and JAX: {to_install('deep')}.") from error
     return keras
 
 

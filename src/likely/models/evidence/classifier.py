@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
@@ -22,28 +24,31 @@ from likely.explain.credible import check_level
 from likely.models import prediction
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
-from likely.models.evidence import prepare
+from likely.models.evidence import inspection, prepare
 from likely.models.evidence.codec import read_evidence
-from likely.models.evidence.explain import TOLD_STALE, explanation, interval, table_of, terms_page
+from likely.models.evidence.explain import TOLD_STALE, explanation, interval, terms_page
 from likely.models.evidence.fit import STEPS, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
-from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters, text_scorers
 from likely.models.evidence.sql import sql_posterior
-from likely.models.evidence.text_scores import FAMILY, TextModel
+from likely.models.evidence.text_scores import FAMILY
 from likely.models.evidence.updates import (
     Side,
+    column_by_column,
     corrected_anew,
     merge_hyperparameters,
-    refuse_sparse,
     rows_with_weight,
     weighted_nb_from_counts,
+    weighted_prior,
 )
 from likely.models.learner import refuse_other_families
 from likely.models.settings import (
     COMMON,
     Check,
+    ClassWeight,
     SchemaLike,
     TokenizerLike,
+    are_class_weights,
     are_tokenizers,
     check_settings,
     is_positive,
@@ -54,7 +59,7 @@ from likely.models.settings import (
 )
 from likely.parallel import WorkerPool, one_thread_each
 from likely.progress import Shown, StepBar
-from likely.scorer import LogJoint, Model, Priors, class_prior
+from likely.scorer import LogJoint, Model, Priors
 from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.store.codec import write
@@ -65,27 +70,27 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-    from likely.render.picture import Picture
-
-FORM = 2
-"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew."""
+FORM, FORM_WITHOUT_TEXTS = 3, 2
+"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew; the second one weighed
+texts by another family, but is the same where there are none."""
 
 
 class EvidenceClassifier(Classifier):
     """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
 
     Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
-    what they say only together is heard. How much the tables may say is chosen on rows that are held out.
+    their interactions count as well. How much the tables may say is chosen on held-out rows.
 
     Parameters
     ----------
     max_pairs : pairs of columns that get a table of their own; None to choose the number on held-out rows.
     max_triples : the same for three columns together; they are tried only where pairs have helped.
-    time_limit : seconds after which no further trial is begun; None for no limit. What is learned then may differ.
-    priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
+    time_limit : seconds after which no further trial is started; None for no limit. With one, the model may vary.
+    priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.
+    class_weight : None, "balanced", or a mapping of classes to weights that multiply the priors.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
-    progress : True for a bar of the steps of learning, None for one on a terminal only, or a function that is told.
+    progress : True for a progress bar, None for one on a terminal only, or a function that is called after each step.
     random_state : for the rows that are held out. The same rows and the same number give the same model.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
@@ -106,6 +111,7 @@ class EvidenceClassifier(Classifier):
         "max_pairs": optional(whole_from(0)),
         "max_triples": optional(whole_from(0)),
         "time_limit": optional(is_positive),
+        "class_weight": are_class_weights,
         "text": are_tokenizers,
         "progress": is_progress,
         "random_state": is_random_state,
@@ -118,6 +124,7 @@ class EvidenceClassifier(Classifier):
         max_triples: int | None = None,
         time_limit: float | None = None,
         priors: Priors = None,
+        class_weight: ClassWeight = None,
         schema: SchemaLike = None,
         text: TokenizerLike = None,
         progress: Shown = False,
@@ -128,6 +135,7 @@ class EvidenceClassifier(Classifier):
         self.max_triples = max_triples
         self.time_limit = time_limit
         self.priors = priors
+        self.class_weight = class_weight
         self.schema = schema
         self.text = text
         self.progress = progress
@@ -141,7 +149,7 @@ class EvidenceClassifier(Classifier):
         return self.model_.evidence.term_names()
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Forget everything, then learn these rows. `y` may also name a column of the table."""
+        """Learn these rows, and forget all others. `y` may also name a column of the table."""
         self._options()
         if is_relation(X):
             task = judge_in_place(X, y, sample_weight, self.schema, self.text, self.n_jobs)
@@ -171,9 +179,8 @@ class EvidenceClassifier(Classifier):
         labels = given.labels
         return TableRows(given.table, labels.classes, labels.codes, given.weight, self.n_jobs, tokenizers)
 
-    def _schema_of(self, table: Table, target: str | None) -> Schema:
-        refuse_sparse(table)
-        return super()._schema_of(table, target)
+    def _read(self, X: RowsLike) -> Table:
+        return column_by_column(super()._read(X))
 
     def _further(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TableRows:
         """Further rows, without those that have no weight."""
@@ -184,7 +191,7 @@ class EvidenceClassifier(Classifier):
     # Learning on, forgetting and merging, by counts.
 
     def partial_fit(self, X: RowsLike, y: Labelling, classes: object = None, sample_weight: Weights = None) -> Self:
-        """Count more rows; new classes and categories are welcome. Corrections are stale from then on, see `refresh`.
+        """Count more rows; new classes and categories are fine. From then on corrections are stale, see `refresh`.
 
         `classes` is accepted because scikit-learn's tools pass it; nothing needs to be known beforehand.
         """
@@ -193,15 +200,15 @@ class EvidenceClassifier(Classifier):
         return self._recount(self.summary_ + prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
     def forget(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Take rows out of the counts; corrections are stale from then on, see `refresh`."""
+        """Take rows out of the counts; from then on corrections are stale, see `refresh`."""
         check_is_fitted(self)
         return self._recount(self.summary_ - prepare.count_rows(self._further(X, y, sample_weight), self.schema_))
 
     def merge(self, other: Self) -> Self:
         """Add what another classifier of the same columns has counted; corrections are stale from then on.
 
-        Bins and categories follow from what both have counted. Weights of columns are means of both, by their rows;
-        pairs and variances, for the next `refresh`, are those of the one that has counted more.
+        Bins and categories follow from what both have counted. Column weights are averaged, weighted by rows;
+        pairs and variances, for the next `refresh`, come from the one that has counted more.
         """
         check_is_fitted(self)
         check_is_fitted(other)
@@ -217,15 +224,15 @@ class EvidenceClassifier(Classifier):
         return copy(self).merge(other)
 
     def emptied(self) -> Self:
-        """Another classifier with the same weights of columns that has counted no rows yet, to be merged later."""
+        """Another classifier with the same column weights that has not counted any rows yet, to be merged later."""
         check_is_fitted(self)
         return copy(self)._recount(self.summary_ - self.summary_)
 
     def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
-        """Correct the model anew by rows that have been counted: all of them, or a fair sample with every class.
+        """Correct the model again with rows that have been counted: all of them, or a representative sample.
 
-        Bins follow from the counts. Terms, variances and shares stay as they were chosen when it was fitted, so nothing
-        is searched for, and it begins where the last corrections ended. Counts and priors stay, too.
+        Bins follow from the counts. Terms, variances and mixing weights stay as they were chosen by `fit`, so nothing
+        is searched for, and it starts from the last corrections. Counts and priors stay as well.
         """
         check_is_fitted(self)
         options = self._options()
@@ -246,7 +253,7 @@ class EvidenceClassifier(Classifier):
     def _fall_back(self, chosen: Hyperparameters, summary: Summary, last: Self) -> Self:
         """Weighted naive Bayes; the last corrections are kept to begin the next ones with, if classes are the same."""
         same = summary.classes.labels.tolist() == last.classes_.tolist()
-        self._corrected = last._corrected if same else None
+        self._corrected = replace(last._corrected, texts=()) if same and last._corrected else None
         return self._remember(weighted_nb_from_counts(chosen, summary, self.schema_), summary, stale=True)
 
     def _side(self) -> Side:
@@ -274,12 +281,12 @@ class EvidenceClassifier(Classifier):
         return explanation(self.model_, table, stale=self.stale_)
 
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper bound of P(class | row): with probability `level` it lies between them, by the rows learned.
+        """Lower and upper bound of P(class | row): with probability `level` it lies between them, given the rows.
 
-        Laplace's approximation: around the fitted tables their coefficients are taken for normal, with the curvature of
-        up to 500 of the rows learned, weighed to stand for all. The interval is normal in the log-odds of a class. How
-        much tables may say is the most that these rows do not refuse, and pairs of columns count whether they were
-        found or not. Texts are taken for known.
+        Laplace's approximation: around the fitted tables, the coefficients are treated as normal, with the curvature of
+        up to 500 of the rows learned, weighted to stand for all. The interval is normal in the log-odds of a class.
+        Tables may say as much as these rows do not rule out, and pairs of columns count whether they were found
+        or not. Texts are treated as known.
         """
         table = self._read(X)
         check_level(level)
@@ -291,41 +298,25 @@ class EvidenceClassifier(Classifier):
 
     # Explaining.
 
-    def table_of(self, *columns: str) -> pd.DataFrame:
-        """The learned table of a column, a pair or a triple: one line per cell, what it adds for each class.
+    table_of = inspection.table_of
+    plot_table = inspection.plot_table
+    plot_pair = inspection.plot_pair
+    nomogram = inspection.nomogram
+    next_measurement = inspection.next_measurement
+    unseen_values = inspection.unseen_values
+    rank_words = inspection.rank_words
+    telling_values = inspection.telling_values
 
-        Cells are named by bins ("≤ 3.5", "3.5 … 7"), categories, "gap" and "rare"; `weight` is how much was seen of
-        each code, for a single column.
-        """
-        check_is_fitted(self)
-        return table_of(self.model_, columns)
-
-    def rank(self) -> pd.DataFrame:
-        """Columns by what their bins or categories tell about the class, a gap being a value, in bits; best first."""
-        check_is_fitted(self)
+    def _column_information(self) -> pd.DataFrame:
         by_counts = Model(self.model_.classes, self.model_.columns, self.model_.prior, ())
-        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_))
-
-    def plot_table(self, *columns: str) -> Picture:
-        """What each value of a column adds for each class, a panel per column; without names those that say most."""
-        from likely.models.evidence.plot import plot_main_effects
-
-        check_is_fitted(self)
-        return plot_main_effects(self.model_, columns or None)
-
-    def plot_pair(self, a: str, b: str) -> Picture:
-        """A heat map of what two columns say together, beyond what each says alone."""
-        from likely.models.evidence.plot import plot_pair
-
-        check_is_fitted(self)
-        return plot_pair(self.model_, a, b)
+        return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_), self.summary_)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         stale = self.__sklearn_is_fitted__() and self.stale_
         return str(super().__repr__(N_CHAR_MAX)) + (f" ({TOLD_STALE})" if stale else "")
 
     def _page(self) -> str:
-        return learned_page(self, terms_page(self.model_.evidence, stale=self.stale_))
+        return learned_page(self, terms_page(self.model_.evidence, self.telling_values(), stale=self.stale_))
 
     def with_priors(self, priors: Priors) -> Self:
         """Another classifier with the same evidence, but other priors."""
@@ -336,10 +327,9 @@ class EvidenceClassifier(Classifier):
 
     def _remember(self, evidence: AdditiveModel, summary: Summary, *, stale: bool) -> Self:
         classes = summary.classes
-        known = self.schema_.text if len(classes) else ()
-        words = tuple(TextModel.settle(name, summary) for name in known)
+        words = text_scorers(self.schema_.text, evidence, summary)
         columns = self.schema_.features
-        prior = class_prior(self.priors, classes) if len(classes) else np.zeros(0)
+        prior = weighted_prior(self.priors, self.class_weight, classes) if len(classes) else np.zeros(0)
         self.model_ = AdditivePredictor(classes.labels, columns, prior, evidence, words)
         self.summary_, self.classes_, self.stale_ = summary, classes.labels, stale
         if not stale:
@@ -359,7 +349,16 @@ class EvidenceClassifier(Classifier):
         return self.model_.prior
 
     def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
-        raise SettingsError("Evidence tells classes apart and has no density of rows, so novel ones cannot be told.")
+        """By naive Bayes from the same counts: evidence tells classes apart and has no density of rows."""
+        return prediction.density(inspection.density_model(self), self._read(X), ordinary, self.n_jobs)
+
+    def _ordinary_evidence(self, X: RowsLike) -> dict[str, float]:
+        return prediction.ordinary_density(inspection.density_model(self), self._read(X), self.n_jobs)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _rows_learned(self) -> int:
         return self.summary_.n_rows
@@ -376,7 +375,7 @@ class EvidenceClassifier(Classifier):
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._options()
         self.progress = False
-        if data.get("form") != FORM:
+        if data.get("form") not in (FORM, *(() if self.schema_.text else (FORM_WITHOUT_TEXTS,))):
             raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
         summary = read_summary(data["summary"], reader)
         stale, empty = data["stale"], not len(self.classes_)

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, Int64
-from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
+from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place, refuse_many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +79,7 @@ class Design:
             )
             cell += a.rows * b.rows
             coefficient += a.rank * b.rank
+        refuse_many(cell, "cells in the tables of all columns and terms")  # `starts` has 32 bits
         layout = np.array(lines, dtype=np.int64).reshape(len(lines), 8)
         return cls(layout, _concatenate(matrices), _concatenate(transposed), cell, coefficient)
 

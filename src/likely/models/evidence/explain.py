@@ -12,6 +12,7 @@ from likely.arrays import Array, Index
 from likely.errors import SettingsError
 from likely.explain import Explanation
 from likely.explain.credible import around, is_counted
+from likely.explain.factors import read_cells
 from likely.families.uncertainty import trigamma
 from likely.markup import Markup, joined, tag
 from likely.models.display import html_table
@@ -26,7 +27,7 @@ from likely.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-BASE = "beyond the prior"
+BASE = "intercept"
 STALE = " (corrections are stale)"
 TOLD_STALE = "stale: rows were counted since it was fitted, so it is weighted naive Bayes until refresh(X, y)"
 SHOWN_TERMS = 30
@@ -50,11 +51,16 @@ def table_of(model: AdditivePredictor, columns: tuple[str, ...]) -> pd.DataFrame
     return pd.DataFrame(out | {label: said[:, k] for k, label in enumerate(model.classes.tolist())})
 
 
-def terms_page(evidence: AdditiveModel, *, stale: bool) -> Markup:
-    """Which columns are heard together, and whether the corrections are stale, as HTML."""
+def terms_page(evidence: AdditiveModel, telling: pd.DataFrame, *, stale: bool) -> Markup:
+    """The most telling values, the interactions, and whether the corrections are stale, as HTML."""
+    told = [
+        [*map(str, line[:3]), f"{line[3]:+.2f}", f"{line[4]:.1%}"]
+        for line in telling.itertuples(index=False, name=None)
+    ]
+    values = html_table(["class", "most telling value of", "value", "log-odds", "share"], told, 0, "values")
     lines = [[SEPARATOR.join(names)] for names in evidence.term_names()]
-    more = html_table(["heard together"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
-    return joined(tag("p", TOLD_STALE) if stale else None, more)
+    more = html_table(["interactions"], lines[:SHOWN_TERMS], len(lines) - SHOWN_TERMS, "terms") if lines else None
+    return joined(tag("p", TOLD_STALE) if stale else None, values, more)
 
 
 def interval(
@@ -79,7 +85,7 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
     cells: dict[str, list[object]] = {}
     status: dict[str, list[Status]] = {}
     for name in {name for term in terms for name in term}:
-        cells[name] = _cells_as_read(table, name)
+        cells[name] = read_cells(table, name)
         status[name] = ["gap" if cell is None else "known" for cell in cells[name]]
         for row in np.flatnonzero(strangers.get(name, np.zeros(0, dtype=np.bool_))):
             status[name][row] = "unseen"
@@ -91,13 +97,9 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
         one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]
         for share, one in zip(model.evidence.text_weights, model.text_models, strict=True)
     }
-    return Explanation(model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words)
-
-
-def _cells_as_read(table: Table, name: str) -> list[object]:
-    """The cells of a column as a person reads them, None for a gap."""
-    column = table.codes(name)
-    return [column.levels[code] if code >= 0 else None for code in column.codes]
+    return Explanation(
+        model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words, tuple(terms)
+    )
 
 
 def _joined(cells: list[object]) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +14,6 @@ from likely.errors import SettingsError, missing_columns
 from likely.models.evidence.encoding import NumericColumn
 from likely.models.evidence.explain import TermTable, term_table
 from likely.render.picture import (
-    AGAINST,
-    FAINT,
-    FOR,
     Picture,
     colour,
     dashes,
@@ -24,8 +22,10 @@ from likely.render.picture import (
     legend_columns,
     marker,
     named,
+    named_apart,
     new_figure,
 )
+from likely.render.theme import AGAINST, FAINT, FOR, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,8 @@ def plot_main_effects(
             "None of these columns has a table: a text speaks by its words, see `explain(X).tokens(row)`."
         )
     shown = chosen[:most]
-    classes = np.sort(np.argsort(-model.prior, kind="stable")[:MAX_CLASSES])
+    two = len(model.classes) == 2
+    classes = np.array([1]) if two else np.sort(np.argsort(-model.prior, kind="stable")[:MAX_CLASSES])
     with drawing():
         across = 2 if len(shown) == 4 else min(PANELS_ACROSS, len(shown))
         down = -(-len(shown) // across)
@@ -67,11 +68,18 @@ def plot_main_effects(
             inner = grid[place // across, place % across].subgridspec(2, 1, height_ratios=(4.0, 1.0), hspace=0.04)
             above = figure.add_subplot(inner[0])
             below = figure.add_subplot(inner[1], sharex=above)
-            _panel(above, below, term_table(model, [name]), classes)
-        _legend(figure, [named(model.classes[k], 24) for k in classes])
-        left_out = [(len(chosen) - len(shown), "further columns"), (len(model.classes) - len(classes), "rarer classes")]
+            table = term_table(model, [name])
+            if two:  # the curves of two classes mirror each other: their difference is the log-odds of the second
+                table = replace(table, entries=2.0 * table.entries)
+            _panel(above, below, table, classes)
+        rarer = 0 if two else len(model.classes) - len(classes)
+        if not two:
+            _legend(figure, named_apart([model.classes[k] for k in classes], 24))
+        left_out = [(len(chosen) - len(shown), "further columns"), (rarer, "rarer classes")]
         missing = ", ".join(f"{n} {what}" for n, what in left_out if n > 0)
-        title = TITLE + (f" (not shown: {missing})" if missing else "")
+        target, other = named_apart(model.classes[::-1], 24) if two else ("", "")
+        head = f"What each column adds to the log-odds of {target} against {other}" if two else TITLE
+        title = head + (f" (not shown: {missing})" if missing else "")
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
 
@@ -135,7 +143,7 @@ def _panel(above: Axes, below: Axes, table: TermTable, classes: NDArray[np.intp]
     below.set_yticks([])
     below.set_ylim(bottom=0.0)
     below.spines["left"].set_visible(False)
-    below.set_ylabel("rows", color="#555555")
+    below.set_ylabel("rows", color=MUTED)
 
 
 def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, share: Array) -> None:
@@ -155,9 +163,9 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, s
     heights = share[:n] / np.diff(places)
     below.stairs(heights, places, fill=True, color=FAINT)
     if ranked:
-        ticks = np.unique(np.linspace(1, n - 1, min(n - 1, 5)).astype(int))
-        below.set_xticks(ticks, [f"{column.cuts[k - 1]:.3g}" for k in ticks])
-        below.set_xlabel("bins of about equal shares", fontsize=7.5, color="#555555")
+        ticks = np.unique(np.linspace(1, n - 1, min(n - 1, 4)).astype(int))
+        below.set_xticks(ticks, [_short_number(float(column.cuts[k - 1])) for k in ticks])
+        below.set_xlabel("bins of about equal shares", fontsize=7.5, color=MUTED)
     if column.gap:
         at = places[-1] + 0.08 * span
         for place in range(entries.shape[1]):
@@ -169,6 +177,11 @@ def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, s
         )
         above.axvline(places[-1] + 0.03 * span, color=FAINT, linewidth=0.6, linestyle=":")
     above.set_xlim(places[0] - 0.02 * span, places[-1] + (0.16 if column.gap else 0.02) * span)
+
+
+def _short_number(value: float) -> str:
+    """Three digits, and no power of ten where the number itself is as short."""
+    return f"{float(f'{value:.3g}'):,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
 def _outer(column: NumericColumn, end: int) -> float:
@@ -194,7 +207,7 @@ def _by_name(above: Axes, below: Axes, cells: Sequence[str], entries: Array, sha
     below.tick_params(axis="x", length=0)
     left_out = len(cells) - len(order)
     if left_out:
-        below.set_xlabel(f"{left_out} rarer values not shown", fontsize=7.5, color="#555555")
+        below.set_xlabel(f"{left_out} rarer values not shown", fontsize=7.5, color=MUTED)
     above.set_xlim(-0.6, max(len(order), 1) - 0.4)
 
 

@@ -20,15 +20,20 @@ from likely.models.evidence.prepare import FitContext, code_counts, encode_rows,
 from likely.models.evidence.row_source import log_prior
 from likely.models.evidence.text_scores import as_scores
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes, log_conditionals
+from likely.models.settings import ClassWeight, class_factors
 from likely.parallel import WorkerPool, one_thread_each
-from likely.stats import Summary
+from likely.scorer import Priors, class_prior
+from likely.stats import ClassWeights, Summary
 from likely.table import Labels, Table, index_levels
 from likely.table.schema import Schema
+
+MOST_SPARSE_COLUMNS = 1_000
+"""Columns of a sparse matrix that are read one by one, as those of any other table."""
 
 
 def rows_with_weight(given: TrainingRows) -> TrainingRows:
     """Rows to learn from, without those that have no weight: such a row is as if it were not there."""
-    refuse_sparse(given.table)
+    given = replace(given, table=column_by_column(given.table))
     weight = np.ones(given.table.n_rows) if given.weight is None else given.weight
     if not weight.sum() > 0.0:
         raise DataError("All rows have weight zero, so there is nothing to learn.")
@@ -39,10 +44,25 @@ def rows_with_weight(given: TrainingRows) -> TrainingRows:
     return replace(given, table=given.table.take(there), labels=labels, weight=weight[there])
 
 
-def refuse_sparse(table: Table) -> None:
-    """A table whose cells are not all there."""
-    if table.sparse is not None:
-        raise DataError("Evidence needs a dense table; BayesClassifier reads sparse ones.")
+def column_by_column(table: Table) -> Table:
+    """A sparse matrix as a table whose columns are read one by one, as those of any other; wide ones are refused."""
+    if table.sparse is None:
+        return table
+    if table.n_columns > MOST_SPARSE_COLUMNS:
+        raise DataError(
+            f"Evidence has a table for each column, and this sparse matrix has {table.n_columns:,} of them; "
+            f"{MOST_SPARSE_COLUMNS:,} are the most: give the texts themselves, or use BayesClassifier."
+        )
+    return Table(table.names, table.n_rows, lambda place: table.cells(table.names[place]), named=table.named)
+
+
+def weighted_prior(priors: Priors, class_weight: ClassWeight, classes: ClassWeights) -> Array:
+    """Shares of the classes, multiplied with their weights: rows that count more make their class more probable.
+
+    What columns say of a class does not change with its weight, so nothing is fitted anew for it.
+    """
+    prior = class_prior(priors, classes) * class_factors(class_weight, classes.labels, classes.weights)
+    return np.asarray(prior / prior.sum())
 
 
 def weighted_nb_from_counts(hyperparameters: Hyperparameters, summary: Summary, schema: Schema) -> AdditiveModel:

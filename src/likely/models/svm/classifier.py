@@ -16,14 +16,14 @@ from likely.arrays import AnyArray, Array, ColumnLike, Index
 from likely.engines.plan import tokenizers_for
 from likely.errors import DataError
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
-from likely.models.settings import Check, check_settings
+from likely.models.settings import Check, ClassWeight, check_settings, class_factors
 from likely.models.svm.calibration import LazyCalibration, calibrate
 from likely.models.svm.codec import read_learned, write_learned
 from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
 from likely.models.svm.machine import Machine, class_pairs, one_vs_one_votes, warn_if_not_psd
-from likely.models.svm.settings import CHECKS, ClassWeight, Trial, class_costs, n_trials, row_costs, search
+from likely.models.svm.settings import CHECKS, Trial, n_trials, row_costs, search
 from likely.models.svm.solver import Plan, Problem, solve
 from likely.progress import StepBar
 from likely.scorer import class_prior
@@ -45,30 +45,30 @@ PAIR_CELLS = 1 << 24
 class SVMClassifier(Classifier):
     """A support vector machine for tables as they are: the widest margin between the classes, two at a time.
 
-    Numbers are standardised, categories become one feature each, gaps are filled and marked, texts become tf-idf; all
-    of it inside the model. Probabilities come from rows that were held out, and `predict` names the most probable
-    class. That is right more often than the side on which a row lies, because a border goes with the larger class where
-    rows are far from each other, as texts are, and held-out rows put it right. Both are worked out when first asked
-    for, because that takes `folds` fits more. With C="hard" the border stays where it is.
+    Numbers are standardised, each value of a category becomes a feature, missing values are filled and marked, texts
+    become tf-idf vectors, all inside the model. Probabilities come from held-out rows, and `predict` returns the most
+    probable class. That is right more often than the side on which a row lies, because a border favours the larger
+    class where rows are far from each other, as texts are, and held-out rows put that right. Both are computed when
+    first asked for, because that takes `folds` more fits. With C="hard" the border stays where it is.
 
     Parameters
     ----------
-    C : the price of slack: a number above 0; "hard" for no slack at all (refused where classes overlap); or "search" to
-        try five prices and, where the kernel leaves its width open, five widths, on growing samples of the rows.
+    C : the price of slack: a number above 0; "hard" for no slack at all (refused if classes overlap); or "search" to
+        try five prices and, if the kernel leaves its width open, five widths, on growing samples of the rows.
     kernel : "gauss", "linear", "polynomial", "sigmoid", or kernels of `likely.models.svm`, which add and multiply.
     scale : whether numbers are standardised.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
-    class_weight : None, "balanced", or a mapping of classes to weights that C is multiplied with; probabilities are as
-        if there were so many more rows of these classes.
-    priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes. Other
-        priors change the probabilities, and with them what `predict` says.
+    class_weight : None, "balanced", or a mapping of classes to weights that multiply C; probabilities are as
+        if there were that many more rows of these classes.
+    priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.
+        Other priors change the probabilities, and with them what `predict` returns.
     method : "auto", "exact" (refused above `max_rows`), or "landmarks" (an approximation by `landmarks` rows).
     max_rows : with "auto", more rows than this are learned by landmarks; a linear machine of more than 10,000 rows is
         solved for its plane alone.
-    landmarks : how many rows stand for all of them then.
+    landmarks : how many rows then stand for all of them.
     folds : parts of the rows that are held out in turn for the probabilities.
-    tolerance : how exactly the problem is solved.
+    tolerance : how precisely the problem is solved.
     random_state : seed of folds, samples and landmarks.
     progress : count the trials of a search on the error stream; None: only on a terminal.
     n_jobs : number of threads for predicting; None for all cores. Results do not depend on it.
@@ -168,7 +168,7 @@ class SVMClassifier(Classifier):
         return self.machine_.decision_values(self.preparation_.rows(table, self.n_jobs), self.n_jobs)
 
     def predict_proba(self, X: RowsLike) -> Array:
-        """P(class | row), one column per class in the order of `classes_`; the first call works out the calibration."""
+        """P(class | row), one column per class in the order of `classes_`; the first call computes the calibration."""
         check_is_fitted(self)
         posterior = self._each(X, self.calibration_.get().posterior)
         if self.priors is None:
@@ -178,7 +178,7 @@ class SVMClassifier(Classifier):
         return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
 
     def calibrate(self) -> Self:
-        """Work out the probabilities now, and let the training rows go."""
+        """Compute the probabilities now, and let go of the training rows."""
         check_is_fitted(self)
         self.calibration_.get()
         return self
@@ -195,7 +195,7 @@ class SVMClassifier(Classifier):
 
     @property
     def support_vectors_(self) -> Matrix:
-        """The prepared rows that the machine is made of, class by class."""
+        """The prepared rows that make up the machine, class by class."""
         check_is_fitted(self)
         return self.machine_.vectors
 
@@ -233,8 +233,19 @@ class SVMClassifier(Classifier):
         return float(self.machine_.b[0]) if len(self.classes_) == 2 else self.machine_.b
 
     @property
+    def coef_(self) -> Array:
+        """`w_` as scikit-learn has it: one line for each pair of classes, also where there are two classes."""
+        return self._planes()
+
+    @property
+    def intercept_(self) -> Array:
+        """`b_` as scikit-learn has it: one number for each pair of classes."""
+        check_is_fitted(self)
+        return self.machine_.b
+
+    @property
     def margin_(self) -> float | Array:
-        """The width 2/‖w‖ of the empty street between the classes: a number, or one for each pair of classes."""
+        """The width 2/‖w‖ of the margin between the classes: a number, or one for each pair of classes."""
         check_is_fitted(self)
         return float(self.machine_.margin[0]) if len(self.classes_) == 2 else self.machine_.margin
 
@@ -279,7 +290,7 @@ class SVMClassifier(Classifier):
 
     @property
     def search_(self) -> pd.DataFrame:
-        """All settings that a search has tried: rows, C, kernel, and the share of held-out rows that were wrong."""
+        """All settings that a search has tried: rows, C, kernel, and the error rate on held-out rows."""
         import pandas as pd
 
         check_is_fitted(self)
@@ -315,7 +326,7 @@ class SVMClassifier(Classifier):
 
     def _counted_shares(self) -> Array:
         """Shares of the classes as they were learned, with the weights of classes."""
-        counted = self.counts_ * class_costs(self.class_weight, self.classes_, self.counts_)
+        counted = self.counts_ * class_factors(self.class_weight, self.classes_, self.counts_)
         if not (counted > 0.0).any():
             raise DataError("All classes have weight zero, so there is nothing to compare.")
         return np.asarray(counted / counted.sum())

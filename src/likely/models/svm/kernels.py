@@ -18,7 +18,7 @@ from scipy import sparse
 from likely.arrays import Array
 from likely.errors import DataError, SettingsError, did_you_mean, listed
 from likely.models.settings import whole
-from likely.numerics import is_between
+from likely.numerics import is_between, refuse_many
 from likely.store.plain import TAGGED, Tag, from_plain, to_plain
 
 Matrix = Any
@@ -76,6 +76,7 @@ def with_int32_indices(a: Matrix) -> Matrix:
     """The same rows for scikit-learn's solvers, which read sparse ones with 32-bit indices."""
     if not sparse.issparse(a):
         return a
+    refuse_many(int(a.indptr[-1]), "cells that are not zero")
     return sparse.csr_matrix((a.data, a.indices.astype(np.int32), a.indptr.astype(np.int32)), shape=a.shape)
 
 

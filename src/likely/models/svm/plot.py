@@ -13,18 +13,8 @@ from likely.arrays import Array, ColumnLike, Flags, Int64
 from likely.errors import DataError, missing_columns
 from likely.models.svm.explain import FittedMachine
 from likely.models.svm.kernels import Matrix
-from likely.render.picture import (
-    FAINT,
-    INK,
-    Picture,
-    colour,
-    drawing,
-    in_legend,
-    legend_columns,
-    marker,
-    named,
-    new_figure,
-)
+from likely.render.picture import Picture, colour, drawing, in_legend, legend_columns, marker, named, new_figure
+from likely.render.theme import FAINT, INK
 from likely.table import Table, as_table, index_levels, labels_of
 from likely.table.table import RowsLike
 

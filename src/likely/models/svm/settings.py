@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Int32
-from likely.errors import SettingsError, listed
 from likely.models.settings import (
     COMMON,
     LARGEST,
     Check,
+    ClassWeight,
+    are_class_weights,
     are_tokenizers,
     between,
+    class_factors,
     is_truth,
     one_of,
     optional,
@@ -28,18 +29,6 @@ from likely.models.svm.kernels import Kernel, as_kernel, inner_products, total_v
 from likely.models.svm.machine import one_vs_one_votes
 from likely.models.svm.solver import METHODS, Plan, Problem, solve
 from likely.numerics import is_between, refuse_heavy
-
-ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
-
-
-def are_class_weights(name: str, given: object) -> None:
-    """None, 'balanced', or weights by class."""
-    if given is None or (isinstance(given, str) and given == "balanced"):
-        return
-    if not isinstance(given, Mapping):
-        raise refusal(name, given, "'balanced' or a mapping of classes to weights")
-    for label, weight in given.items():
-        between(f"{name} of {label!r}", weight, 0.0, np.inf)
 
 
 def _is_cost(name: str, given: object) -> None:
@@ -71,27 +60,10 @@ def row_costs(given: ClassWeight, classes: AnyArray, y: Int32, weight: Array | N
     if given is None:
         return weight
     totals = np.bincount(y, weights=weight, minlength=len(classes)).astype(np.float64)
-    shares = class_costs(given, classes, totals)
+    shares = class_factors(given, classes, totals)
     with np.errstate(over="ignore", invalid="ignore"):
         costs = np.asarray(shares[y] * (1.0 if weight is None else weight))
     refuse_heavy(costs)
-    return costs
-
-
-def class_costs(given: ClassWeight, classes: AnyArray, totals: Array) -> Array:
-    """What a slack costs in a row of each class, from the weight of all its rows."""
-    are_class_weights("class_weight", given)
-    costs = np.ones(len(classes))
-    if isinstance(given, str):
-        with np.errstate(over="ignore"):
-            np.divide(totals.sum(), len(classes) * totals, out=costs, where=totals > 0.0)
-        costs[~(totals > 0.0)] = 0.0
-    elif given is not None:
-        labels = classes.tolist()
-        strange = [label for label in given if label not in labels]
-        if strange:
-            raise SettingsError(f"class_weight names {listed(strange)}, but the classes are {listed(labels)}.")
-        costs[:] = [given.get(label, 1.0) for label in labels]
     return costs
 
 

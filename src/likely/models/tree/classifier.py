@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -31,12 +30,14 @@ from likely.models.settings import (
     optional,
     whole_from,
 )
-from likely.models.tree.codec import read_tree, write_tree
+from likely.models.tree.codec import check_features, read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
-from likely.models.tree.explain import Paths
+from likely.models.tree.explain import Paths, column_information
 from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rules
 from likely.models.tree.fit import Plan
+from likely.models.tree.onnx import graph_posterior
 from likely.models.tree.plot import TreePicture
+from likely.models.tree.pmml import pmml_model
 from likely.models.tree.predict import Rows
 from likely.models.tree.prune import (
     Pruning,
@@ -58,6 +59,9 @@ from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema
 from likely.table.table import RowsLike, Weights
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 GIVEN_APART = "rows that were given apart"
 """What a file says of a pruning set, which it does not keep."""
 
@@ -78,19 +82,19 @@ CHECKS: dict[str, Check] = {
 
 
 class TreeClassifier(Classifier):
-    """A decision tree for tables as they are: numbers are cut, categories branch, gaps are no obstacle.
+    """A decision tree for tables as they are: numbers are cut, categories branch, missing values are fine.
 
     Parameters
     ----------
-    measure : what a test is judged by: "gain_ratio", "information_gain", "symmetric_gain_ratio_1",
+    measure : how tests are judged: "gain_ratio", "information_gain", "symmetric_gain_ratio_1",
         "symmetric_gain_ratio_2", "chi2", "misclassification" or "gini" (see `likely.measures`).
     restrained : with "gain_ratio", cut numbers where information gain is largest, and compare only columns whose gain
         is at least average, as C4.5 does: trees of noisy numbers become too deep otherwise. None: with "gain_ratio".
-    min_cases : weight of cases that two branches of a test must have at least.
-    max_depth : tests on a path at most; None for no limit.
-    missing : "weights" (a row with a gap goes down all branches, with the share of its weight that the known rows
-        have there, as in C4.5) or "surrogates" (tests on other columns stand in, as in CART).
-    prune : ("confidence", level), ("pessimistic", r), ("reduced_error", rows: a share, (X, y), or a table with the
+    min_cases : smallest weight of cases that two branches of a test must have.
+    max_depth : largest number of tests on a path; None for no limit.
+    missing : "weights" (a row with a missing value goes down all branches, in the proportions of the known rows, as in
+        C4.5) or "surrogates" (tests on other columns stand in, as in CART).
+    prune : ("confidence", level), ("pessimistic", r), ("reduced_error", rows: a fraction, (X, y), or a table with the
         target), "mdl", "cost_complexity" (price by cross-validation), ("cost_complexity", price of a leaf), or None.
     raising : with "pessimistic" and "confidence", a subtree may also be replaced by its largest branch.
     collapse : a node stays a leaf where its subtree would make no fewer errors on the training rows.
@@ -100,10 +104,10 @@ class TreeClassifier(Classifier):
         most about the class by information gain. None: a text column is refused.
     binned : put numbers into at most 255 bins of about equal size first: faster, and a little coarser.
     smoothing : γ added to every class of a leaf for probabilities (1 is Laplace's rule).
-    priors : None (as counted), "uniform", a mapping of classes to shares, or shares in the order of the classes.
-    loss : a `Loss`: `predict` then takes the cheapest decision in place of the most probable class.
+    priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.
+    loss : a `Loss`: `predict` then takes the cheapest decision instead of the most probable class.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    random_state : for shares of rows and folds that pruning draws.
+    random_state : for rows and folds that pruning draws at random.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
     >>> from likely.teaching import datasets
@@ -194,7 +198,7 @@ class TreeClassifier(Classifier):
     def pruned(
         self, prune: object, X: RowsLike | None = None, y: ColumnLike | None = None, *, raising: bool = False
     ) -> Self:
-        """Another classifier with a smaller tree: this one's, pruned anew, by other rows if they are given.
+        """Another classifier with a smaller tree: this one's, pruned again, with other rows if they are given.
 
         "reduced_error" needs rows, and so does "cost_complexity" without a price, which is then the one with the fewest
         errors on these rows. To raise branches, give the rows that the tree grew from.
@@ -228,7 +232,7 @@ class TreeClassifier(Classifier):
 
     @scored_there("prediction")
     def predict(self, X: RowsLike) -> AnyArray:
-        """The most probable class of each row, the first of equals; with a `loss`, the cheapest decision."""
+        """The most probable class of each row, the first one in a tie; with a `loss`, the cheapest decision."""
         rows = self._rows(X)
         if self.loss is None:
             return np.asarray(self.classes_[rows.choose(self._shares())])
@@ -236,11 +240,14 @@ class TreeClassifier(Classifier):
 
     @scored_there("P(")
     def predict_proba(self, X: RowsLike) -> Array:
-        """P(class | row): the class shares of the row's leaf with Laplace's correction, one column per class."""
+        """P(class | row): the class proportions of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
 
+    _graph_posterior = graph_posterior
+    _pmml_model = pmml_model
+
     def apply(self, X: RowsLike) -> Int32:
-        """The leaf of each row; −1 for a row that a gap sends to several."""
+        """The leaf of each row; −1 for a row that a missing value sends to several."""
         return self._rows(X).leaves()
 
     # What it shows of itself.
@@ -251,7 +258,7 @@ class TreeClassifier(Classifier):
         return Paths.of(rows, self._shares(), None if self.loss is None else list(self.predict(X).tolist()))
 
     def to_text(self, max_depth: int | None = None) -> str:
-        """The tree in lines: tests, outcomes, and in a leaf its class, its cases and, after a stroke, its errors."""
+        """The tree in lines: tests, outcomes, and in a leaf its class, its cases and, after a slash, its errors."""
         return drawn(self._shown(), max_depth)
 
     def rules(self) -> list[Rule]:
@@ -262,15 +269,18 @@ class TreeClassifier(Classifier):
 
     def to_json(self, indent: int | None = None) -> str:
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
-        return as_json(self._shown(), indent)
+        return as_json(self._shown(), indent, float(self.smoothing))
 
-    def to_dot(self) -> str:
+    def to_dot(self, max_depth: int | None = None) -> str:
         """The tree as a graph for Graphviz."""
-        return as_dot(self._shown())
+        return as_dot(self._shown(), max_depth)
 
     def plot(self, X: RowsLike | None = None, row: int = 0, max_depth: int | None = None) -> TreePicture:
-        """The tree as a picture with class bars; with rows, the way of one of them is highlighted."""
+        """The tree as a picture with class bars; with rows, the path of one of them is highlighted."""
         return TreePicture(self._shown(), max_depth=max_depth) if X is None else self.explain(X).plot(row, max_depth)
+
+    def _column_information(self) -> pd.DataFrame:
+        return column_information(self.tree_, self.schema_.features)
 
     def _page(self) -> str:
         return as_page(self._shown(), repr(self))
@@ -384,15 +394,6 @@ class TreeClassifier(Classifier):
         if self.loss is not None:
             LossMatrix.of(as_loss(self.loss), self.classes_, 1)
         tree = read_tree(data["tree"], reader, self.classes_)
-        self._check_features(tree)
+        check_features(tree, self.schema_, self.text_tokens or 0)
         self.n_rows_ = data["rows"]
         self._remember(tree)
-
-    def _check_features(self, tree: Tree) -> None:
-        """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
-        texts, others = set(self.schema_.text), set(self.schema_.features) - set(self.schema_.text)
-        words = Counter(feature.column for feature in tree.features if feature.word is not None)
-        if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
-            raise DataError("its tree tests columns that are not in its schema")
-        if words and max(words.values()) > (self.text_tokens or 0):
-            raise DataError("its tree asks for more words than it may")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from likely.arrays import AnyArray
-from likely.errors import ModelFileError
+from likely.errors import DataError, ModelFileError
 from likely.models.tree.data import word_feature
 from likely.models.tree.tree import LEAF, Feature, Surrogates, Tree
 from likely.stats.protocol import HEAVIEST_COUNT
 from likely.store.codec import Context, Form, Reader, Writer, expect, read, register, write
 from likely.table import level_key
+from likely.table.schema import Schema
 
 FLAT = ("column", "threshold", "first_child", "n_children", "values", "majority_branch")
 STAND_INS = ("column", "threshold", "low", "high", "values")
@@ -24,6 +27,16 @@ def write_tree(tree: Tree, writer: Writer) -> object:
 def read_tree(data: object, reader: Reader, classes: AnyArray) -> Tree:
     """The tree that `write_tree` wrote: every node has one parent, every place that it names exists."""
     return read(Tree, data, reader, classes=classes)
+
+
+def check_features(tree: Tree, schema: Schema, most_words: object) -> None:
+    """Every test of a loaded tree is on a column of the schema, and no text has more words than were asked for."""
+    texts, others = set(schema.text), set(schema.features) - set(schema.text)
+    words = Counter(feature.column for feature in tree.features if feature.word is not None)
+    if not ({f.name for f in tree.features if f.word is None} <= others and set(words) <= texts):
+        raise DataError("its tree tests columns that are not in its schema")
+    if words and not (isinstance(most_words, int) and max(words.values()) <= most_words):
+        raise DataError("its tree asks for more words than it may")
 
 
 def _check_feature(feature: Feature, context: Context) -> None:

@@ -26,7 +26,7 @@ ENCODINGS = ("interval", "code")
 
 
 class TreeDiscretiser(TransformerMixin, BaseEstimator):
-    """Cut numeric columns into intervals; other columns pass as they are.
+    """Cut numeric columns into intervals; other columns are passed on unchanged.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         interval), "width" (intervals of equal width) or "frequency" (of about equal size).
     n_bins : intervals for "width" and "frequency".
     measure, min_cases, max_depth, prune : of the tree, as for `TreeClassifier`.
-    encode : "interval" (names such as "[2.45, 4.75)") or "code" (0, 1, …; NaN for a gap).
+    encode : "interval" (names such as "[2.45, 4.75)") or "code" (0, 1, …; NaN for a missing value).
     schema : kinds of columns by name, as for `TreeClassifier`.
 
     >>> table = {"age": [20, 73, 37, 33, 48, 29, 52, 42, 61, 30], "sex": list("mffmfmfmmf")}
@@ -76,7 +76,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
         return {name: interval_names(edges) for name, edges in self.edges_.items()}
 
     def fit(self, X: TableLike, y: ColumnLike | str | None = None, sample_weight: ColumnLike | None = None) -> Self:
-        """Settle the cuts; trees need the classes `y`, which may also name a column of the table."""
+        """Find the cuts; trees need the classes `y`, which may also name a column of the table."""
         self._check()
         table = as_table(X, allow_empty=False)
         if table.sparse is not None:

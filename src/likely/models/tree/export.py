@@ -109,9 +109,16 @@ def _interval(name: str, low: float | None, high: float | None) -> str:
 # A tree for other programs: as JSON, and as Graphviz's dot.
 
 
-def as_json(tree: Tree, indent: int | None = None) -> str:
+FORMAT = 1
+"""Of the JSON document; docs/model.schema.json describes it."""
+
+
+def as_json(tree: Tree, indent: int | None = None, smoothing: float = 1.0) -> str:
     """Strict JSON: classes, columns, and a list of nodes that name their children by number."""
     document = {
+        "format": FORMAT,
+        "classifier": "TreeClassifier",
+        "smoothing": smoothing,
         "classes": [_plain(value) for value in tree.classes.tolist()],
         "missing": tree.missing,
         "columns": [_column(feature) for feature in tree.features],
@@ -164,15 +171,21 @@ def _plain(value: object) -> object:
     return value if value is None or type(value) in (bool, int, str) else str(value)
 
 
-def as_dot(tree: Tree) -> str:
-    """A directed graph: tests as boxes, leaves as rounded ones, outcomes on the edges."""
+def as_dot(tree: Tree, max_depth: int | None = None) -> str:
+    """A directed graph: tests as boxes, leaves as rounded ones, outcomes on the edges; what lies deeper is left out."""
     lines = ["digraph tree {", '  node [shape=box, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
     for node in range(len(tree)):
+        if max_depth is not None and tree.depths[node] > max_depth:
+            continue
         if tree.is_leaf[node]:
             text = f"{label(tree, node)}\n{cases(tree, node)}"
             lines.append(f"  n{node} [label={_quoted(text)}, style=rounded];")
             continue
-        lines.append(f"  n{node} [label={_quoted(tree.features[tree.column[node]].name)}];")
+        name = str(tree.features[tree.column[node]].name)
+        if tree.depths[node] == max_depth:
+            lines.append(f"  n{node} [label={_quoted(name + ' …')}, style=dashed];")
+            continue
+        lines.append(f"  n{node} [label={_quoted(name)}];")
         for branch, child in enumerate(tree.children(node)):
             lines.append(f"  n{node} -> n{child} [label={_quoted(shortened(outcome(tree, node, branch)))}];")
     return "\n".join([*lines, "}"]) + "\n"

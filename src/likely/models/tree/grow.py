@@ -25,6 +25,7 @@ from likely.models.tree.level import (
 )
 from likely.models.tree.split_measures import GAIN, ZERO_WEIGHT, above_average_ratios, choose_columns
 from likely.models.tree.tree import LEAF, Feature, Missing, Surrogates, Tree
+from likely.numerics import refuse_many
 
 MAX_SURROGATES = 5
 
@@ -230,6 +231,7 @@ class NodeList:
         self.levels.append(level)
         self.counts.append(counts)
         self.n += len(counts)
+        refuse_many(self.n, "nodes in the tree")
         return np.arange(self.n - len(counts), self.n)
 
     def _keep(self, maps: Int32) -> Int64:

@@ -18,6 +18,7 @@ import numpy as np
 from likely import parallel
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64, UInt8
 from likely.models.tree.split_measures import TIE, ZERO_WEIGHT
+from likely.numerics import refuse_many
 from likely.parallel import Item, Result
 
 MIN_PARALLEL_CASES = 1 << 13
@@ -257,6 +258,7 @@ class LevelPartition:
         sizes = np.zeros(int(open_.sum()), dtype=np.int64)
         divide(sizes, NOWHERE)
         starts = np.concatenate([[0], np.cumsum(sizes)])
+        refuse_many(int(starts[-1]), "cases in a level of the tree, with those that gaps send to several branches")
         sources = np.empty(starts[-1], dtype=np.int32)
         divide(starts[:-1].copy(), sources)
         weights = None if level.weights is None else level.weights[sources]

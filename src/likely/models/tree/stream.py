@@ -50,8 +50,8 @@ def train_tree_file(
 ) -> TreeClassifier:
     """Grow a tree from a table in files, in bounded memory: numbers are binned, each level is one pass.
 
-    `classifier` is one as constructed, with `binned=True` and `missing="weights"` (None for such a one); prunings that
-    need rows apart from a given table are not for files. `source` is what `open_table` takes.
+    `classifier` is an unfitted one with `binned=True` and `missing="weights"` (None for such a one); prunings that
+    need rows beyond a given table do not work with files. `source` is what `open_table` takes.
     """
     clf = TreeClassifier(binned=True) if classifier is None else classifier
     _refuse_settings(clf)

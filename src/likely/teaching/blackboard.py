@@ -1,4 +1,4 @@
-"""`make demo`: learn twelve patients, predict three more, show why, decide by cost, and say how good it is."""
+"""`likely demo blackboard`: twelve patients, three new ones, and every number behind their posteriors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,3 @@ def main() -> None:
     print("\nAn honest evaluation: each patient judged by a model that has not seen him (Laplace smoothing):\n")
     report = evaluate(BayesClassifier(), table, drug, cv="loo")
     print("  " + str(report).replace("\n", "\n  "))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,48 @@
+"""Loops are compiled when they are first called, once on a machine: whoever waits for that is told so."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from likely.progress import LINE, Clock, is_shown, rewrites
+
+
+class Watcher:
+    """Counts the loops that are compiled, and says so where somebody looks on."""
+
+    def __init__(self) -> None:
+        self.compiled, self.quiet = 0, False
+        self._depth, self._clock = 0, Clock()
+
+    def begin(self) -> None:
+        """One more loop is being compiled, perhaps for another one."""
+        self._clock = self._clock if self.compiled else Clock()
+        self.compiled += self._depth == 0
+        self._depth += 1
+        if self._depth == 1 and not self.quiet and is_shown(None) and rewrites():
+            said = f"compiling, once on this machine: loop {self.compiled}, {self._clock.elapsed:.0f} s so far"
+            LINE.draw(said, None, "(likely warm-up compiles all)", now=True)
+
+    def end(self) -> None:
+        """A loop has been compiled."""
+        self._depth -= 1
+        if self._depth == 0 and not self.quiet:
+            LINE.clear()
+
+
+WATCHER = Watcher()
+
+
+@cache
+def watch() -> None:
+    """Begin to listen to the compiler; calling it again changes nothing."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: object) -> None:
+            WATCHER.begin()
+
+        def on_end(self, event: object) -> None:
+            WATCHER.end()
+
+    event.register("numba:compile", Listener())

@@ -1,0 +1,60 @@
+"""The additive model as tensors of ONNX: columns become codes, and every table is looked up by codes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likely.arrays import Array, Int32
+from likely.families.graph import Tensor
+from likely.models.evidence.encoding import Encoding, NominalColumn, NumericColumn, Resolution, Terms
+from likely.store.onnx import OnnxGraph
+
+
+def evidence_scores(graph: OnnxGraph, encoding: Encoding, terms: Terms, starts: Int32, tables: Array) -> Tensor:
+    """Rows × scores: the sum of the table entries of columns, pairs and triples."""
+    codes = _codes(graph, encoding)
+    cells = [codes[k] for k in range(len(codes))]
+    for several, groups, resolution in (
+        (terms.pairs, [column.coarse for column in encoding.columns], encoding.coarse),
+        (terms.triples, [column.tiny for column in encoding.columns], encoding.tiny),
+    ):
+        grouped = {k: graph.rows_of(groups[k].astype(np.int64), codes[k]) for k in np.unique(several).tolist()}
+        cells += [_cell(graph, grouped, resolution, term) for term in several.tolist()]
+    ends = [*starts[1:].tolist(), len(tables)]
+    found = zip(starts.tolist(), ends, cells, strict=True)
+    return graph.sum([graph.zeros(), *(graph.rows_of(tables[start:end], cell) for start, end, cell in found)])
+
+
+def _codes(graph: OnnxGraph, encoding: Encoding) -> dict[int, Tensor]:
+    """The code of every row in each column: 0 for a category never seen, bins or categories, last the gap."""
+    columns, found = encoding.columns, {}
+    numeric = [(k, column) for k, column in enumerate(columns) if isinstance(column, NumericColumn)]
+    if numeric:
+        numbers = graph.numbers([column.name for _, column in numeric])
+        bins = graph.count_cuts(numbers, [column.cuts for _, column in numeric], inclusive=False)
+        first = np.array([[1 if len(column.means) else 0 for _, column in numeric]])
+        gap = np.array([[column.size - 1 if column.gap else 0 for _, column in numeric]])
+        bins = graph.apply("Add", bins, graph.constant(first))
+        bins = graph.where(graph.apply("IsNaN", numbers), graph.constant(gap), bins)
+        found = {k: graph.column(bins, place) for place, (k, _) in enumerate(numeric)}
+    for k, column in enumerate(columns):
+        if isinstance(column, NominalColumn):
+            found[k] = _category(graph, column)
+    return found
+
+
+def _category(graph: OnnxGraph, column: NominalColumn) -> Tensor:
+    values = (*column.levels, *column.rare)
+    places = graph.codes(column.name, values, unseen=len(values), gap=len(values) + 1)
+    own = np.minimum(np.arange(len(values)) + 1, len(column.levels) + 1)
+    lines = np.concatenate([own, [0, column.size - 1 if column.gap else 0]]).astype(np.int64)
+    return graph.rows_of(lines, graph.column(places, 0))
+
+
+def _cell(graph: OnnxGraph, grouped: dict[int, Tensor], resolution: Resolution, term: list[int]) -> Tensor:
+    """The cell of a pair or triple: its codes are the digits of one number."""
+    cell = grouped[term[0]]
+    for k in term[1:]:
+        width = graph.constant(np.array([int(resolution.widths[k])]))
+        cell = graph.apply("Add", graph.apply("Mul", cell, width), grouped[k])
+    return cell

@@ -1,0 +1,35 @@
+"""The additive model as plain values: for each column, pair and triple the lines of its codes, and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from likely.models.evidence.encoding import Column, NumericColumn
+from likely.models.evidence.predictor import AdditivePredictor, class_scores
+from likely.store.plain_terms import Plain, code_of_number, code_of_value, table_term
+
+
+def evidence_terms(model: AdditivePredictor) -> Iterator[Plain]:
+    """Every table with the codes that it is looked up by; texts are none of them."""
+    evidence, encoding = model.evidence, model.evidence.encoding
+    terms = evidence.terms.tuples(len(encoding.columns))
+    ends = [*evidence.starts[1:].tolist(), len(evidence.tables)]
+    for term, start, end in zip(terms, evidence.starts.tolist(), ends, strict=True):
+        sizes = encoding.table_shape(term)
+        codes = [_code(encoding.columns[k], len(term), size) for k, size in zip(term, sizes, strict=True)]
+        yield table_term(codes, class_scores(evidence.tables[start:end], len(model.classes)))
+
+
+def _code(column: Column, order: int, size: int) -> Plain:
+    """The code of a column in a term of so many columns: fine alone, coarse in a pair, tiny in a triple."""
+    groups = np.arange(column.size) if order == 1 else (column.coarse if order == 2 else column.tiny).astype(np.int64)
+    gap = int(groups[column.size - 1 if column.gap else 0])
+    if isinstance(column, NumericColumn):
+        own = np.arange(len(column.cuts) + 1) + 1 if len(column.means) else np.zeros(len(column.cuts) + 1, dtype=int)
+        lines = groups[own].tolist()
+        return code_of_number(column.name, column.cuts.tolist(), lines, gap=gap, closed="right", size=size)
+    values = (*column.levels, *column.rare)
+    own = np.minimum(np.arange(len(values)) + 1, len(column.levels) + 1)
+    return code_of_value(column.name, values, groups[own].tolist(), gap=gap, unseen=int(groups[0]), size=size)

@@ -1,0 +1,212 @@
+"""All that the page shows of a model, as plain values and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from likely.comparison.comparison import Comparison
+from likely.errors import LikelyError, SettingsError
+from likely.evaluation.report import Report
+from likely.models.classifier import Classifier
+from likely.models.protocols import HasTerms
+from likely.models.registry import entry_of_kind
+from likely.store import Provenance
+from likely.studio.columns import MOST_COLUMNS, Facts, schema_line
+from likely.studio.evaluation import comparison, evaluation
+from likely.studio.intervals import interval_tables
+from likely.studio.packing import packed, plain_value
+from likely.studio.scoring import SERVICE, scoring
+from likely.studio.suspicions import suspicions
+from likely.table import RowsLike, Table, as_table
+from likely.version import __version__
+
+VERSION = 1
+MOST_ROWS = 200
+MOST_ROW_BYTES = 150_000
+"""Example rows that go into a page."""
+
+BUDGET = 700_000
+"""Bytes of a packed document; in Base64, and with the page around it, that is below a megabyte."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Material:
+    """What a page is made from: a fitted classifier, and whatever else is at hand."""
+
+    classifier: Classifier
+    name: str = "model"
+    origin: Provenance | None = None
+    rows: RowsLike | None = None
+    report: Report | None = None
+    honest: bool = True
+    data_name: str = ""
+    comparison: Comparison | None = None
+    curve: Sequence[dict[str, Any]] = ()
+
+
+def document(material: Material) -> dict[str, Any]:
+    """The whole document; its order does not matter."""
+    classifier = material.classifier
+    counted = _facts(classifier)
+    facts = {} if counted is None else counted.by_column()
+    table = None if material.rows is None else _aligned(classifier, material.rows)
+    report = material.report
+    return {
+        "version": VERSION,
+        "likely": __version__,
+        "model": _model(material),
+        "classes": _classes(classifier),
+        "columns": _columns(classifier, facts, table),
+        "n_columns": len(classifier.schema_.features),
+        "pairs": [list(term) for term in classifier.pairs_] if isinstance(classifier, HasTerms) else [],
+        "scorer": scoring(classifier),
+        "image": _image(classifier),
+        "intervals": interval_tables(classifier, facts),
+        "suspicions": [] if counted is None else suspicions(classifier, counted.bits, table),
+        "rows": None if table is None else example_rows(classifier, table, material),
+        "evaluation": None if report is None else evaluation(report, honest=material.honest, name=material.data_name),
+        "comparison": None if material.comparison is None else comparison(material.comparison),
+        "learning_curve": list(material.curve),
+    }
+
+
+def packed_document(material: Material, budget: int = BUDGET) -> bytes:
+    """The document in bytes; what is large and can be missed is left out, the page says so, until it fits."""
+    whole = document(material)
+    content = packed(whole)
+    for lighten in (_without_rows, _without_posteriors, _without_scorer, _without_curves):
+        if len(content) <= budget:
+            break
+        lighten(whole)
+        content = packed(whole)
+    return content
+
+
+def _without_rows(whole: dict[str, Any]) -> None:
+    if whole["rows"] is not None:
+        whole["rows"] = {**whole["rows"], "cells": whole["rows"]["cells"][:20], "truths": whole["rows"]["truths"][:20]}
+
+
+def _without_posteriors(whole: dict[str, Any]) -> None:
+    if whole["evaluation"] is not None:
+        whole["evaluation"] = {k: v for k, v in whole["evaluation"].items() if k not in ("posteriors", "truths")}
+
+
+def _without_scorer(whole: dict[str, Any]) -> None:
+    whole["scorer"], whole["too_large"] = SERVICE, True
+
+
+def _without_curves(whole: dict[str, Any]) -> None:
+    kept = ("name", "kind", "storage", "levels", "gaps", "why", "family", "bits")
+    whole["columns"] = [{key: column[key] for key in kept if key in column} for column in whole["columns"]]
+
+
+def _model(material: Material) -> dict[str, Any]:
+    classifier, origin = material.classifier, material.origin
+    kind = type(classifier).__name__
+    entry = entry_of_kind(kind)
+    return {
+        "name": material.name, "kind": kind, "title": kind if entry is None else entry.title,
+        "settings": repr(classifier), "rows": int(classifier._rows_learned()), "target": classifier.schema_.target,
+        "created": None if origin is None else origin.created,
+        "sources": [] if origin is None else list(origin.sources),
+    }  # fmt: skip
+
+
+def _classes(classifier: Classifier) -> list[dict[str, Any]]:
+    labels = classifier.classes_.tolist()
+    try:
+        priors: list[Any] = classifier._prior_shares().tolist()
+    except SettingsError:
+        priors = [None] * len(labels)
+    counted = _facts(classifier)
+    rows = [None] * len(labels) if counted is None else counted.summary.classes.rows.tolist()
+    return [
+        {"label": plain_value(label), "prior": prior, "rows": n}
+        for label, prior, n in zip(labels, priors, rows, strict=True)
+    ]
+
+
+def _image(classifier: Classifier) -> dict[str, Any] | None:
+    """Height, width and channels of the pictures that a network looks at, and the range of their pixels."""
+    from likely.models.convnet.classifier import ConvNetClassifier
+
+    if not isinstance(classifier, ConvNetClassifier):
+        return None
+    return {"shape": list(classifier.shape_), "range": list(classifier.range_)}
+
+
+def _facts(classifier: Classifier) -> Facts | None:
+    """What a classifier that counts has seen; None for others."""
+    from likely.models.evidence.classifier import EvidenceClassifier
+    from likely.models.learner import Learner
+
+    return Facts.of(classifier) if isinstance(classifier, Learner | EvidenceClassifier) else None
+
+
+def _columns(classifier: Classifier, facts: dict[str, dict[str, Any]], table: Table | None) -> list[dict[str, Any]]:
+    families = vars(classifier).get("families_", {})
+    told = []
+    for column in islice(classifier.schema_.columns, MOST_COLUMNS):
+        line = {**schema_line(column, families.get(column.name)), **facts.get(column.name, {})}
+        if table is not None and column.kind != "ignored" and column.name in table:
+            line |= {key: value for key, value in _seen_in(table, column.name, column.kind).items() if key not in line}
+        told.append(line)
+    return told
+
+
+def _seen_in(table: Table, name: str, kind: str) -> dict[str, Any]:
+    """Values or range of a column as data have it, where the model keeps no counts."""
+    if kind == "numeric":
+        numbers = table.numbers(name)
+        known = numbers[np.isfinite(numbers)]
+        return {} if not len(known) else {"range": [float(known.min()), float(known.max())]}
+    return {"values": [plain_value(level) for level in table.codes(name).levels[:200]]} if kind == "nominal" else {}
+
+
+def _aligned(classifier: Classifier, rows: RowsLike) -> Table | None:
+    """The rows under the names of the schema; columns that they lack are no reason to show none."""
+    table = as_table(rows)
+    try:
+        return classifier.schema_.align(table, type(classifier).__name__)
+    except LikelyError:
+        return None
+
+
+def example_rows(classifier: Classifier, table: Table, material: Material) -> dict[str, Any]:
+    """Some rows, evenly spread over the table, as the page reads cells; with their labels where these are there."""
+    schema, whole = classifier.schema_, as_table(material.rows) if material.rows is not None else table
+    places = np.unique(np.linspace(0, table.n_rows - 1, min(MOST_ROWS, table.n_rows)).astype(np.intp))
+    some = table.take(places)
+    columns = [cells_of(some, name, schema.kinds[name]) for name in schema.features[:MOST_COLUMNS]]
+    target = schema.target
+    truths = cells_of(whole.take(places), target, "nominal") if target is not None and target in whole else []
+    cells: list[list[Any]] = []
+    kept: list[int] = []
+    size = 0
+    for at, row in enumerate(zip(*columns, strict=True)):
+        size += sum(len(str(cell)) for cell in row)
+        if size > MOST_ROW_BYTES and cells:
+            break
+        cells.append(list(row))
+        kept.append(at)
+    numbers = [int(places[at]) for at in kept]
+    return {
+        "columns": list(schema.features[:MOST_COLUMNS]), "cells": cells, "numbers": numbers, "of": table.n_rows,
+        "truths": [truths[at] for at in kept] if truths else [], "source": material.data_name,
+    }  # fmt: skip
+
+
+def cells_of(table: Table, name: str, kind: str) -> list[Any]:
+    """A column as JSON has it, None for a gap."""
+    if kind == "numeric":
+        return [None if np.isnan(cell) else float(cell) for cell in table.numbers(name)]
+    if kind == "text":
+        return [None if cell is None else str(cell) for cell in table.strings(name).to_pylist()]
+    column = table.codes(name)
+    return [plain_value(column.levels[code]) if code >= 0 else None for code in column.codes]

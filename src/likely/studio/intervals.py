@@ -1,0 +1,70 @@
+"""How sure the parameters are, for the page: mean and variance of what each value adds, at some values.
+
+The page interpolates between the values of a number, so its interval differs from `predict_interval` in the third digit
+or so; for categories it is the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from likely.errors import LikelyError
+from likely.explain.credible import is_counted
+from likely.families import family_named
+from likely.families.protocol import Uncertain
+from likely.families.uncertainty import log_bias, trigamma
+from likely.models.classifier import Classifier
+from likely.models.learner import Learner
+from likely.scorer import evidence_for
+from likely.table import as_table
+
+MOST_CELLS = 1_500
+"""Columns × classes up to which intervals go into a page."""
+
+MOST_POINTS = 60
+
+
+def interval_tables(classifier: Classifier, facts: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """For each column its values, and shift and variance of the log-likelihood (values × classes); None if unknown."""
+    if not isinstance(classifier, Learner) or len(classifier.families_) * len(classifier.classes_) > MOST_CELLS:
+        return None
+    families, summary = classifier.families_, classifier.summary_
+    statistics = {name: family_named(family) for name, family in families.items()}
+    if not all(issubclass(kind, Uncertain) and kind.reads != "text" for kind in statistics.values()):
+        return None
+    if vars(classifier).get("weights") is not None or vars(classifier).get("missing", "ignore") != "ignore":
+        return None
+    settings = classifier._settings_for(summary, families)
+    columns, n_classes = [], len(summary.classes)
+    for kind, names, seen in evidence_for(families, summary):
+        assert issubclass(kind, Uncertain)
+        for place, name in enumerate(names):
+            values = _values(facts.get(name, {}))
+            if values is None:
+                return None
+            table = as_table({name: values})
+            one = seen.select(np.array([place], dtype=np.intp))
+            moved = np.zeros((2, table.n_rows, n_classes))
+            try:
+                kind.uncertainty((name,), one, summary.classes.weights, settings, table)(
+                    slice(0, table.n_rows), moved[0], moved[1]
+                )
+            except LikelyError:
+                return None
+            told = np.minimum(moved, 1e30).astype(np.float32)
+            smooth = "edges" not in facts.get(name, {}) and kind.statistic != "histogram"
+            columns.append({"name": name, "values": values, "shift": told[0], "variance": told[1], "smooth": smooth})
+    weights = summary.classes.weights
+    counted = is_counted(classifier.priors)
+    prior = {"shift": log_bias(weights), "variance": trigamma(weights)} if counted else None
+    return {"columns": columns, "prior": prior}
+
+
+def _values(told: dict[str, Any]) -> Any:
+    """The values at which a column is asked."""
+    if "grid" in told:
+        grid = np.asarray(told["grid"], dtype=np.float64)
+        return grid[:: max(len(grid) // MOST_POINTS, 1)]
+    return told.get("values") or told.get("outcomes")

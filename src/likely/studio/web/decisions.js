@@ -1,0 +1,144 @@
+// Costs and the price of no decision: regions, expected cost, confusion, risk against coverage; all redrawn at once.
+
+import { chip, classColour, pathOf, plot } from "./charts.js";
+import { card, clear, empty, freshId, h, named, s, short } from "./dom.js";
+import { figure, percent, share, whole } from "./format.js";
+import { t } from "./language.js";
+import { labels, state } from "./state.js";
+import { decide } from "./whatif.js";
+
+const MOST_COSTS = 8;
+
+export function decisionsView(go, width) {
+  const all = labels(), k = all.length, shown = h("div", { class: "grid" });
+  const redraw = () => clear(shown, ...results(all, width));
+  const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Decisions")), h("p", {}, t("Say what mistakes cost. The cheapest decision is not always the most probable class."))));
+  if (k < 2) return [head, empty(t("There is only one class, so there is nothing to decide."))];
+  redraw();
+  return [head, h("div", { class: "grid" }, h("div", { class: "card w6" }, h("h2", {}, t("What a decision costs")), k <= MOST_COSTS ? matrix(all, redraw) : h("p", {}, t("With {0} classes every mistake costs 1.", whole(k)))), refusal(redraw)), h("div", { style: { height: "1rem" } }), shown];
+}
+
+function matrix(all, redraw) {
+  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "matrix" }, h("caption", {}, t("decision (down) for a true class (across)")),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("decision")), all.map((label, c) => h("th", { scope: "col" }, chip(c), named(label, 16))))),
+    h("tbody", {}, all.map((label, d) => h("tr", {}, h("th", { scope: "row" }, chip(d), named(label, 20)), all.map((truth, c) => h("td", {},
+      h("input", { type: "number", step: "any", min: "0", value: String(state.costs[d][c]), "aria-label": t("cost of deciding {0} when it is {1}", short(label, 30), short(truth, 30)), "data-cost": `${d}-${c}`, on: { input: (event) => {
+        const cost = Number(event.target.value), fair = event.target.value !== "" && Number.isFinite(cost) && cost >= 0;
+        event.target.setAttribute("aria-invalid", String(!fair));
+        if (fair) { state.costs[d][c] = cost; redraw(); }
+      } } }))))))));
+}
+
+function refusal(redraw) {
+  const id = freshId("refuse"), tick = freshId("may"), told = h("output", { for: id });
+  const top = () => Math.max(...state.costs.map((line) => Math.max(...line)), 1e-9);
+  const slider = h("input", { id, type: "range", min: "0", max: "1000", value: String(Math.round(1000 * ((state.refuse ?? top() / 2) / top()))), disabled: state.refuse === null, on: { input: () => { state.refuse = (Number(slider.value) / 1000) * top(); say(); redraw(); } } });
+  const say = () => { told.textContent = state.refuse === null ? t("every case is decided") : t("no decision costs {0}", figure(state.refuse, 3)); };
+  const may = h("input", { id: tick, type: "checkbox", checked: state.refuse !== null, on: { change: () => { slider.disabled = !may.checked; state.refuse = may.checked ? (Number(slider.value) / 1000) * top() : null; say(); redraw(); } } });
+  say();
+  return h("div", { class: "card w6" }, h("h2", {}, t("The price of no decision")), h("p", {}, t("A case that is handed to a person costs something, too. Where every decision would cost more, none is taken.")),
+    h("div", { class: "row" }, may, h("label", { for: tick }, t("cases may be left undecided"))), h("label", { for: id }, t("price")), slider, told);
+}
+
+// Every judged row: what is decided, and what that has cost.
+export function judged() {
+  const found = state.model.evaluation;
+  if (!found || !found.posteriors) return null;
+  const k = state.model.classes.length, n = found.truths.length, decisions = new Int32Array(n), risks = new Float64Array(n);
+  const table = Array.from({ length: k }, () => new Float64Array(k + 1)), posterior = new Float64Array(k);
+  let cost = 0, weight = 0;
+  for (let i = 0; i < n; i++) {
+    for (let c = 0; c < k; c++) posterior[c] = found.posteriors[i * k + c];
+    const { decision, risk } = decide(posterior), truth = found.truths[i], own = found.weights[i];
+    decisions[i] = decision;
+    risks[i] = risk;
+    table[truth][decision < 0 ? k : decision] += own;
+    cost += own * (decision < 0 ? state.refuse : state.costs[decision][truth]);
+    weight += own;
+  }
+  return { table, cost: cost / weight, weight, decisions, risks };
+}
+
+function results(all, width) {
+  const parts = [], k = all.length, room = Math.min((width - 100) / (width > 900 ? 2 : 1), 560);
+  if (k === 2) parts.push(card("w6", t("Regions"), t("What is decided at each probability."), strip(all, room)));
+  else if (k === 3) parts.push(card("w6", t("Regions"), t("Corners are certainty of a class; colours are decisions."), triangle(all, Math.min(room, 420))));
+  const found = judged();
+  if (!found) return [...parts, card("w6", t("What that means for your rows"), null, empty(t("Open the studio with rows whose class is known:"), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv"))))];
+  const right = found.table.reduce((total, line, c) => total + line[c], 0), refused = found.table.reduce((total, line) => total + line[k], 0);
+  const zero = h("div", { class: "facts" }, [[figure(found.cost, 3), t("mean cost of a row")], [share(right / (found.weight - refused || 1)), t("of the decisions are right")], [share(1 - refused / found.weight), t("of the rows are decided")]].map(([number, what]) => h("div", { class: "fact" }, h("b", {}, number), h("span", {}, what))));
+  parts.push(card("w6", t("What that means for your rows"), state.model.evaluation.sampled ? t("By a sample of {0} judged rows.", whole(found.weight)) : t("By {0} judged rows.", whole(found.weight)), zero));
+  parts.push(card("w6", t("Confusion"), t("Truths down, decisions across."), confusionTable(found.table, all, refused > 0 || state.refuse !== null)));
+  parts.push(card("w6", t("Risk and coverage"), t("If only the surest share of the rows is decided: what a decision costs on average."), coverage(found, room)));
+  return parts;
+}
+
+// Where another decision begins, between two probabilities.
+function borderOf(low, high, before) {
+  for (let step = 0; step < 40; step++) {
+    const middle = (low + high) / 2;
+    if (decide([1 - middle, middle]).decision === before) low = middle; else high = middle;
+  }
+  return high;
+}
+
+function strip(all, room) {
+  const n = 400, parts = [];
+  let from = 0, before = null;
+  for (let v = 0; v <= n; v++) {
+    const p = v / n, { decision } = decide([1 - p, p]);
+    if (before !== null && decision !== before) { const border = borderOf((v - 1) / n, p, before); parts.push([from, border, before]); from = border; }
+    before = decision;
+  }
+  parts.push([from, 1, before]);
+  return plot({ width: room, height: 110, x: [0, 1], y: [0, 1], yTicks: [], xLabel: t("probability of “{0}”", short(all[1], 24)), title: t("Regions"), xFormat: percent }, (svg, across) => {
+    for (const [low, high, decision] of parts) {
+      svg.append(s("rect", { x: across(low), width: Math.max(across(high) - across(low), 0), y: 14, height: 48, fill: decision < 0 ? "var(--shade)" : classColour(decision), opacity: decision < 0 ? 1 : 0.75 }));
+      if (across(high) - across(low) > 50) svg.append(s("text", { x: (across(low) + across(high)) / 2, y: 10, "text-anchor": "middle" }, decision < 0 ? t("none") : short(all[decision], 14)));
+      if (high < 1) svg.append(s("line", { x1: across(high), x2: across(high), y1: 10, y2: 66, stroke: "var(--ink)", "stroke-width": 2 }), s("text", { x: across(high), y: 78, "text-anchor": "middle" }, share(high)));
+    }
+  });
+}
+
+function triangle(all, size) {
+  const steps = 36, height = size * 0.8, at = (a, b) => [30 + (size - 60) * (b + 0.5 * (1 - a - b)), height - 24 - (height - 50) * (1 - a - b)];
+  const svg = s("svg", { width: size, height, viewBox: `0 0 ${size} ${height}`, role: "img", "aria-label": t("Regions") });
+  for (let i = 0; i < steps; i++) for (let j = 0; i + j < steps; j++) for (const flip of i + j < steps - 1 ? [0, 1] : [0]) {
+    const corners = flip ? [[i + 1, j], [i, j + 1], [i + 1, j + 1]] : [[i, j], [i + 1, j], [i, j + 1]];
+    const middle = corners.reduce(([a, b], [x, y]) => [a + x / (3 * steps), b + y / (3 * steps)], [0, 0]);
+    const { decision } = decide([middle[0], middle[1], 1 - middle[0] - middle[1]]);
+    const colour = decision < 0 ? "var(--shade)" : `color-mix(in srgb, ${classColour(decision)} 75%, var(--card))`;
+    svg.append(s("polygon", { points: corners.map(([x, y]) => at(x / steps, y / steps).map((v) => v.toFixed(1)).join(",")).join(" "), fill: colour, stroke: colour, "stroke-width": 0.8 }));
+  }
+  [[1, 0, "start", 14], [0, 1, "end", 14], [0, 0, "middle", -8]].forEach(([a, b, anchor, dy], c) => {
+    const [x, y] = at(a, b);
+    svg.append(s("text", { x: x + (anchor === "start" ? -20 : anchor === "end" ? 20 : 0), y: y + dy, "text-anchor": anchor }, short(all[c], 18)));
+  });
+  return svg;
+}
+
+export function confusionTable(table, all, withNone) {
+  const most = 15, k = Math.min(all.length, most);
+  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "heat" }, h("caption", { class: "hidden" }, t("Confusion")), h("thead", {}, h("tr", {}, h("td", {}), all.slice(0, k).map((label) => h("th", { scope: "col" }, named(label, 14))), withNone ? h("th", { scope: "col" }, t("none")) : null)),
+    h("tbody", {}, all.slice(0, k).map((label, c) => {
+      const total = table[c].reduce((a, b) => a + b, 0) || 1, cells = [...table[c].slice(0, k), ...(withNone ? [table[c][all.length] || 0] : [])];
+      return h("tr", {}, h("th", { scope: "row" }, named(label, 18)), cells.map((count, d) => h("td", { style: { background: `color-mix(in srgb, var(--${d === c ? "for" : d < k ? "against" : "muted"}) ${Math.round((45 * count) / total)}%, var(--card))`, padding: ".45rem .7rem", "text-align": "right" }, title: share(count / total) }, whole(count))));
+    }))));
+}
+
+function coverage(found, room) {
+  const { evaluation } = state.model, n = found.risks.length, order = Array.from({ length: n }, (_, i) => i), k = state.model.classes.length, posterior = new Float64Array(k);
+  const own = order.map((i) => {
+    for (let c = 0; c < k; c++) posterior[c] = evaluation.posteriors[i * k + c];
+    const { decision, risk } = decide(posterior, state.costs, null);
+    return { risk, cost: state.costs[decision][evaluation.truths[i]], weight: evaluation.weights[i] };
+  }).sort((a, b) => a.risk - b.risk);
+  const xs = [], ys = [];
+  let cost = 0, weight = 0;
+  own.forEach((each, i) => { cost += each.cost * each.weight; weight += each.weight; if (i % Math.ceil(n / 200) === 0 || i === n - 1) { xs.push(weight / found.weight); ys.push(cost / weight); } });
+  const decided = state.refuse === null ? 1 : own.filter((each) => each.risk <= state.refuse).reduce((total, each) => total + each.weight, 0) / found.weight;
+  return plot({ width: room, height: 230, x: [0, 1], y: [0, Math.max(...ys, 1e-9)], xLabel: t("share of rows that are decided"), yLabel: t("mean cost"), title: t("Risk and coverage"), xFormat: percent }, (svg, across, up) => {
+    svg.append(s("path", { d: pathOf(xs.map(across), ys.map(up)), fill: "none", stroke: "var(--ink)", "stroke-width": 2 }));
+    svg.append(s("line", { x1: across(decided), x2: across(decided), y1: up(up.low), y2: up(up.high), stroke: "var(--accent)", "stroke-width": 4 }));
+  });
+}

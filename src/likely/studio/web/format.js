@@ -1,0 +1,42 @@
+// Numbers with the right digits, in the reader's language.
+
+import { language } from "./language.js";
+
+const MADE = new Map();
+function format(options) {
+  const key = language() + JSON.stringify(options);
+  if (!MADE.has(key)) MADE.set(key, new Intl.NumberFormat(language() === "de" ? "de-DE" : "en-GB", options));
+  return MADE.get(key);
+}
+
+export function whole(number) { return format({ maximumFractionDigits: 0 }).format(number); }
+export function figure(number, digits = 3) {
+  if (number === null || number === undefined || Number.isNaN(number)) return "–";
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
+  const size = Math.abs(number);
+  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return format({ notation: "scientific", maximumSignificantDigits: digits }).format(number);
+  return format({ maximumSignificantDigits: Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : digits) }).format(number);
+}
+export function signed(number, digits = 2) {
+  if (!Number.isFinite(number)) return number > 0 ? "+∞" : "−∞";
+  return format({ minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "exceptZero" }).format(number);
+}
+// A share as a percentage: never "100 %" or "0 %" for what is less or more than that.
+export function share(p) {
+  if (p === null || p === undefined || Number.isNaN(p)) return "–";
+  const written = (x, digits) => format({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(x);
+  if (p > 0.9995 && p < 1) return p > 1 - 1e-6 ? `> ${written(0.99999, 3)}` : p > 0.99995 ? written(Math.min(p, 0.99999), 3) : written(p, 2);
+  if (p < 0.0005 && p > 0) return p < 1e-6 ? `< ${written(0.00001, 3)}` : written(p, 3);
+  return written(p, 1);
+}
+// A share along an axis, where round numbers need no digits.
+export function percent(p) { return format({ style: "percent", maximumFractionDigits: 1 }).format(p); }
+export function asDate(text) {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? String(text) : new Intl.DateTimeFormat(language() === "de" ? "de-DE" : "en-GB",
+    { dateStyle: "medium", timeStyle: "short" }).format(date);
+}
+// A cell as a person reads it.
+export function shownCell(cell) {
+  return typeof cell === "number" ? figure(cell, 6) : cell === null || cell === undefined ? "–" : String(cell);
+}

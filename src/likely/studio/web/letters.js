@@ -1,0 +1,58 @@
+// Pictures for a network: draw one, or take one of the data, and see what the network sees in it.
+
+import { bars } from "./charts.js";
+import { card, clear, empty, h, short } from "./dom.js";
+import { share } from "./format.js";
+import { t } from "./language.js";
+import { labels, state } from "./state.js";
+import { asked } from "./work.js";
+
+export function lettersView() {
+  const { shape, range } = state.model.image, [tall, wide] = shape, [low, high] = range, names = state.features.map((column) => column.name);
+  const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Letters")), h("p", {}, t("Draw a picture, or take one from the data: the network says what it sees."))));
+  if (!state.served) return [head, empty(t("A network needs the service to look at a picture:"), h("p", {}, h("code", {}, `likely studio ${short(state.model.model.name, 40)}`)))];
+  const pixels = new Float64Array(tall * wide).fill(low), seen = h("div", { role: "status" }), pad = h("canvas", { class: "pad", width: wide, height: tall, tabindex: "0", role: "img", "aria-label": t("a picture to draw on") });
+  const look = async () => {
+    paint(pad, pixels, wide, tall, low, high);
+    try {
+      const cells = names.map((name, k) => [name, pixels[Math.floor(k / shape[2])]]);
+      const { posterior } = await asked("/studio/score", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ cells }) });
+      const order = posterior.map((_, c) => c).sort((a, b) => posterior[b] - posterior[a]).slice(0, 8);
+      clear(seen, bars(order.map((c) => ({ name: labels()[c], size: posterior[c], colour: c, text: share(posterior[c]) })), { most: 1, label: t("What the network sees") }));
+    } catch (error) { clear(seen, h("p", { class: "wrong" }, error.message)); }
+  };
+  let drawing = false;
+  const touch = (event) => {
+    const box = pad.getBoundingClientRect(), x = ((event.clientX - box.left) / box.width) * wide - 0.5, y = ((event.clientY - box.top) / box.height) * tall - 0.5, reach = Math.max(wide / 14, 0.8);
+    for (let i = 0; i < tall; i++) for (let j = 0; j < wide; j++) {
+      const near = Math.exp(-(((i - y) ** 2 + (j - x) ** 2) / (reach * reach)));
+      pixels[i * wide + j] = Math.max(pixels[i * wide + j], low + near * (high - low));
+    }
+    paint(pad, pixels, wide, tall, low, high);
+  };
+  pad.addEventListener("pointerdown", (event) => { drawing = true; pad.setPointerCapture(event.pointerId); touch(event); });
+  pad.addEventListener("pointermove", (event) => { if (drawing) touch(event); });
+  pad.addEventListener("pointerup", () => { drawing = false; look(); });
+  const take = (cells) => { for (let k = 0; k < pixels.length; k++) pixels[k] = Number(cells[k * shape[2]] ?? low); look(); };
+  paint(pad, pixels, wide, tall, low, high);
+  return [head, h("div", { class: "grid" }, card("w5", null, null, pad, h("div", { class: "row" }, h("button", { on: { click: () => { pixels.fill(low); look(); } } }, t("Clear")))), card("w7", t("What the network sees"), null, seen), examples(take, wide, tall, shape[2], low, high))];
+}
+
+function examples(take, wide, tall, channels, low, high) {
+  const { rows } = state.model;
+  if (!rows) return null;
+  return card("", t("From the data: choose one"), null, h("div", { class: "row" }, rows.cells.slice(0, 40).map((cells, k) => {
+    const small = h("canvas", { width: wide, height: tall, style: { width: "3rem", height: "3rem", "image-rendering": "pixelated" } });
+    paint(small, cells.filter((_, at) => at % channels === 0), wide, tall, low, high);
+    return h("button", { "aria-label": rows.truths.length ? short(rows.truths[k], 20) : t("row {0}", rows.numbers[k] + 1), on: { click: () => take(cells) } }, small);
+  })));
+}
+
+function paint(canvas, pixels, wide, tall, low, high) {
+  const context = canvas.getContext("2d"), image = context.createImageData(wide, tall);
+  for (let k = 0; k < wide * tall; k++) {
+    const shade = 255 - Math.round((255 * (Number(pixels[k] ?? low) - low)) / (high - low || 1));
+    image.data.set([shade, shade, shade, 255], 4 * k);
+  }
+  context.putImageData(image, 0, 0);
+}

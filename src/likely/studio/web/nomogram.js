@@ -1,0 +1,144 @@
+// A nomogram: points for every value of every column; drag a point, and the total turns into a probability.
+
+import { roundTicks, scale } from "./charts.js";
+import { clear, empty, h, s, selectOf, short } from "./dom.js";
+import { isGap } from "./expression.js";
+import { share, shownCell, signed } from "./format.js";
+import { t } from "./language.js";
+import { labels, rangeOf, state } from "./state.js";
+
+const MOST_ROWS = 18, LINE = 64, SAMPLES = 61, MOST_VALUES = 24, FARTHEST_POINT = 10;
+let rival = null;
+
+export function nomogramView(go, width) {
+  const all = labels(), head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Nomogram")), h("p", {}, t("Every value has points, the log-odds of one class against another. Drag a point, or move it with the arrow keys."))));
+  if (!state.scorer || all.length < 2) return [head, empty(t("This model has no nomogram: it is not scored in the page, or has one class."))];
+  if (rival === null || rival >= all.length || rival === state.focus) rival = state.focus === 0 ? 1 : 0;
+  const others = all.map((_, c) => c).filter((c) => c !== state.focus), room = Math.min(width - 50, 1050);
+  const box = h("div", {}), again = () => go("nomogram");
+  const sheet = new Sheet(box, room, again);
+  sheet.draw();
+  return [head, h("div", { class: "row noprint", style: { "margin-bottom": "1rem" } }, selectOf(t("for the class"), all, state.focus, (c) => { state.focus = c; again(); }, { "data-use": "focus" }), selectOf(t("against"), others.map((c) => all[c]), others.indexOf(rival), (place) => { rival = others[place]; again(); }, { "data-use": "rival" })),
+    h("section", { class: "card" }, state.scorer.tied ? h("p", { class: "note" }, t("In this model columns speak together, so the points of one depend on the values of the others.")) : null, box)];
+}
+
+class Sheet {
+  constructor(box, room, again) {
+    this.box = box;
+    this.room = room;
+    this.again = again;
+    this.columns = this.chosen();
+    this.dragging = null;
+    this.svg = s("svg", { width: room, height: LINE * this.columns.length + 92, viewBox: `0 0 ${room} ${LINE * this.columns.length + 92}` });
+    this.svg.addEventListener("pointermove", (event) => { if (this.dragging !== null) this.move(event); });
+    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => { this.dragging = null; });
+    clear(box, this.svg);
+  }
+
+  // The columns whose values move the odds most.
+  chosen() {
+    const found = state.ranked.filter((column) => column.kind !== "text").slice(0, 80).map((column) => ({ column, values: valuesOf(column) })).filter(({ values }) => values.length);
+    const prepared = state.scorer.prepare(state.row);
+    for (const each of found) { const points = this.points(each, prepared); each.spread = Math.max(...points) - Math.min(...points); }
+    return found.sort((a, b) => b.spread - a.spread).slice(0, MOST_ROWS);
+  }
+
+  points({ column, values }, prepared = state.scorer.prepare(state.row)) {
+    const vary = state.scorer.vary(state.row, column.name, prepared), none = ratio(vary.joint(null));
+    return values.map((value) => bound(ratio(vary.joint(value)) - none));
+  }
+
+  draw() {
+    const prepared = state.scorer.prepare(state.row), all = this.columns.map((each) => ({ ...each, points: this.points(each, prepared) })), flat = all.flatMap((each) => each.points);
+    const low = Math.max(Math.min(-0.5, ...flat), -FARTHEST_POINT), high = Math.min(Math.max(0.5, ...flat), FARTHEST_POINT), across = scale(low, high, 12, this.room - 12), parts = [];
+    this.across = across;
+    this.all = all;
+    parts.push(s("g", {}, roundTicks(low, high, 8).map((tick) => [s("line", { x1: across(tick), x2: across(tick), y1: 18, y2: LINE * all.length + 10, stroke: "var(--rule)" }), s("text", { x: across(tick), y: 12, "text-anchor": "middle", class: "muted" }, signed(tick, 1))])));
+    all.forEach((each, place) => parts.push(this.line(each, place)));
+    parts.push(this.total(LINE * all.length + 34));
+    const focused = document.activeElement && document.activeElement.getAttribute ? document.activeElement.getAttribute("data-slider") : null;
+    clear(this.svg, parts);
+    if (focused !== null) this.svg.querySelector(`[data-slider="${focused}"]`)?.focus({ preventScroll: true });
+  }
+
+  line(each, place) {
+    const { column, values, points } = each, top = 20 + LINE * place, middle = top + 34, now = state.row.get(column.name), across = this.across;
+    const numeric = column.kind === "numeric", rising = points.every((p, k) => !k || p >= points[k - 1] - 1e-9), falling = points.every((p, k) => !k || p <= points[k - 1] + 1e-9);
+    const y = (k) => (numeric && !rising && !falling ? middle + 9 - (18 * k) / (values.length - 1) : middle);
+    const xs = points.map((point) => Math.min(Math.max(across(point), 4), this.room - 4)), group = s("g", {}, s("text", { x: 2, y: top + 12, "font-weight": 600 }, short(column.name, 40)));
+    each.places = xs.map((x, k) => [x, y(k)]);
+    group.append(s("polyline", { points: each.places.map(([x, h2]) => `${x.toFixed(1)},${h2.toFixed(1)}`).join(" "), fill: "none", stroke: "var(--edge)", "stroke-width": 2 }));
+    let last = -Infinity;
+    const marks = numeric ? roundTicks(values[0], values[values.length - 1], 6).map((tick) => [tick, nearest(values, tick)]) : values.map((value, k) => [value, k]);
+    for (const [value, k] of marks.sort((a, b) => xs[a[1]] - xs[b[1]])) {
+      const text = short(shownCell(value), 14), wide = 7 * text.length;
+      group.append(s("circle", { cx: xs[k], cy: y(k), r: 3, fill: "var(--edge)" }));
+      if (xs[k] - wide / 2 > last) { group.append(s("text", { x: Math.min(Math.max(xs[k], wide / 2), this.room - wide / 2), y: middle + 22, "text-anchor": "middle", class: "muted" }, text)); last = xs[k] + wide / 2 + 6; }
+    }
+    const vary = state.scorer.vary(state.row, column.name), own = isGap(now) ? 0 : bound(ratio(vary.joint(now)) - ratio(vary.joint(null)));
+    const at = isGap(now) ? null : numeric ? nearest(values, now) : values.indexOf(now);
+    const cx = Math.min(Math.max(across(own), 8), this.room - 8), cy = at === null || at < 0 ? middle : y(at);
+    const slider = s("g", { class: "grab", role: "slider", tabindex: "0", "data-slider": place, "aria-label": short(column.name, 60), "aria-valuemin": 0, "aria-valuemax": values.length - 1, "aria-valuenow": at ?? 0, "aria-valuetext": `${isGap(now) ? t("open") : short(shownCell(now), 40)}, ${signed(own)}` },
+      s("circle", { cx, cy, r: 15, fill: "transparent" }), s("circle", { cx, cy, r: 8, fill: isGap(now) ? "var(--card)" : "var(--accent)", stroke: "var(--ink)", "stroke-width": 2 }));
+    slider.addEventListener("pointerdown", (event) => { this.dragging = place; this.svg.setPointerCapture(event.pointerId); event.preventDefault(); slider.focus({ preventScroll: true }); });
+    slider.addEventListener("keydown", (event) => this.key(event, place));
+    group.append(slider, s("text", { x: this.room - 4, y: top + 12, "text-anchor": "end" }, `${isGap(now) ? t("open") : short(shownCell(now), 20)}  ${signed(own)}`));
+    return group;
+  }
+
+  move(event) {
+    const box = this.svg.getBoundingClientRect(), x = ((event.clientX - box.left) / box.width) * this.room, y = event.clientY - box.top;
+    const { column, values, places } = this.all[this.dragging];
+    let best = 0, least = Infinity;
+    places.forEach(([px, py], k) => { const far = Math.abs(px - x) + 0.3 * Math.abs(py - y); if (far < least) { least = far; best = k; } });
+    this.take(column, values[best]);
+  }
+
+  key(event, place) {
+    const { column, values } = this.all[place], now = state.row.get(column.name);
+    const at = isGap(now) ? Math.floor(values.length / 2) : column.kind === "numeric" ? nearest(values, now) : values.indexOf(now);
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
+    if (step !== undefined) this.take(column, values[Math.min(Math.max(at + step, 0), values.length - 1)]);
+    else if (event.key === "Home") this.take(column, values[0]);
+    else if (event.key === "End") this.take(column, values[values.length - 1]);
+    else if (event.key === "Delete" || event.key === "Backspace") this.take(column, null);
+    else return;
+    event.preventDefault();
+  }
+
+  take(column, value) {
+    state.row.set(column.name, value);
+    state.truth = state.rowNumber = null;
+    this.draw();
+  }
+
+  total(top) {
+    const posterior = state.scorer.posterior(state.row), total = ratio(state.scorer.explain(state.row).joint), most = Math.max(5, Math.min(Math.abs(total) * 1.15, 40)), all = labels();
+    const across = scale(-most, most, 12, this.room - 12), chances = [1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1 - 1e-6, 1 - 1e-9];
+    let last = -Infinity;
+    const group = s("g", {}, s("text", { x: 2, y: top, "font-weight": 600 }, t("Total {0} against “{1}”. Among all classes “{2}” has {3}.", signed(total), short(all[rival], 24), short(all[state.focus], 24), share(posterior[state.focus]))), s("line", { x1: 12, x2: this.room - 12, y1: top + 24, y2: top + 24, stroke: "var(--ink)", "stroke-width": 2 }));
+    for (const p of chances) {
+      const x = across(Math.log(p / (1 - p)));
+      if (x < 12 || x > this.room - 12 || x - last < 52) continue;
+      last = x;
+      group.append(s("line", { x1: x, x2: x, y1: top + 18, y2: top + 30, stroke: "var(--ink)" }), s("text", { x, y: top + 46, "text-anchor": "middle", class: "muted" }, share(p)));
+    }
+    group.append(s("circle", { cx: Math.min(Math.max(across(total), 12), this.room - 12), cy: top + 24, r: 9, fill: "var(--ink)", stroke: "var(--accent)", "stroke-width": 4 }));
+    return group;
+  }
+}
+
+function valuesOf(column) {
+  if (column.kind !== "numeric") return (column.values || column.outcomes || []).slice(0, MOST_VALUES);
+  const [low, high] = rangeOf(column), whole = Number.isInteger(low) && Number.isInteger(high) && high - low <= 2 * SAMPLES && column.storage === "integer";
+  if (whole) return Array.from({ length: high - low + 1 }, (_, k) => low + k);
+  return Array.from({ length: SAMPLES }, (_, k) => Number((low + ((high - low) * k) / (SAMPLES - 1)).toPrecision(5)));
+}
+
+function ratio(joint) { return joint[state.focus] === joint[rival] ? 0 : Math.max(Math.min(joint[state.focus] - joint[rival], 1e6), -1e6); }
+function bound(x) { return Number.isNaN(x) ? 0 : Math.max(Math.min(x, 60), -60); }
+function nearest(values, value) {
+  let best = 0;
+  values.forEach((each, k) => { if (Math.abs(each - value) < Math.abs(values[best] - value)) best = k; });
+  return best;
+}

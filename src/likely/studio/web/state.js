@@ -1,0 +1,94 @@
+// What the page knows, and who is told when it changes.
+
+import { asNumber } from "./expression.js";
+
+export const state = {
+  model: null, scorer: null, served: false, row: new Map(), focus: 0, column: 0, view: "overview",
+  costs: null, refuse: null, filter: "", truth: null, rowNumber: null,
+};
+
+export function begin(model, scorer, served) {
+  Object.assign(state, { model, scorer, served });
+  if (!model) return;
+  const k = model.classes.length;
+  state.focus = k === 2 ? 1 : 0;
+  state.costs = Array.from({ length: k }, (_, d) => Float64Array.from({ length: k }, (__, t) => (d === t ? 0 : 1)));
+  state.features = model.columns.filter((column) => column.kind !== "ignored");
+  state.byName = new Map(model.columns.map((column) => [column.name, column]));
+  state.ranked = [...state.features].sort((a, b) => (b.bits ?? -1) - (a.bits ?? -1));
+  state.column = state.ranked.length ? model.columns.indexOf(state.ranked[0]) : 0;
+  if (model.rows && model.rows.cells.length) takeRow(0);
+  else for (const column of state.features) state.row.set(column.name, null);
+}
+
+export function takeRow(place) {
+  const { columns, cells, truths, numbers } = state.model.rows;
+  columns.forEach((name, k) => state.row.set(name, cells[place][k]));
+  state.truth = truths.length ? truths[place] : null;
+  state.rowNumber = numbers[place];
+}
+
+export function labels() { return state.model.classes.map((each) => String(each.label)); }
+
+export function emptyRow() { return new Map(state.features.map((column) => [column.name, null])); }
+
+// What was typed, as a cell of its column: null for a gap, undefined for what is none.
+export function readCell(column, text) {
+  if (text === "" || text === null) return null;
+  if (column.kind === "numeric") {
+    const number = Number(String(text).trim().replace(/^(-?\d+),(\d+)$/, "$1.$2"));
+    return Number.isFinite(number) ? number : undefined;
+  }
+  if (column.kind === "text") return String(text);
+  const known = column.values || column.outcomes || [];
+  const found = known.find((value) => String(value) === text);
+  if (found !== undefined) return found;
+  if (known.length && known.every((value) => typeof value === "number")) {
+    const number = Number(text);
+    return Number.isFinite(number) ? number : text;
+  }
+  return text;
+}
+
+// Values of a column, and how probable each is in each class: shares[v * k + c].
+export function outcomesOf(column) {
+  const k = state.model.classes.length;
+  if (column.grid && column.shares) return { values: Array.from(column.grid), shares: column.shares, numeric: true };
+  if (column.outcomes && column.shares) return { values: column.outcomes, shares: column.shares, numeric: false };
+  if (column.values && column.counts) {
+    const n = column.values.length, shares = new Float64Array(n * k);
+    const width = column.counts.shape[1];
+    for (let c = 0; c < k; c++) {
+      let total = 0;
+      for (let v = 0; v < n; v++) total += column.counts[c * width + v] + 0.5;
+      for (let v = 0; v < n; v++) shares[v * k + c] = (column.counts[c * width + v] + 0.5) / total;
+    }
+    return { values: column.values, shares, numeric: false };
+  }
+  return null;
+}
+
+// Low and high end of what a number usually is.
+export function rangeOf(column) {
+  if (column.grid && column.grid.length > 1) {
+    const k = state.model.classes.length, n = column.grid.length;
+    if (column.shares && (column.density || column.is_density)) {
+      let low = Infinity, high = -Infinity;
+      for (let c = 0; c < k; c++) {
+        let total = 0;
+        for (let v = 0; v < n; v++) {
+          total += column.shares[v * k + c];
+          if (total >= 0.002 && column.grid[v] < low) low = column.grid[v];
+          if (total <= 0.998 && column.grid[v] > high) high = column.grid[v];
+        }
+      }
+      if (high > low) return [low, high];
+    }
+    return [column.grid[0], column.grid[n - 1]];
+  }
+  if (column.range) return column.range;
+  if (column.bins) return [column.bins.edges[0], column.bins.edges[column.bins.edges.length - 1]];
+  const seen = state.model.rows ? state.model.rows.cells.map((row) => asNumber(row[state.model.rows.columns.indexOf(column.name)])) : [];
+  const known = seen.filter((cell) => !Number.isNaN(cell));
+  return known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
+}

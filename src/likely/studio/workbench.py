@@ -1,0 +1,197 @@
+"""What is on the table of a served studio: a model with its data, or a table that is to become one."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from likely.api import compare, train
+from likely.errors import DataError, SettingsError, missing_columns
+from likely.io.dialect import Dialect
+from likely.io.file_table import open_table
+from likely.progress import Progress
+from likely.serve.refusals import Refusal
+from likely.serve.rows import RowReader
+from likely.store import Provenance
+from likely.studio.document import Material, packed_document
+from likely.studio.evaluation import comparison
+from likely.studio.jobs import Job
+from likely.studio.judging import first_rows, judged, learning_curve, read_rows
+from likely.studio.packing import plain_value
+from likely.studio.page import page
+from likely.table.infer import KINDS
+from likely.table.schema import Schema
+
+SHOWN_COLUMNS = 2_000
+EXAMPLES = 4
+LONGEST_NAME = 200
+LEARNED = 0.6
+"""Share of the work of training that is learning; judging and drawing follow."""
+
+
+class Workbench:
+    """Holds one model, its rows, and the table that was dropped last; may be asked from several threads."""
+
+    def __init__(self, material: Material | None = None, rows: pa.Table | None = None) -> None:
+        self._folder = TemporaryDirectory(prefix="likely-studio-")
+        self._lock = threading.Lock()
+        self._material, self._rows, self._page = material, rows, ""
+        self._table: tuple[str, Path] | None = None
+
+    def close(self) -> None:
+        """Remove what was dropped."""
+        self._folder.cleanup()
+
+    @property
+    def material(self) -> Material:
+        """The model that is shown."""
+        if self._material is None:
+            raise Refusal(404, "There is no model here yet: drop a table and train one.")
+        return self._material
+
+    def html(self) -> str:
+        """The page as it is now."""
+        with self._lock:
+            if not self._page:
+                content = None if self._material is None else packed_document(self._material)
+                title = "likely studio" if self._material is None else f"{self._material.name} · likely"
+                self._page = page(title, content, served=True)
+            return self._page
+
+    def show(self, material: Material, rows: pa.Table | None) -> None:
+        """Show another model from now on."""
+        with self._lock:
+            self._material, self._rows, self._page = material, rows, ""
+
+    # A table that was dropped.
+
+    def take_table(self, name: str, content: bytes, most_columns: int) -> dict[str, Any]:
+        """Keep a table, and say what its columns are taken for, and why."""
+        plain = Path(name.replace("\\", "/")).name[:LONGEST_NAME] or "table.csv"
+        path = Path(self._folder.name, "dropped" + "".join(Path(plain).suffixes[-2:])[:20])
+        path.write_bytes(content)
+        with warnings.catch_warnings(), open_table(path) as source:
+            warnings.simplefilter("ignore")  # what is to be noted stands in the notes
+            rows = first_rows(source)
+            if not rows.num_rows:
+                raise DataError("The table has no rows.")
+            if len(rows.column_names) > most_columns:
+                raise Refusal(413, f"The table has more than {most_columns:,} columns.")
+            notes = [str(note).replace(str(path), plain).replace(path.name, plain) for note in source.notes]
+            dialect = _spoken(source.dialect) if source.dialect is not None else path.suffix.removeprefix(".")
+        self._table = plain, path
+        schema = Schema.infer(rows)
+        columns = [_described(rows, schema, name) for name in list(rows.column_names)[:SHOWN_COLUMNS]]
+        return {
+            "name": plain, "rows": rows.num_rows, "bytes": len(content), "notes": notes, "dialect": dialect[:200],
+            "columns": columns, "more": max(len(rows.column_names) - SHOWN_COLUMNS, 0),
+            "target": _likely_target(columns),
+        }  # fmt: skip
+
+    def train(self, job: Job, target: str, model: str, kinds: Mapping[str, str]) -> dict[str, Any]:
+        """Learn the table, judge the model on rows that were held out, and show it."""
+        if self._table is None:
+            raise SettingsError("Drop a table first.")
+        name, path = self._table
+        strange = [kind for kind in kinds.values() if kind not in KINDS]
+        if strange:
+            raise SettingsError(f"{strange[0]!r} is no kind of a column.")
+
+        def listen(done: Progress) -> None:
+            job.tell("learning", LEARNED * done.share)
+
+        job.tell("learning")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with open_table(path) as source:
+                if target not in source.names:
+                    raise missing_columns([target], source.names)
+                classifier = train(source, target, model=model, schema=dict(kinds) or None, progress=listen)
+            rows = read_rows(path)
+            job.tell("judging", LEARNED)
+            report = judged(classifier, rows, learned=True)
+        job.tell("drawing", 0.95)
+        origin = Provenance((name,))
+        stem = name.partition(".")[0] or "model"
+        self.show(
+            Material(
+                classifier=classifier, name=f"{stem}.likely", origin=origin, rows=rows, report=report, data_name=name
+            ),
+            rows,
+        )  # fmt: skip
+        return {"model": type(classifier).__name__}
+
+    # What a model is asked for.
+
+    def saved(self) -> tuple[str, bytes]:
+        """The model as a file."""
+        material, path = self.material, Path(self._folder.name, "saved.likely")
+        material.classifier.save(path, material.origin.sources if material.origin is not None else ())
+        return material.name, path.read_bytes()
+
+    def score(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+        """P(class) of one row, where the page cannot reckon it itself."""
+        classifier = self.material.classifier
+        reader = RowReader(classifier.schema_)
+        row = {name: cells.get(name) for name in reader.names}
+        return {"posterior": classifier.predict_proba(reader.table([reader.columns([row])]))[0].tolist()}
+
+    def compare(self, job: Job) -> dict[str, Any]:
+        """Every kind of model on the same folds."""
+        rows, target = self._labelled()
+
+        def listen(done: Progress) -> None:
+            job.tell("comparing", done.share)
+
+        job.tell("comparing")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = compare(rows, target, progress=listen)
+        self.show(replace(self.material, comparison=found), self._rows)
+        return {"comparison": comparison(found)}
+
+    def curve(self, job: Job) -> dict[str, Any]:
+        """What fewer rows would have taught."""
+        rows, _ = self._labelled()
+        job.tell("learning")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = learning_curve(self.material.classifier, rows, lambda share: job.tell("learning", share))
+        self.show(replace(self.material, curve=found), self._rows)
+        return {"curve": found}
+
+    def _labelled(self) -> tuple[pa.Table, str]:
+        target = self.material.classifier.schema_.target
+        if self._rows is None or target is None or target not in self._rows.column_names:
+            raise SettingsError("There are no rows with labels here: start the studio with --data.")
+        return self._rows.filter(self._rows.column(target).is_valid()), target
+
+
+def _spoken(dialect: Dialect) -> str:
+    mark = {"\t": "tab", " ": "space"}.get(dialect.delimiter, dialect.delimiter)
+    return f"{dialect.encoding}, {mark}"
+
+
+def _described(rows: pa.Table, schema: Schema, name: str) -> dict[str, Any]:
+    column = schema[name]
+    head = rows.column(name).slice(0, 200).drop_null().unique().slice(0, EXAMPLES).to_pylist()
+    examples = [cell[:80] if isinstance(cell, str) else plain_value(cell) for cell in head]
+    why = str(column.why).split(" (judged from")[0]
+    return {
+        "name": name, "kind": column.kind, "why": why, "levels": plain_value(column.levels),
+        "gaps": plain_value(column.gaps), "examples": examples,
+    }  # fmt: skip
+
+
+def _likely_target(columns: list[dict[str, Any]]) -> int:
+    """The last column of few categories; the last one if there is none."""
+    few = [2 <= (each["levels"] or 0) <= 30 and each["kind"] == "nominal" for each in columns]
+    fitting = [place for place, fits in enumerate(few) if fits]
+    return fitting[-1] if fitting else len(columns) - 1
