@@ -28,7 +28,7 @@ from likely.evaluation.metrics import (
     thinned,
 )
 from likely.evaluation.predictions import Predictions
-from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
+from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment
@@ -279,12 +279,12 @@ class Report:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
-        return written(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
+        return saved_text(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
     def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
         """A page that needs nothing else, with charts; `source` names the table that was judged."""
         page = report_page(f"How good is {self.classifier}?", self._repr_html_(), source=source, chart=self.plot)
-        return written(page, path)
+        return saved_text(page, path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
@@ -383,14 +383,6 @@ class Report:
         """Rows whose true class was given probability zero; the log loss counts each as 36 nats."""
         shares = self.predictions.shares
         return 0 if shares is None else int(np.count_nonzero(shares.likelihood <= 0.0))
-
-
-def written(text: str, path: str | Path | None) -> str:
-    """The text, which is also in the file if there is to be one."""
-    if path is not None:
-        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
-        write_text(path, text)
-    return text
 
 
 def _spoken(name: str, beta: float) -> str:

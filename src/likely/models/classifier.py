@@ -22,8 +22,6 @@ from likely.compilation import watch
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import in_sql, persistence, prediction, ranking
-from likely.models.onnx import to_onnx
-from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
 from likely.models.sklearn_names import refuse_unknown
@@ -32,7 +30,6 @@ from likely.sql.posterior import Posterior
 from likely.sql.query import Query
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
-from likely.store.onnx import Precision
 from likely.table import (
     Labelling,
     Labels,
@@ -53,6 +50,8 @@ from likely.table.schema import Schema, schema_for
 if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
+
+    from likely.store.onnx import Precision
 
 
 watch()
@@ -226,11 +225,15 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Each column is an input of its name (rows × 1): numbers in `precision`, categories as strings; NaN and "" are
         gaps. Outputs are `label` (rows) and `probabilities` (rows × classes); metadata has classes, schema, version.
         """
+        from likely.models.onnx import to_onnx  # few need it, and importing takes its time
+
         check_is_fitted(self)
         return to_onnx(self, precision)
 
     def to_pmml(self) -> str:
         """The fitted classifier as a document of PMML 4.4: naive Bayes as a NaiveBayesModel, a tree as a TreeModel."""
+        from likely.models.pmml import to_pmml
+
         check_is_fitted(self)
         return to_pmml(self)
 

@@ -55,8 +55,9 @@ def train_evidence_file(
     folder: str | os.PathLike[str] | None = None,
     progress: Shown = None,
 ) -> EvidenceClassifier:
-    """Train an `EvidenceClassifier` on a table in files: read twice, or three times with texts; the model is the same as
-    in memory.
+    """Train an `EvidenceClassifier` on a table in files; the model is the same as in memory.
+
+    The table is read twice, or three times with texts.
 
     `classifier` is an unfitted one (None for the defaults). Codes that need more than `memory` bytes (None
     for 512 MiB) are kept in temporary files in `folder`, one byte per cell; None is the system's folder
