@@ -2,9 +2,13 @@
 
     python benchmarks/engines.py duckdb --rows 10000000
     python benchmarks/engines.py spark --rows 20000000
+    python benchmarks/engines.py scoring --rows 100000 --postgres postgresql://host/db
 
 Tables have 8 columns of numbers and 12 of strings (5 to 60 distinct values), 4 classes, a fixed seed. Results are
 added to benchmarks/engines.json, with the machine; times are the best of the runs that follow a first one.
+
+`scoring` runs the query of `to_sql`: naive Bayes of 300 numbers and 200 strings, and evidence with 30 columns and 30
+pairs. "To plan" is what one row takes; rows per second are those beyond that. PostgreSQL compiles nothing (jit off).
 """
 
 from __future__ import annotations
@@ -120,19 +124,98 @@ def spark(rows: int, folder: Path, runs: int) -> dict[str, float]:
     return found
 
 
+def scored_tables(rows: int) -> dict[str, tuple[Any, Any]]:
+    """Tables with the classifiers that have learned some of their rows."""
+    import numpy as np
+    import pandas as pd
+
+    import likely
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, rows)
+    wide: dict[str, Any] = {f"x{k}": rng.normal(0.1 * y, 1.0) for k in range(300)}
+    for k in range(200):
+        words = np.array([f"v{j}" for j in range(5 + k % 40)])
+        wide[f"a{k}"] = words[(rng.integers(0, len(words), rows) + (y if k % 7 == 0 else 0)) % len(words)]
+    some: dict[str, Any] = {f"x{k}": rng.normal(size=rows) for k in range(15)}
+    some |= {f"a{k}": np.array(list("abcdefgh"))[rng.integers(0, 8, rows)] for k in range(15)}
+    told = sum(some[f"x{k}"] * some[f"x{k + 1}"] + 2.0 * (some[f"a{k}"] == some[f"a{k + 1}"]) for k in range(0, 14, 2))
+    label = np.where(told + rng.normal(size=rows) > np.mean(told), "yes", "no")
+    naive, evidence = pd.DataFrame(wide).assign(y=y.astype(str)), pd.DataFrame(some).assign(y=label)
+    return {
+        "naive Bayes, 500 columns": (naive, likely.BayesClassifier().fit(naive[:5000], "y")),
+        "evidence, 60 terms": (
+            evidence,
+            likely.EvidenceClassifier(max_pairs=30, max_triples=0).fit(evidence[:5000], "y"),
+        ),
+    }
+
+
+def scoring(rows: int, postgres: str | None) -> dict[str, float]:
+    """Rows per second of queries, in DuckDB and, where there is one, in PostgreSQL."""
+    import duckdb
+
+    found: dict[str, float] = {}
+    for name, (table, clf) in scored_tables(rows).items():
+        con = duckdb.connect()
+        con.register("given", table)
+        con.execute("create table t as from given")
+        con.execute("create table one as from t limit 1")
+        begun = time.perf_counter()
+        queries = {source: clf.to_sql("duckdb", source) for source in ("one", "t")}
+        found[f"{name}: seconds to write"] = (time.perf_counter() - begun) / 2
+        share = f'sum("P({clf.classes_[0]})")'
+        asked = {source: f"select {share} from ({query})" for source, query in queries.items()}
+        times = {source: best(lambda c=con, q=q: c.sql(q).fetchall(), 1) for source, q in asked.items()}
+        found[f"{name}, DuckDB: seconds to plan"] = times["one"]
+        found[f"{name}, DuckDB: rows/s"] = rows / max(times["t"] - times["one"], 1e-3)
+        begun = time.perf_counter()
+        clf.predict_proba(table)
+        found[f"{name}, in memory: rows/s"] = rows / (time.perf_counter() - begun)
+        if postgres is not None:
+            found |= {f"{name}, PostgreSQL: {what}": value for what, value in in_postgres(postgres, table, clf, share)}
+    return found
+
+
+def in_postgres(url: str, table: Any, clf: Any, share: str) -> list[tuple[str, float]]:
+    """The same in PostgreSQL, in tables that are gone afterwards."""
+    import psycopg
+
+    columns = ", ".join(f'"{name}" {"float8" if table[name].dtype == float else "text"}' for name in table)
+    with psycopg.connect(url, autocommit=True) as con, con.cursor() as cursor:
+        cursor.execute(f"set jit = off; create temporary table t ({columns})")
+        with cursor.copy("copy t from stdin") as copy:
+            for row in table.itertuples(index=False):
+                copy.write_row(row)
+        cursor.execute("create temporary table one as select * from t limit 1; analyze t")
+        queries = {source: clf.to_sql("postgres", source) for source in ("one", "t")}
+        times = {
+            s: best(lambda q=q: cursor.execute(f"select {share} from ({q}) z").fetchall(), 1)
+            for s, q in queries.items()
+        }
+    rate = len(table) / max(times["t"] - times["one"], 1e-3)
+    return [("seconds to plan", times["one"]), ("rows/s", rate)]
+
+
 def main() -> None:
     """Measure one engine and add what came out to the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("engine", choices=["duckdb", "spark"])
+    parser.add_argument("engine", choices=["duckdb", "spark", "scoring"])
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--postgres", help="the address of a server for scoring")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        seconds = {"duckdb": duck, "spark": spark}[given.engine](given.rows, Path(folder), given.runs)
+        if given.engine == "scoring":
+            seconds = scoring(given.rows, given.postgres)
+        else:
+            seconds = {"duckdb": duck, "spark": spark}[given.engine](given.rows, Path(folder), given.runs)
     path = HERE / "engines.json"
     known = json.loads(path.read_text()) if path.exists() else {}
-    known[f"{given.engine}, {given.rows:,} rows × 20"] = {
-        "seconds": {name: round(value, 2) for name, value in seconds.items()},
+    known[f"{given.engine}, {given.rows:,} rows{'' if given.engine == 'scoring' else ' × 20'}"] = {
+        "figures" if given.engine == "scoring" else "seconds": {
+            name: round(value, 2) for name, value in seconds.items()
+        },
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("duckdb", "ibis-framework", "pyspark")},
@@ -140,7 +223,7 @@ def main() -> None:
     }
     path.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     for name, value in seconds.items():
-        print(f"{name:45} {value:8.2f} s")
+        print(f"{name:55} {value:12,.2f}")
 
 
 if __name__ == "__main__":

@@ -252,11 +252,12 @@ def main() -> int:
         drawn = found if chosen.all else random.Random(chosen.seed).sample(found, min(chosen.sample, len(found)))
         if not drawn:
             continue
-        [(_, failed, seconds)] = run([(drawn[0].module, None, trees[drawn[0].module], 3600)], 1)
+        # Twice: the first run may compile kernels, and only the second tells how long a mutant may take.
+        [_, (_, failed, seconds)] = run([(drawn[0].module, None, trees[drawn[0].module], 3600)] * 2, 1)
         if failed:
             print(f"{package}: the tests fail without any change.")
             return 2
-        tasks = [(mutant.module, mutant, trees[mutant.module], int(60 + 4 * seconds)) for mutant in drawn]
+        tasks = [(mutant.module, mutant, trees[mutant.module], int(30 + 2 * seconds)) for mutant in drawn]
         survivors = 0
         for place, failed, _ in run(tasks, chosen.jobs):
             if not failed:

@@ -32,6 +32,7 @@ from likely.io.file_table import FileTable, open_table
 from likely.io.sources import looks_like_files
 from likely.models.persistence import load
 from likely.models.registry import entries, entry_named
+from likely.models.sklearn_names import HERE, refuse_unknown
 from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
@@ -343,6 +344,8 @@ def new_classifier(model: str, settings: Mapping[str, object]) -> Any:
     if "random_state" not in known:  # models that count draw nothing by chance
         wanted.pop("random_state", None)
     for setting in wanted:
+        if setting in HERE:
+            refuse_unknown(type(offered[model].make()), [setting])
         if setting not in known:
             named: tuple[Part, ...] = (Parameter(setting), " is nothing that ", Setting("model", model), " knows.")
             raise SettingsError(Message(*named))

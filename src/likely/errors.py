@@ -62,6 +62,10 @@ class SettingsError(LikelyError, ValueError):
     """A parameter has a value that makes no sense, or that conflicts with another."""
 
 
+class UnknownParameter(SettingsError, TypeError):
+    """A classifier has no parameter of that name."""
+
+
 class NotMergeable(LikelyError, ValueError):
     """Two summaries cannot be added, or one holds less than is to be taken out of it."""
 

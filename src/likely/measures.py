@@ -206,10 +206,15 @@ MEASURES: dict[str, Measure] = {
 """All measures by name. A new one is two functions and its place in this line."""
 
 
+ELSEWHERE = {"entropy": "information_gain", "log_loss": "information_gain", "squared_error": "gini"}
+"""Measures under scikit-learn's names."""
+
+
 def measure_named(name: object) -> Measure:
     """The measure of that name, or an error that lists them."""
     if not isinstance(name, str) or name not in MEASURES:
-        hint = did_you_mean(str(name), list(MEASURES))
+        here = ELSEWHERE.get(str(name))
+        hint = did_you_mean(str(name), list(MEASURES)) if here is None else f" Did you mean {here!r}?"
         raise SettingsError(f"There is no measure {name!r}; there are {listed(list(MEASURES))}.{hint}")
     return MEASURES[name]
 

@@ -266,25 +266,24 @@ def newton(
     min_gain: float = -np.inf,
     max_gradient: float = 0.0,
     armijo: float = 0.0,
-    nonnegative: bool = False,
+    nonnegative: bool | NDArray[np.bool_] = False,
 ) -> Array:
     """Minimise a function of few coordinates, given its value, gradient and Hessian.
 
-    It ends when a step gains less than `min_gain`, or no part of the gradient exceeds `max_gradient`. With
-    `nonnegative`, coordinates are projected: those at zero that would go below take no part in a step.
+    It ends when a step gains less than `min_gain`, or no part of the gradient exceeds `max_gradient`. Coordinates that
+    are `nonnegative`, all or those marked, are projected: those at zero that would go below take no part in a step.
     """
-    x = start.copy()
+    x, bounded = start.copy(), np.broadcast_to(nonnegative, start.shape)
     value, gradient, hessian = objective(x)
     for _ in range(max_steps):
         if np.abs(gradient).max() < max_gradient:
             break
-        free = (x > 0.0) | (gradient < 0.0) if nonnegative else np.ones(len(x), dtype=np.bool_)
+        free = ~bounded | (x > 0.0) | (gradient < 0.0)
         step = np.zeros_like(x)
         step[free] = -np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
         for length in step_lengths(shortest):
             tried = x + length * step
-            if nonnegative:
-                tried = np.maximum(tried, 0.0)
+            tried[bounded] = np.maximum(tried[bounded], 0.0)
             found = objective(tried)
             if found[0] <= value + armijo * length * float(gradient @ step):
                 break

@@ -377,3 +377,13 @@ def test_models_that_keep_more_than_counts(likely: Likely, kind: str) -> None:
         said = likely("merge", "other.likely", "other.likely", "-o", "x.likely")
         assert said.code == 2
         assert f"The {kind} in 'other.likely' cannot be merged; train one that counts: --model naive." in said.err
+
+
+def test_the_studio_as_one_page(likely: Likely, model: str) -> None:
+    assert likely("show", model, "-o", "page.html").code == 0
+    assert "window.likely" in Path("page.html").read_text("utf-8")
+    assert likely("show", model, "--data", "mails.csv", "-o", "judged.html").code == 0
+    assert Path("judged.html").stat().st_size < 1_000_000
+    said = likely("show", model, "--data", "mails.csv")
+    assert said.code == 2 and "-o" in said.err
+    assert likely("show", model, "-o", "mails.csv").code == 2  # it would write over a table

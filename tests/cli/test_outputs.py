@@ -22,11 +22,11 @@ NO_FILES = {
     "COLUMN=TYPE", "COLUMN=KIND", "[COLUMN=]NUMBER", "[COLUMN=]FAMILY", "CLASS[,CLASS]", "rows|columns",
     "ignore|value", "ignore|smooth", "unbiased|ml", "counts|tf-idf", "full|pooled|diagonal|shrunk",
     "evidence|naive|full|aode|tree|svm", "URL", "ADDRESS", "CLASS", "P", "MB", "ROWS", "SECONDS", "duckdb|spark",
-    "FOLDER",
+    "FOLDER", "ENGINE", "WHAT",
 }  # fmt: skip
 """What options take that name no files."""
 
-TAUGHT = {"serve", "mail"}
+TAUGHT = {"serve", "mail", "studio"}
 """They write no files but the models that they are taught, which they have read as models before."""
 
 USUAL = {
@@ -46,7 +46,14 @@ USUAL = {
     "datasets": ["golf"],
 }
 NAMES = {outputs.MODEL: "out.likely", outputs.PAGE: "out.html", outputs.LEFT_OUT: "out.csv", outputs.CHECKPOINT: "out"}
-BY_SUFFIX = {"plot": "out.svg", "predict": "out.csv", "convert": "out.csv", "export": "out.json", "datasets": "out.csv"}
+BY_SUFFIX = {
+    "plot": "out.svg",
+    "show": "out.html",
+    "predict": "out.csv",
+    "convert": "out.csv",
+    "export": "out.json",
+    "datasets": "out.csv",
+}
 
 
 def marks(command: str) -> Iterator[tuple[str, Any, list[Any]]]:

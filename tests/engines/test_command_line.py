@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import likely
+from likely.engines.connect import read_files
 from tests.engines import tables
 
 
@@ -68,3 +70,39 @@ def test_an_address_and_a_name(folder: Path, engine: str, load: Any, postgres_ur
     assert b"s3cret" not in model and b"127.0.0.1" not in model
     wrong = run(folder, "train", "--connect", url, "--table", "nowhere", "-t", "label")
     assert wrong.returncode != 0 and "s3cret" not in wrong.stderr + wrong.stdout
+
+
+@pytest.mark.parametrize("engine", ["spark"])
+def test_a_folder_of_files_is_read_by_spark(folder: Path, engine: str, spark: Any) -> None:
+    """The shell starts a session of its own; the model is the one of memory."""
+    (folder / "parts").mkdir()
+    for k in range(2):
+        pq.write_table(tables.plain().slice(300 * k, 300), folder / "parts" / f"{k}.parquet")
+    done = run(
+        folder, "train", "parts", "--engine", "spark", "-t", "label", "--model", "naive", "-o", "m.likely",
+        SPARK_LOCAL_IP="127.0.0.1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    there, here = likely.load(folder / "m.likely"), likely.BayesClassifier().fit(tables.plain(), "label")
+    assert there.summary_.n_rows == 600
+    np.testing.assert_allclose(there.predict_proba(tables.plain(9)), here.predict_proba(tables.plain(9)), atol=1e-9)
+    with pytest.raises(likely.DataError, match="spark cannot read 'nowhere'"):
+        read_files("spark", ["nowhere"])
+
+
+def test_a_table_of_sqlite(tmp_path: Path) -> None:
+    """Whatever needs no function that SQLite lacks works there without special code."""
+    import sqlite3
+
+    rows = tables.plain().to_pandas()
+    with sqlite3.connect(tmp_path / "days.sqlite") as con:
+        rows.drop(columns="known").to_sql("days", con, index=False)
+    done = run(tmp_path, "train", "days.sqlite", "--table", "days", "-t", "label", "--model", "naive", "-o", "m.likely")
+    assert done.returncode == 0, done.stderr
+    clf = likely.load(tmp_path / "m.likely")
+    here = likely.BayesClassifier().fit(tables.plain().drop_columns(["known"]), "label")
+    np.testing.assert_allclose(clf.predict_proba(tables.plain(9)), here.predict_proba(tables.plain(9)), atol=1e-9)
+    scored = (
+        sqlite3.connect(tmp_path / "days.sqlite").execute(clf.to_sql("sqlite", "days", columns=["town"])).fetchall()
+    )
+    np.testing.assert_allclose([line[2:] for line in scored], here.predict_proba(tables.plain()), atol=1e-9)

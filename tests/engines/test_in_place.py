@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import likely
-from likely import BayesClassifier, EvidenceClassifier
+from likely import BayesClassifier, EvidenceClassifier, Loss
 from likely.api import evaluate
 from likely.engines.connect import as_relation
 from likely.engines.relational import RelationalRows, fold_of
+from likely.streaming.in_place import evaluate_in_place
 from tests.engines import tables
 from tests.engines.conftest import ENGINES, Load
 
@@ -82,6 +84,42 @@ def test_a_fitted_classifier_is_judged(load: Load) -> None:
     assert evaluate(clf, there, cv=None).accuracy == evaluate(clf, here, "label", cv=None).accuracy
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_are_judged_where_they_lie(weighted: bool, load: Load) -> None:
+    """Figures of all rows are those of fetching all of them; only curves come from some."""
+    table = load(tables.weighted(900) if weighted else tables.plain(900))
+    clf = BayesClassifier(schema={"mass": "weight"} if weighted else None)
+    costs = {"stop": {"red": 0, "green": 3, "blue": 2}, "go": {"red": 9, "green": 0, "blue": 1.5}}
+    for loss in (None, Loss(costs, refuse=1.2), Loss.zero_one(["blue", "green", "red"])):
+        fetched = evaluate_in_place(clf, table, "label", cv=3, loss=loss)
+        there = evaluate_in_place(clf, table, "label", cv=3, loss=loss, most=300)
+        assert fetched.counted is None and 0 < len(there.predictions) < 900
+        assert "judged where they are" in str(there) and there.n_rows == fetched.n_rows
+        assert there.confusion.equals(fetched.confusion)
+        for name, value in fetched.figures.items():
+            if name not in ("roc_auc", "average_precision"):
+                assert there.figures[name] == pytest.approx(value, abs=1e-9), name
+        assert list(there.figures) == list(fetched.figures)
+        assert there.roc_auc == pytest.approx(fetched.roc_auc, abs=0.08)
+        np.testing.assert_allclose(there.folds, fetched.folds, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(there.calibration(), fetched.calibration(), rtol=0, atol=1e-9)
+        got, want = there.intervals["accuracy"], fetched.intervals["accuracy"]
+        assert (got.low, got.high) == pytest.approx((want.low, want.high), abs=0.01)
+        assert there.to_json() and there.to_html()
+        if weighted:
+            break
+
+
+def test_a_fitted_classifier_is_judged_where_the_rows_lie(load: Load) -> None:
+    clf, rows = EvidenceClassifier(max_pairs=0).fit(tables.plain(400), "label"), tables.plain(500, seed=4)
+    strange = [("violet" if k < 5 else v) for k, v in enumerate(rows.column("label").to_pylist())]
+    table = load(rows.set_column(4, "label", pa.array(strange)))
+    there, here = (evaluate_in_place(clf, table, cv=None, most=most) for most in (100, 1000))
+    assert there.counted is not None and here.counted is None
+    assert there.confusion.equals(here.confusion)
+    assert there.log_loss == pytest.approx(here.log_loss, abs=1e-9)
+
+
 def test_a_model_that_needs_rows_fetches_them(load: Load) -> None:
     clf = likely.train(load(tables.plain(200)), "label", model="tree")
     assert clf.predict(tables.plain(5)).shape == (5,)
@@ -90,8 +128,6 @@ def test_a_model_that_needs_rows_fetches_them(load: Load) -> None:
 
 
 def test_what_is_wrong_is_one_sentence(load: Load) -> None:
-    import pyarrow as pa
-
     rows = tables.plain(50)
     labels = pa.array([None if k == 3 else v for k, v in enumerate(rows.column("label").to_pylist())])
     with pytest.raises(likely.DataError, match="column 'label': 1 row has no label; leave them out"):

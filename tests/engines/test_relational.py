@@ -101,3 +101,26 @@ def test_sql_that_was_written_before_changes_no_query() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "REGEXP_SPLIT_TO_ARRAY" in done.stdout
+
+
+@pytest.mark.parametrize("engine", ["spark"])
+def test_spark_shuffles_summaries_only(engine: str, load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every query of training has one exchange between partitions, of what has been added up beside the rows."""
+    plans: list[str] = []
+    session = load(tables.plain(10)).get_backend()._session
+    asked = Relation.run
+
+    def told(self: Relation, query: Any) -> Any:
+        frame = session.sql(str(self.table.get_backend().compile(query)))
+        plans.append(frame._jdf.queryExecution().executedPlan().toString())
+        return asked(self, query)
+
+    monkeypatch.setattr(Relation, "run", told)
+    BayesClassifier().fit(load(tables.plain(400)), "label")
+    counted = [plan for plan in plans if "HashAggregate" in plan]
+    assert len(counted) == 3  # classes, sums, values; the fourth query fetches the sample
+    for plan in counted:
+        before, _, below = plan.partition("Exchange hashpartitioning")
+        assert plan.count("Exchange") == 1, plan
+        assert "functions=[partial_" in below.replace("keys=[], ", ""), plan  # the rows are added up before they move
+        assert "merge_" in before or "functions=[" in before

@@ -171,3 +171,12 @@ def test_one_of_many_files_is_glanced_at_and_not_read(tmp_path: Path) -> None:
     assert [len(piece) for _, piece in probes.pieces] == [PROBE]
     (block,) = probes.blocks(Layout(("a", "b"), Dialect()), 2)
     assert block.data == b"1,2\n" * block.records and block.records > PROBE // 5
+
+
+def test_points_and_commas_side_by_side_are_odd_cells(tmp_path: Path) -> None:
+    """A column that mixes decimal points and commas, none of them between thousands, is text and says why."""
+    path = tmp_path / "mixed.csv"
+    path.write_text("x,y\n" + "".join(f'"{k}.5",a\n' for k in range(30)) + '"2,75",b\n')
+    table = open_table(path)
+    assert table.types["x"] == "text"
+    assert any("2,75" in str(note) for note in table.notes)

@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.naive_bayes import GaussianNB
 
 from likely import (
     AODEClassifier,
     BayesClassifier,
+    CalibratedClassifier,
     EvidenceClassifier,
     FullBayesClassifier,
     Loss,
@@ -217,6 +219,32 @@ def test_a_tree_with_a_loss_gives_the_cheapest_decision() -> None:
     label, _ = run(clf, rows.drop(columns="y"))
     assert label.tolist() == clf.predict(rows).tolist()
     assert set(label) == {"treat", "wait"}
+
+
+def test_a_gap_ends_where_no_branch_has_had_a_case() -> None:
+    rows = mixed(300).drop(columns='it\'s a "name"')  # it has the empty text as a value, which ONNX takes a gap for
+    clf = TreeClassifier(prune=None, restrained=False).fit(rows, "y")
+    tree, new = clf.tree_, with_gaps(rows.drop(columns="y"))
+    agree(clf, new)
+    before = clf.predict_proba(new)
+    emptied = next(node for node in np.flatnonzero(~tree.is_leaf)[1:] if all(tree.is_leaf[list(tree.children(node))]))
+    counts = tree.counts.copy()
+    counts[list(tree.children(emptied))] = 0.0
+    clf.tree_ = tree.with_counts(counts)
+    assert not np.allclose(before, clf.predict_proba(new))
+    agree(clf, new)
+
+
+def test_calibrated_probabilities() -> None:
+    rows = mixed(300)
+    for inner in (BayesClassifier(smoothing=0), TreeClassifier()):
+        clf = CalibratedClassifier(inner, method="temperature").fit(rows, "y")
+        assert clf.calibrator_.power != 1.0
+        agree(clf, unfamiliar(rows[200:]))
+    with pytest.raises(SettingsError, match="'isotonic' makes of probabilities cannot be written as ONNX"):
+        CalibratedClassifier(method="isotonic").fit(rows, "y").to_onnx()
+    with pytest.raises(SettingsError, match="without a schema"):
+        CalibratedClassifier(GaussianNB()).fit(np.eye(20)[:, :3], [0, 1] * 10).to_onnx()
 
 
 def test_metadata_tells_classes_schema_and_version() -> None:

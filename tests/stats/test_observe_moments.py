@@ -59,3 +59,14 @@ def test_a_class_that_is_far_smaller_than_the_others_can_leave() -> None:
     left = Moments.observe(rows, y) - Moments.observe(rows[:3], y[:3])
     assert left.n.tolist() == [[2.0], [1.0]]
     np.testing.assert_allclose(left.mean, [[0.5], [least]])
+
+
+def test_weights_of_almost_nothing_say_what_others_say() -> None:
+    """The product of a weight of 1e-200 and a square of 1e-200 is no float."""
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(40, 2)) * [1.0, 1e-100], (np.arange(40) % 2).astype(np.int32)
+    weight = rng.gamma(1.0, size=40)
+    light, usual = Moments.observe(rows, y, 1e-200 * weight), Moments.observe(rows, y, weight)
+    np.testing.assert_allclose(light.n, 1e-200 * usual.n, rtol=1e-12)
+    np.testing.assert_allclose(light.mean, usual.mean, rtol=1e-9)
+    np.testing.assert_allclose(light.root, 1e-100 * usual.root, rtol=1e-9)

@@ -84,8 +84,8 @@ def same(a: EvidenceClassifier, b: EvidenceClassifier) -> None:
 def test_a_file_gives_the_model_of_its_rows(
     kinds: dict[str, str], bound: int, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (fit, prepare):
-        monkeypatch.setattr(module, "MAX_SEARCH_ROWS", bound)
+    monkeypatch.setattr(fit, "MAX_SEARCH_ROWS", bound)
+    monkeypatch.setattr(prepare, "MAX_TOKENS", 9 * bound)
     settings: dict[str, Any] = {"schema": {"note": "ignored", "w": "ignored", "other": "ignored", **kinds}}
     expected = EvidenceClassifier(**settings).fit(TABLE, "label")
     monkeypatch.setattr(blocks, "BLOCK", 20_000)
@@ -105,7 +105,7 @@ def test_a_file_gives_the_model_of_its_rows(
     assert shares[-1] == 1.0
     assert sorted(shares[len(shares) // 2 :]) == shares[len(shares) // 2 :]
     monkeypatch.setattr(fit, "MAX_SEARCH_ROWS", 100)
-    monkeypatch.setattr(prepare, "MAX_SEARCH_ROWS", 100)
+    monkeypatch.setattr(prepare, "MAX_TOKENS", 900)
     few = EvidenceClassifier(**settings).fit(TABLE, "label")
     assert np.abs(few.predict_proba(TABLE) - expected.predict_proba(TABLE)).max() > 1e-6, "the bound says something"
 
@@ -176,12 +176,13 @@ def test_what_is_wrong_is_told_with_its_place(path: Path, tmp_path: Path, monkey
         train_evidence_file(tmp_path / "none.csv", "label", weight="w")
 
 
-def test_a_file_that_changes_while_it_is_read_is_refused(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", [1.0 / 3.0, 2.0 / 3.0])
+def test_a_file_that_changes_while_it_is_read_is_refused(when: float, path: Path, tmp_path: Path) -> None:
     table = open_table(path)
     lines = path.read_text()
 
     def grow(progress: Any) -> None:
-        if progress.share == 0.5:
+        if progress.share == when:
             path.write_text(lines + lines.splitlines()[-1] + "\n")
 
     with pytest.raises(FileError, match="has changed while it was read"):

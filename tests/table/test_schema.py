@@ -84,8 +84,9 @@ def test_dates_nested_and_odd_objects() -> None:
         }
     )
     schema = Schema.infer(frame)
-    assert schema.ignored == ("when", "long", "list", "hidden", "dict")
-    assert schema.nominal == ("mixed", "category")
+    assert schema.ignored == ("long", "list", "hidden", "dict")
+    assert schema.kinds["when"] == "date"
+    assert schema.nominal == ("when: month", "when: weekday", "mixed", "category")
     assert schema["gappy"].gaps == 1
     assert schema["category"].gaps == 1
     assert "dates" in schema["when"].why

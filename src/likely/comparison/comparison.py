@@ -14,8 +14,9 @@ from likely.arrays import Array, Index
 from likely.errors import DataError
 from likely.evaluation.evaluate import HoldOut
 from likely.evaluation.metrics import brier_scores, log_losses, mean
-from likely.evaluation.report import Report, written
+from likely.evaluation.report import Report
 from likely.evaluation.splits import prequential
+from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import leaderboard
 from likely.render.page import fragment
@@ -223,12 +224,12 @@ class Comparison:
             "interval": self.interval,
             "classifiers": records(self.to_frame().reset_index()),
         }
-        return written(json.dumps(content, ensure_ascii=False, indent=1), path)
+        return saved_text(json.dumps(content, ensure_ascii=False, indent=1), path)
 
     def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
         """A page that needs nothing else, with the picture; `source` names the table on which they were judged."""
         page = report_page("Which classifier is best?", self._repr_html_(), source=source, chart=self.plot)
-        return written(page, path)
+        return saved_text(page, path)
 
     def plot(self) -> Picture:
         """Differences to the best with their intervals, and what fitting takes; needs the extra `plot`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
@@ -19,6 +21,9 @@ SCHEMES = {
 """The engines that an address may name, as SQLAlchemy calls them and as Ibis does."""
 
 VIEW = "likely_rows"
+
+INTERRUPT_EVERY = 0.1
+"""Seconds between attempts to end a query."""
 
 
 def is_relation(table: Any) -> bool:
@@ -70,9 +75,24 @@ def _asking(backend: Any) -> Run:
             found = backend._session.sql(str(backend.compile(query)))
             if hasattr(found, "toArrow"):
                 return found.toArrow()
+        if backend.name == "duckdb":
+            return _interruptible(lambda: backend.to_pyarrow(query), backend.con.interrupt)
         return backend.to_pyarrow(query)
 
     return ask
+
+
+def _interruptible(ask: Callable[[], Any], interrupt: Callable[[], None]) -> Any:
+    """What a query gives; Ctrl-C ends it, even where an engine does not listen while it works."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask)
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            while not answer.done():  # one that comes before the query has begun is lost
+                interrupt()
+                wait([answer], timeout=INTERRUPT_EVERY)
+            raise
 
 
 def _name_of(table: Expression) -> str:

@@ -48,6 +48,7 @@ def task_in_place(
     relation, weight = as_relation(X), weight_column(given)
     target = label_column(relation, y, sample_weight)
     rows = RelationalRows.of(relation, target, weight, n_jobs=n_jobs)
+    rows.table.dated = False
     judged = look(rows.table, target)
     refuse_negative_counts(relation, judged.assigned)
     return Task(rows.with_preprocessing(judged.rows.preprocessing), judged.schema, judged.assigned, weight is not None)

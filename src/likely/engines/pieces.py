@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
@@ -47,7 +47,7 @@ MOST_CELLS = 1 << 24
 MOST_WORKERS = 6
 """Each has a piece of its own in memory, and one thread that reads and checks keeps no more of them busy."""
 
-KINDS = {"numeric": "number", "nominal": CATEGORY, "text": "text"}
+KINDS = {"numeric": "number", "nominal": CATEGORY, "text": "text", "date": "text"}
 """As what a column of each kind is read."""
 
 USUAL_FAMILIES = {"numeric": "gaussian", "nominal": "categorical", "text": "text multinomial"}
@@ -82,7 +82,7 @@ class Counter:
     @property
     def wanted(self) -> dict[str, str]:
         """The columns to be read, and as what: numbers as floats, categories as text just as it is written."""
-        wanted = {name: KINDS[self.schema.kinds[name]] for name in self.assigned}
+        wanted = read_as(self.schema, self.assigned)
         return wanted if self.schema.weight is None else {**wanted, self.schema.weight: "number"}
 
     def count(self, piece: Piece) -> Summary:
@@ -113,9 +113,15 @@ class HasFamilies(Protocol):
 
 def columns_read(classifier: Fitted) -> dict[str, str]:
     """The columns that a fitted classifier looks at, and as what each is read from files."""
-    kinds, names = classifier.schema_.kinds, classifier.schema_.features
+    names = classifier.schema_.features
     used = classifier.families_ if isinstance(classifier, HasFamilies) else names
-    return {name: KINDS[kinds[name]] for name in names if name in used}
+    return read_as(classifier.schema_, [name for name in names if name in used])
+
+
+def read_as(schema: Schema, names: Iterable[str]) -> dict[str, str]:
+    """The columns of a table that what is learned comes from, and as what each is read from files."""
+    inputs = dict.fromkeys(schema.input_of(name) for name in names)
+    return {name: KINDS[schema.kinds[name]] for name in inputs}
 
 
 class EmptyPiece(Exception):
@@ -279,7 +285,7 @@ def _refuse_late_changes(table: FileTable, schema: Schema, given: GivenSchema) -
     """A column that begins as numbers and goes on as text is a question to the user."""
     said = given.kinds if isinstance(given, Schema) else given or {}
     for name, what in table.late_changes().items():
-        if name in schema.features and name not in said:
+        if name in schema.inputs and name not in said:
             raise FileError(
                 f"Column {name!r} holds numbers, but {what}; call it nominal (", say_kind(name, "nominal"),
                 ") or leave it out (", say_kind(name, "ignored"), "), name the cell in ", Setting("na"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.arrays import Array
-from likely.evaluation.metrics import RATES, UNBOUNDED, figures
+from likely.evaluation.metrics import CURVES, RATES, UNBOUNDED, figures
 from likely.evaluation.predictions import Predictions
 from likely.measures import wilson_interval
 from likely.parallel import run
@@ -49,18 +49,20 @@ def rows_worth(weight: Array, repeats: int) -> float:
 
 
 def intervals(
-    predictions: Predictions, found: dict[str, float], beta: float, repeats: int, random_state: int
-) -> dict[str, Interval]:
-    """An interval for every figure."""
-    total = float(predictions.weight.sum())
-    n = rows_worth(predictions.weight, repeats)
+    predictions: Predictions, found: dict[str, float], beta: float, repeats: int, random_state: int,
+    rows: int | None = None,
+) -> dict[str, Interval]:  # fmt: skip
+    """An interval for every figure; `rows` is how many were judged in all, if the predictions are a sample of them."""
+    total, more = float(predictions.weight.sum()), 1.0 if rows is None else rows / max(len(predictions), 1)
+    n = rows_worth(predictions.weight, repeats) * more
     decided = n * found["coverage"]
     known = {"accuracy": decided, "error_rate": decided, "coverage": n if total > 0.0 else 0.0}
     result = {name: wilson(found[name], known[name]) for name in RATES}
     spread, method = _spread(predictions, beta, random_state)
     for name, value in found.items():
         if name in spread:
-            low, high = (value + float(end) for end in spread[name])
+            scale = 1.0 if name in CURVES else np.sqrt(more)  # curves are known from the sample alone
+            low, high = (value + float(end) / scale for end in spread[name])
             most = np.inf if name in UNBOUNDED else 1.0
             least = -np.inf if name == "expected_cost" else 0.0
             result[name] = Interval(max(low, least), min(high, most), method)

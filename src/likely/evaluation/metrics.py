@@ -220,6 +220,9 @@ MOST_CURVES = 100
 RATES = ("accuracy", "error_rate", "coverage")
 """Shares of rows: their intervals have a formula."""
 
+CURVES = ("roc_auc", "average_precision")
+"""Figures that need single rows."""
+
 UNBOUNDED = ("log_loss", "expected_cost")
 """Figures that may be above one; all others are shares."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.decide.loss import REFUSED, shown_order
 from likely.errors import SettingsError, listed
 from likely.evaluation.intervals import Interval, intervals, rows_worth, wilson
@@ -28,7 +28,7 @@ from likely.evaluation.metrics import (
     thinned,
 )
 from likely.evaluation.predictions import Predictions
-from likely.io.outputs import JSON, PAGE, Output, refuse, write_text
+from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
 from likely.render.page import fragment
@@ -53,8 +53,11 @@ class Report:
     """
 
     def __init__(
-        self, predictions: Predictions, how: str, classifier: str, beta: float, random_state: int, repeats: int = 1
-    ) -> None:
+        self, predictions: Predictions, how: str, classifier: str, beta: float, random_state: int, repeats: int = 1,
+        counted: tuple[Predictions, AnyArray] | None = None,
+    ) -> None:  # fmt: skip
+        # `counted` are all rows as cells, with the number of rows of each, where `predictions` are some rows only.
+        self.counted = counted
         self.predictions, self.how, self.classifier = predictions, how, classifier
         self.beta, self.random_state, self.repeats = beta, random_state, repeats
         self.notes: tuple[Note, ...] = ()
@@ -72,22 +75,29 @@ class Report:
     @property
     def n_rows(self) -> int:
         """How many rows were judged, each counted once."""
-        return len(self.predictions) // self.repeats
+        return len(self.predictions) // self.repeats if self.counted is None else int(self.counted[1].sum())
+
+    @property
+    def cells(self) -> Predictions:
+        """What all is measured by but curves: all rows, one by one or counted."""
+        return self.predictions if self.counted is None else self.counted[0]
 
     @cached_property
     def rates(self) -> Rates:
         """Right and wrong decisions per class."""
-        return Rates.of(self.predictions, self.beta)
+        return Rates.of(self.cells, self.beta)
 
     @cached_property
     def figures(self) -> dict[str, float]:
         """All figures by name."""
-        return figures(self.predictions, self.beta)
+        found = figures(self.predictions, self.beta)
+        return found if self.counted is None else {**found, **figures(self.cells, self.beta, with_curves=False)}
 
     @cached_property
     def intervals(self) -> dict[str, Interval]:
         """95 % intervals by name, each with its method; the bootstrap is seeded."""
-        return intervals(self.predictions, self.figures, self.beta, self.repeats, self.random_state)
+        rows = None if self.counted is None else self.n_rows
+        return intervals(self.predictions, self.figures, self.beta, self.repeats, self.random_state, rows)
 
     @property
     def accuracy(self) -> float:
@@ -159,7 +169,7 @@ class Report:
         """
         import pandas as pd
 
-        found = self.predictions
+        found = self.cells
         names: list[Hashable] = [*found.decisions.tolist(), *([REFUSED] if found.may_refuse else [])]
         table = crossed(found.truth, found.decided, found.weight, len(found.classes), len(found.decisions))
         order = shown_order(names, self.classes)  # what is right stands on the diagonal
@@ -203,9 +213,10 @@ class Report:
         import pandas as pd
 
         lines = []
-        for fold in np.unique(self.predictions.fold):
-            part = self.predictions.take(np.flatnonzero(self.predictions.fold == fold))
-            line = {"fold": int(fold), "rows": len(part), "accuracy": Rates.of(part, self.beta).accuracy}
+        for fold in np.unique(self.cells.fold):
+            own = np.flatnonzero(self.cells.fold == fold)
+            part, rows = self.cells.take(own), len(own) if self.counted is None else int(self.counted[1][own].sum())
+            line = {"fold": int(fold), "rows": rows, "accuracy": Rates.of(part, self.beta).accuracy}
             if part.shares is not None:
                 line["log_loss"] = mean(log_losses(part.shares.likelihood), part.weight)
             if part.cost is not None:
@@ -223,7 +234,9 @@ class Report:
             raise SettingsError(f"{label!r} is no class; the classes are {listed(self.classes)}.")
         if label is not None and self.predictions.posterior is None:
             raise SettingsError("The posteriors were not kept, so there is no calibration of single classes.")
-        bins = calibration(self.predictions, None if label is None else self.classes.index(label))
+        bins = calibration(
+            self.cells if label is None else self.predictions, None if label is None else self.classes.index(label)
+        )
         edges = np.linspace(0.0, 1.0, len(bins.weight) + 1)
         columns = {"low": edges[:-1], "high": edges[1:], "predicted": bins.predicted, "observed": bins.observed}
         frame = pd.DataFrame({**columns, "weight": bins.weight})
@@ -266,12 +279,12 @@ class Report:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
-        return written(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
+        return saved_text(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
     def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
         """A page that needs nothing else, with charts; `source` names the table that was judged."""
         page = report_page(f"How good is {self.classifier}?", self._repr_html_(), source=source, chart=self.plot)
-        return written(page, path)
+        return saved_text(page, path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
@@ -363,21 +376,13 @@ class Report:
 
     @cached_property
     def _quick(self) -> dict[str, float]:
-        return figures(self.predictions, self.beta, with_curves=False)
+        return figures(self.cells, self.beta, with_curves=False)
 
     @property
     def impossible(self) -> int:
         """Rows whose true class was given probability zero; the log loss counts each as 36 nats."""
         shares = self.predictions.shares
         return 0 if shares is None else int(np.count_nonzero(shares.likelihood <= 0.0))
-
-
-def written(text: str, path: str | Path | None) -> str:
-    """The text, which is also in the file if there is to be one."""
-    if path is not None:
-        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
-        write_text(path, text)
-    return text
 
 
 def _spoken(name: str, beta: float) -> str:

@@ -28,6 +28,7 @@ from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Parameter, Settings
 from likely.families.text_family import Reader, WeighedWords
+from likely.numerics import log_of
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays
 
@@ -77,7 +78,7 @@ class Complement(WeighedCounts):
 def complement_weights(seen: FeatureCounts, pseudo: Array, *, norm: bool = False) -> Weights:
     """−log of each column's share outside the class; with `norm`, as shares of their sum over the columns."""
     everywhere = seen.column_sums() + pseudo
-    log_total = np.log(everywhere.sum() - seen.class_sums())
+    log_total = log_of(everywhere.sum() - seen.class_sums())  # −inf where there are no columns
     none = np.zeros(len(log_total))
     if sparse.issparse(seen.table):
         per_column, scale = np.log(everywhere), -np.ones(len(log_total))

@@ -160,9 +160,9 @@ class Gaussian:
             yield Parameter(name, f"deviation{of}", None, self.deviation[:, place])
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        for name, mean, deviation in zip(self.columns, self.mean[place], self.deviation[place], strict=True):
-            if not math.isinf(deviation):
-                yield sql.log_bell(sql.real(name), float(mean), float(deviation))
+        for name, mean, deviation in zip(self.columns, self.mean.T, self.deviation.T, strict=True):
+            if not math.isinf(deviation[place]):
+                yield sql.log_bell(sql.real(name), mean, deviation, place)
 
     def bayes_inputs(self) -> Iterator[Bells]:
         for place, name in enumerate(self.columns):
@@ -298,7 +298,7 @@ class LogNormal:
             positive = sql.below(sql.number(0.0), sql.real(name))
             logs = sql.kept(sql.case([(positive, sql.ln(sql.real(name)))]), ("ln", name))
             if not math.isinf(own.deviation[place, column]):
-                yield sql.log_bell(logs, float(own.mean[place, column]), float(own.deviation[place, column]))
+                yield sql.log_bell(logs, own.mean[:, column], own.deviation[:, column], place)
             yield sql.known_or(sql.times(sql.number(-1.0), logs.copy()), sql.number(0.0))
 
     def outcomes(self, column: str, points: int) -> Outcomes:

@@ -60,8 +60,8 @@ class SQL(Protocol):
         """One of some numbers, by its place from 0 up."""
         ...
 
-    def log_bell(self, x: SQLNode, mean: float, deviation: float) -> SQLNode:
-        """The log density of a number under a bell curve; 0 for a gap."""
+    def log_bell(self, x: SQLNode, mean: Array, deviation: Array, place: int) -> SQLNode:
+        """The log density of a number under the bell curve of one class; 0 for a gap."""
         ...
 
     def sum(self, terms: Sequence[SQLNode]) -> SQLNode: ...

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from likely.errors import FileError, MissingExtra, Setting, SettingsError, listed
+from likely.errors import FileError, MissingExtra, Setting, SettingsError, listed, to_install
 from likely.io.blocks import Cell
 from likely.io.columnar import ROWS, SAMPLE_ROWS, ColumnarFile, RowsPiece
 from likely.io.sniff import column_names
@@ -79,9 +79,7 @@ def _opened(source: Source) -> CalamineWorkbook:
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
-        raise MissingExtra(
-            f"{source.name} is a workbook, read with python-calamine: pip install 'likely[excel]'."
-        ) from None
+        raise MissingExtra(f"{source.name} is a workbook, read with python-calamine: {to_install('excel')}.") from None
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(source.path) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
             raise FileError(f"{source.name} unpacks to more than {MOST_BYTES >> 30} GiB; export the sheet as CSV.")
@@ -139,7 +137,7 @@ def workbook_writer(file: IO[bytes]) -> Iterator[Write]:
         from openpyxl import Workbook
         from openpyxl.cell import WriteOnlyCell
     except ImportError:
-        raise MissingExtra("A workbook is written with openpyxl: pip install 'likely[excel]'.") from None
+        raise MissingExtra(f"A workbook is written with openpyxl: {to_install('excel')}.") from None
     workbook = Workbook(write_only=True)
     sheet = workbook.create_sheet("table")
     lines = 0

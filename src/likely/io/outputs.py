@@ -305,3 +305,11 @@ def _is_same(one: PathName, other: PathName) -> bool:
         return os.path.samefile(one, other) and regular
     except OSError:
         return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
+
+
+def saved_text(text: str, path: PathName | None) -> str:
+    """The text, which is also in the file if there is to be one."""
+    if path is not None:
+        refuse([Output(path, PAGE if text.startswith("<") else JSON)])
+        write_text(path, text)
+    return text

@@ -328,7 +328,7 @@ def find_decimal(columns: Mapping[str, pa.ChunkedArray], file: str) -> str:
         elif _all(known, COMMA_NUMBER):
             with_comma = known.filter(pc.match_substring(known, ","))
             (unclear if _all(with_comma, THOUSANDS) else commas).append(name)
-        elif _all(known, PARTED):
+        elif _all(known, PARTED) and _any(known, PARTS):  # else points and commas side by side: odd cells, told later
             parted = repr(known.filter(pc.match_substring_regex(known, PARTS))[0].as_py())
             why = f"{file}: column {name!r} parts thousands, as in {parted}; remove these marks from the file, or say "
             raise FileError(why, say_type(name, "text"), " to keep it as written.")

@@ -16,15 +16,18 @@ from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.cross_validation import readable
 from likely.evaluation.evaluate import Experiment, hold_out
+from likely.families.graph import Tensor
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
 from likely.models.in_place import scored_there
+from likely.models.onnx import graph_posterior, posterior_of
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
 from likely.models.prediction import Decides
 from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
 from likely.sql.posterior import Posterior, posterior_of_joint
 from likely.sql.query import Query
 from likely.store import Reader, Writer, parsed
+from likely.store.onnx import OnnxGraph
 from likely.table import Labelling, RowsLike, Weights, as_table
 
 if TYPE_CHECKING:
@@ -151,6 +154,19 @@ class CalibratedClassifier(Classifier):
             logs.append(query.case([(there, raised), (none, query.number(-np.inf))]))
         prior = np.full(len(self.classes_), 1.0 / len(self.classes_))
         return posterior_of_joint(query, self.classes_, prior, logs, {})
+
+    def _graph_posterior(self, graph: OnnxGraph) -> Tensor:
+        inner, calibrator = self.classifier_, self.calibrator_
+        if not isinstance(calibrator, Temperature):
+            raise SettingsError(
+                f"What {self.method!r} makes of probabilities cannot be written as ONNX: take method='temperature', or "
+                "predict with likely."
+            )
+        believed, _ = graph_posterior(graph, inner)
+        raised = graph.apply("Mul", graph.apply("Log", believed), graph.constant(np.array([[calibrator.power]])))
+        none = graph.apply("Equal", believed, graph.constant(np.zeros((1, 1))))
+        logs = graph.where(none, graph.constant(np.array([[-np.inf]])), raised)
+        return posterior_of(graph, logs, np.full(len(self.classes_), 1.0 / len(self.classes_)))[0]
 
     def _believed(self, X: RowsLike) -> Array:
         check_is_fitted(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,16 +22,14 @@ from likely.compilation import watch
 from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import in_sql, persistence, prediction, ranking
-from likely.models.onnx import to_onnx
-from likely.models.pmml import to_pmml
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, SchemaLike
+from likely.models.sklearn_names import refuse_unknown
 from likely.numerics import log_of
 from likely.sql.posterior import Posterior
 from likely.sql.query import Query
 from likely.store import Reader
 from likely.store.class_labels import unsaved_type
-from likely.store.onnx import Precision
 from likely.table import (
     Labelling,
     Labels,
@@ -51,6 +50,8 @@ from likely.table.schema import Schema, schema_for
 if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
+
+    from likely.store.onnx import Precision
 
 
 watch()
@@ -89,12 +90,29 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """
 
     setting_checks: ClassVar[Mapping[str, Check]] = {}
+    __signature__: ClassVar[inspect.Signature]
 
     schema: SchemaLike
     classes_: AnyArray
     schema_: Schema
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Or it would be that of __new__, which is there for the names alone.
+        own = inspect.signature(cls.__init__)
+        cls.__signature__ = own.replace(parameters=list(own.parameters.values())[1:])
+
+    def __new__(cls, *given: object, **named: object) -> Self:
+        refuse_unknown(cls, named)
+        return cast(Self, super().__new__(cls))
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters by name; those of a classifier within this one as in `classifier__smoothing`."""
+        refuse_unknown(type(self), [name for name in params if "__" not in name])
+        super().set_params(**params)
+        return self
 
     @abstractmethod
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
@@ -207,11 +225,15 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Each column is an input of its name (rows × 1): numbers in `precision`, categories as strings; NaN and "" are
         gaps. Outputs are `label` (rows) and `probabilities` (rows × classes); metadata has classes, schema, version.
         """
+        from likely.models.onnx import to_onnx  # few need it, and importing takes its time
+
         check_is_fitted(self)
         return to_onnx(self, precision)
 
     def to_pmml(self) -> str:
         """The fitted classifier as a document of PMML 4.4: naive Bayes as a NaiveBayesModel, a tree as a TreeModel."""
+        from likely.models.pmml import to_pmml
+
         check_is_fitted(self)
         return to_pmml(self)
 

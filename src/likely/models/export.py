@@ -250,5 +250,4 @@ def _evidence(model: AdditivePredictor) -> Iterator[Line]:
             yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])
     for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
         yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
-        for belief in words.model.beliefs:
-            yield from (Line(each.column, belief.name, *each[1:]) for each in _parameters(belief))
+        yield from (Line(each.column, "evidence", *each[1:]) for each in words.parameters())

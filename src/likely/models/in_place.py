@@ -33,8 +33,7 @@ def scored(
 ) -> Expression:
     """The columns of a table and what the classifier says of its rows: all of it, or the columns that are wanted."""
     relation = as_relation(X)
-    refuse_columns(classifier, relation)
-    query = Query(dialect_named(relation.engine), [SOURCE], relation.names)
+    query = query_of(classifier, relation, relation.names)
     found = classifier._sql_posterior(query, explain=output == "explanation")
     columns = asked(query, classifier.classes_, found, output, loss)
     for name, tokenizer in query.cut.items():
@@ -42,6 +41,12 @@ def scored(
     if wanted is not None:
         columns = {name: node for name, node in columns.items() if name.startswith(tuple(wanted))}
     return expression(relation, query.written(columns), _types(classifier.classes_, columns, loss))
+
+
+def query_of(classifier: Any, relation: Relation, columns: Sequence[str]) -> Query:
+    """A query over a table that has what the classifier reads; its result has some columns of the table."""
+    refuse_columns(classifier, relation)
+    return Query(dialect_named(relation.engine), [SOURCE], columns, classifier.schema_.parts)
 
 
 def scored_there(wanted: str) -> Callable[[Method], Method]:
@@ -59,24 +64,30 @@ def scored_there(wanted: str) -> Callable[[Method], Method]:
     return decorate
 
 
-def expression(relation: Relation, query: str, types: dict[str, str]) -> Expression:
-    """A query over a table, which it calls `SOURCE`, as an expression; `types` are those of the columns it adds."""
+def expression(
+    relation: Relation, query: str, types: dict[str, str], columns: Sequence[str] | None = None
+) -> Expression:
+    """A query over a table, which it calls `SOURCE`, as an expression.
+
+    `columns` are those of the table that it gives, None for all; `types` are those of the columns that it adds.
+    """
     ibis = ibis_module()
     refresh_dialects()
     from ibis.expr import operations
 
     table = relation.table
-    schema = ibis.schema({**dict(table.schema().items()), **types})
+    kept = {name: table[name].type() for name in (table.columns if columns is None else columns)}
+    schema = ibis.schema({**kept, **types})
     return operations.SQLStringView(parent=table.alias(SOURCE).op(), query=query, schema=schema).to_expr()
 
 
 def refuse_columns(classifier: Any, relation: Relation) -> None:
     """Raise where a column that the classifier reads is not there, or is nothing that it can read."""
     schema: Schema = classifier.schema_
-    lacking = [name for name in schema.features if name not in relation.names]
+    lacking = [name for name in schema.inputs if name not in relation.names]
     if lacking:
         raise missing_columns(lacking, relation.names)
-    for name in schema.features:
+    for name in schema.inputs:
         kind = relation.cell(name)
         if schema.kinds[name] == "numeric" and kind in ("string", None):
             raise SchemaError(

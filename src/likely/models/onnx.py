@@ -35,6 +35,7 @@ MOST_COLUMNS = 10_000
 """Each column is an input of its own; a matrix of words has more than a runtime is made for."""
 
 
+@runtime_checkable
 class Fitted(Protocol):
     """A fitted classifier of whatever kind."""
 
@@ -69,17 +70,21 @@ class WritesPosterior(Protocol):
     def _graph_posterior(self, graph: OnnxGraph) -> Tensor: ...
 
 
-def to_onnx(classifier: Fitted, precision: Precision = "double") -> ModelProto:
+def to_onnx(classifier: object, precision: Precision = "double") -> ModelProto:
     """The classifier as a model of ONNX."""
     if precision not in ("double", "float"):
         raise SettingsError(f"precision is {precision!r}, but it is 'double' or 'float'.")
+    if not isinstance(classifier, Fitted):
+        raise SettingsError(
+            "A classifier without a schema of its columns cannot be written as ONNX; take one of likely."
+        )
     schema, n_classes = classifier.schema_, len(classifier.classes_)
     if not n_classes:
         raise SettingsError("All rows have been forgotten: learn some before writing the model.")
     kinds = {name: str(schema.kinds[name]) for name in schema.features}
     _refuse(kinds)
     graph = OnnxGraph(kinds, precision)
-    posterior, place = _posterior(graph, classifier)
+    posterior, place = graph_posterior(graph, classifier)
     loss = classifier.get_params(deep=False).get("loss")
     labels = classifier.classes_
     if loss is not None:
@@ -97,7 +102,7 @@ def to_onnx(classifier: Fitted, precision: Precision = "double") -> ModelProto:
     return graph.model(list(kinds), outputs, _told(classifier, names))
 
 
-def _posterior(graph: OnnxGraph, classifier: Fitted) -> tuple[Tensor, Tensor]:
+def graph_posterior(graph: OnnxGraph, classifier: object) -> tuple[Tensor, Tensor]:
     """P(class | row), and the place of the most probable class."""
     if isinstance(classifier, WritesPosterior):
         posterior = classifier._graph_posterior(graph)

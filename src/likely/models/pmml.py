@@ -26,6 +26,7 @@ class PMMLModel(NamedTuple):
     transformed: list[Element]
 
 
+@runtime_checkable
 class Fitted(Protocol):
     """A fitted classifier of whatever kind."""
 
@@ -43,8 +44,12 @@ class WritesPMML(Protocol):
     def _pmml_model(self) -> PMMLModel: ...
 
 
-def to_pmml(classifier: Fitted) -> str:
+def to_pmml(classifier: object) -> str:
     """The classifier as a document of PMML."""
+    if not isinstance(classifier, Fitted):
+        raise SettingsError(
+            "A classifier without a schema of its columns cannot be written as PMML; take one of likely."
+        )
     if isinstance(classifier, WritesPMML):
         written = classifier._pmml_model()
     elif isinstance(classifier, HasScorer) and isinstance(classifier.model_, Model):

@@ -18,7 +18,8 @@ from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_b
 from likely.numerics import is_between
 from likely.parallel import n_threads
 from likely.scorer import Priors
-from likely.table.schema import KINDS, ROLES, Schema, as_kind
+from likely.table.infer import KINDS, ROLES, as_kind
+from likely.table.schema import Schema
 from likely.text.tokenizer import Tokenizer
 
 Missing = Literal["ignore", "value"]

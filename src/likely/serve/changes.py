@@ -66,7 +66,7 @@ def read_change(
             )
     if key is not None and not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
         raise Refusal(422, f"A key of a request has 1 to {LONGEST_KEY} printable characters.")
-    names = (*schema.features, *(() if schema.weight is None else (schema.weight,)))
+    names = (*schema.inputs, *(() if schema.weight is None else (schema.weight,)))
     kept = [{name: row[name] for name in names if name in row} for row in rows]
     for place, row in enumerate(kept):
         for name, cell in row.items():

@@ -44,7 +44,7 @@ class RowReader:
     """Reads rows by the names of a schema: any order, further names ignored, null for a gap."""
 
     def __init__(self, schema: Schema, more: Sequence[str] = ()) -> None:
-        self.names = tuple(dict.fromkeys((*schema.features, *more)))
+        self.names = tuple(dict.fromkeys((*schema.inputs, *more)))
         kinds = schema.kinds
         self._kinds = [kinds.get(name, "nominal") for name in self.names]
         self._types = [

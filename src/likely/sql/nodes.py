@@ -35,14 +35,14 @@ class Nodes:
             raise MissingExtra(f"SQL is written with sqlglot: {to_install('sql')}.") from None
         self.exp: Node = exp
         self.dialect = dialect
-        self._size = 0
+        self.n_numbers = 0
 
     # Numbers, values and names.
 
     def number(self, number: float) -> Node:
         """A number with a fraction, as a float."""
-        self._size += 1
-        if self._size > MOST_NUMBERS:
+        self.n_numbers += 1
+        if self.n_numbers > MOST_NUMBERS:
             raise SettingsError(
                 f"The model has more than {MOST_NUMBERS:,} numbers, too many for one query; predict with likely, or "
                 "export it as JSON or CSV."

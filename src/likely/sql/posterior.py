@@ -35,7 +35,7 @@ def posterior_of_joint(
 ) -> Posterior:
     """The posterior from log joints, shifted by their peak; a row that every class rules out has the prior."""
     kept = [query.kept(joint) for joint in joints]
-    peak = query.kept(query.greatest([joint.copy() for joint in kept]))
+    peak = query.kept(query.without_nan(query.greatest([joint.copy() for joint in kept])))
     impossible = query.equal(peak, query.number(-math.inf))
     shares = []
     for joint, share in zip(kept, prior.tolist(), strict=True):

@@ -11,11 +11,15 @@ import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+import numpy as np
+
 from likely.arrays import Array
 from likely.errors import SettingsError, listed
+from likely.sql.dates import date_part
 from likely.sql.dialects import Dialect
 from likely.sql.nodes import Node, Nodes
 from likely.sql.words import split_words
+from likely.table.dates import Part
 from likely.text.tokenizer import Tokenizer
 
 PREFIX = "likely_"
@@ -27,16 +31,22 @@ ROWS = f"{PREFIX}rows"
 ROW = f"{PREFIX}row"
 """A whole row, where an engine carries it along as one value."""
 
-MOST_IN_CASE = 24
+MOST_IN_CASE = 64
 """Up to so many values a CASE is faster than a join, by `benchmarks/engines.py`."""
 
 STEEP = 1e100
-"""Beyond so many deviations a square grows like a logarithm, as it does in memory."""
+"""Deviations beyond which nothing is told apart any more."""
 
 NEAR_ZERO = 1e-140
 """Differences below this many deviations have squares that may vanish, which is an error in some engines."""
 
+MOST_READ = 2000
+"""Numbers of a query that people may want to read."""
+
 LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
+
+LARGE = 1e140
+"""Deviations up to this, and from its inverse on, have squares that are floats."""
 
 FARTHEST = 8e307
 """Half of the largest float: differences of such numbers are still floats."""
@@ -64,11 +74,16 @@ def table_parts(table: TableName) -> tuple[str, ...]:
 class Query(Nodes):
     """Expressions over a table, and the SELECT that they make.
 
-    `columns` are those of the table that the result is to have, None for all; `cut` are texts that are cut into words.
+    `columns` are those of the table that the result is to have, None for all; `parts` are the parts of dates by the
+    names under which they are asked for, `cut` texts that are cut into words.
     """
 
-    def __init__(self, dialect: Dialect, table: TableName, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, dialect: Dialect, table: TableName, columns: Sequence[str] | None = None,
+        parts: Mapping[str, tuple[str, Part]] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(dialect)
+        self.parts = {} if parts is None else parts
         self.table, self.columns = table_parts(table), None if columns is None else tuple(columns)
         if columns is None and dialect.star == "none":
             raise SettingsError(
@@ -104,7 +119,10 @@ class Query(Nodes):
     # Cells.
 
     def cell(self, name: str) -> Node:
-        """A cell of the table as it is."""
+        """A cell of the table as it is, or a part of a date."""
+        if name in self.parts:
+            column, part = self.parts[name]
+            return self._once(("part", name), lambda: date_part(self, self.column(column, ROWS), part))
         return self.column(name, ROWS)
 
     def real(self, name: str) -> Node:
@@ -174,33 +192,40 @@ class Query(Nodes):
 
     # Densities.
 
-    def log_bell(self, x: Node, mean: float, deviation: float) -> Node:
-        """The log density of a number under a bell curve; 0 for a gap. An infinite number has none: it is null."""
-        m = 0.0 if self.dialect.strict and abs(mean) < NEAR_ZERO * deviation else mean
-        high = max(min(min(deviation, FARTHEST / STEEP) * STEEP - abs(mean), FARTHEST), 0.0)
-        plain = self.at_most(self.size(x), self.number(high))
-        if self.dialect.strict:  # what is next to zero, but not zero, has a square that vanishes
-            small = self.at_most(self.number(NEAR_ZERO * deviation), self.size(x.copy()))
-            plain = self.both(plain, self.grouped(self.either(small, self.equal(x.copy(), self.number(0.0)))))
-        z = self.times(self.minus(x.copy(), self.number(m)), self.number(1.0 / deviation))
-        peak = self.number(-math.log(deviation) - LOG_ROOT_TAU)
-        near = self.exp.Sub(this=peak, expression=self._half_square(z))
-        far = self.exp.Sub(this=peak.copy(), expression=self._half_far(x, m, deviation))
-        return self.case([(plain, near), (self.null(x.copy()), self.number(0.0)), (self.finite(x.copy()), far)])
+    def log_bell(self, x: Node, mean: Array, deviation: Array, place: int) -> Node:
+        """The log density of a number under the bell curve of one class; 0 for a gap.
 
-    def _half_square(self, z: Node) -> Node:
-        return self.times(self.times(self.number(0.5), self.grouped(z)), self.grouped(z.copy()))
+        `mean` and `deviation` are those of all classes. Beyond 1e100 deviations a number counts as one that is so far
+        away; an infinite one makes the whole row null.
+        """
+        cell = self._once(
+            ("plain", x.name, mean.tobytes(), deviation.tobytes()), lambda: self._plain(x, mean, deviation)
+        )
+        m, d = float(mean[place]), float(deviation[place])
+        if self.dialect.strict and abs(m) < NEAR_ZERO * float(deviation.max()):
+            m = 0.0
+        gap = self.minus(cell, self.number(m)) if m else cell
+        if 1.0 / LARGE < d < LARGE:
+            square = self.times(self.times(self.number(0.5 / d**2), gap), gap.copy())
+        else:
+            z = self.times(gap, self.number(1.0 / d))
+            square = self.times(self.times(self.number(0.5), self.grouped(z)), self.grouped(z.copy()))
+        density = self.exp.Sub(this=self.number(-math.log(d) - LOG_ROOT_TAU), expression=square)
+        return self.known_or(density, self.number(0.0))
 
-    def _half_far(self, cell: Node, m: float, d: float) -> Node:
-        """½ z² by logarithms, bent beyond `STEEP`: for numbers that are huge or, where that matters, next to zero."""
-        half = self.minus(self.times(self.number(0.5), cell.copy()), self.number(0.5 * m))
-        log_z = self.exp.Add(this=self.ln(self.size(half)), expression=self.number(math.log(2.0) - math.log(d)))
-        beyond = self.minus(log_z, self.number(math.log(STEEP) - 1.0))
-        bent = self.times(self.number(0.5 * STEEP * STEEP), beyond)
-        near = self.times(self.number(0.5), self.power(self.times(self.number(2.0), self.grouped(log_z.copy()))))
-        is_near = self.at_most(log_z.copy(), self.number(math.log(STEEP)))
-        none = self.equal(cell.copy(), self.number(m))
-        return self.case([(none, self.number(0.0)), (is_near, near)], bent)
+    def _plain(self, x: Node, mean: Array, deviation: Array) -> Node:
+        """A number of ordinary size for all classes; NaN for an infinite one, so that nothing follows from it."""
+        most = STEEP * min(float(deviation.min()), FARTHEST / STEEP)
+        most = max(min(most - float(np.abs(mean).max()), FARTHEST), float(np.abs(mean).max()))
+        size, whens = self.size(x.copy()), []
+        if self.dialect.strict:  # what is next to zero, but not zero, has a square that vanishes, which is an error
+            near = self.below(size.copy(), self.number(NEAR_ZERO * float(deviation.max())))
+            whens.append((near, self.number(0.0)))
+        whens.append((self.at_most(size, self.number(most)), x.copy()))
+        if self.dialect.nan != "none":
+            whens.append((self.equal(self.size(x.copy()), self.number(math.inf)), self.number(math.nan)))
+        whens += [(self.below(self.number(0.0), x.copy()), self.number(most))]
+        return self.case([*whens, (self.below(x.copy(), self.number(0.0)), self.number(-most))])
 
     # Texts.
 
@@ -217,27 +242,64 @@ class Query(Nodes):
             self._known[key] = self._words(name, tokenizer, words, lines, distinct)
         return [node.copy() for node in self._known[key]]
 
+    def tf_idf_words(
+        self, name: str, tokenizer: Tokenizer, words: Sequence[str], rarity: Array, lines: Array, counts: Array
+    ) -> list[Node]:
+        """For each column of `lines` its sum over the words of a text, by their tf-idf, and of `counts`, as they come.
+
+        tf-idf is (1 + log occurrences) · rarity, divided by the length of the text's vector; null without known words.
+        """
+        n, each = f"{PREFIX}occurrences", self.exp.Sum
+        count = self.as_float(self.column(n))
+        factor = self.grouped(self.sum([self.number(1.0), self.ln(count.copy())]))
+        names = [f"{PREFIX}weight_{k}" for k in range(1 + 2 * lines.shape[1])]
+        columns = [self.column(one) for one in names]
+        value = self.grouped(self.times(factor.copy(), columns[0]))
+        length = self.root(each(this=self.times(value, value.copy())))
+        sums = []
+        for line, own in zip(columns[1 : 1 + lines.shape[1]], columns[1 + lines.shape[1] :], strict=True):
+            part = self.over(each(this=self.times(factor.copy(), line)), length.copy())
+            sums.append(self.sum([part, each(this=self.times(count.copy(), own))]))
+        weights = np.hstack([rarity[:, None], rarity[:, None] * lines, counts])
+        tokens = self._tokens(name, tokenizer)
+        text, token = f"{PREFIX}text", f"{PREFIX}token"
+        found = [self.column(text), self.column(token), self.named(self.exp.Count(this=self.exp.Star()), n)]
+        counted = self.exp.select(*found).from_(tokens.subquery(self.quoted(f"{PREFIX}split")))
+        counted = counted.group_by(self.column(text), self.column(token))
+        return self._sums_by_text(name, counted, words, weights, sums)
+
     def _words(self, name: str, tokenizer: Tokenizer, words: Sequence[str], lines: Array, distinct: bool) -> list[Node]:
-        exp, place = self.exp, len(self._joins)
         self.cut[name] = tokenizer
-        text, token, alias = f"{PREFIX}text", f"{PREFIX}token", f"{PREFIX}words_{place}"
         if not len(words):
-            return [exp.cast(exp.Null(), "double") for _ in range(lines.shape[1])]
+            return [self.exp.cast(self.exp.Null(), "double") for _ in range(lines.shape[1])]
+        tokens = self._tokens(name, tokenizer)
+        sums = [self.exp.Sum(this=self.column(f"{PREFIX}weight_{k}")) for k in range(lines.shape[1])]
+        return self._sums_by_text(name, tokens.distinct() if distinct else tokens, words, lines, sums)
+
+    def _tokens(self, name: str, tokenizer: Tokenizer) -> Node:
+        """The words of every different text, a line for each."""
+        exp, text = self.exp, f"{PREFIX}text"
+        self.cut[name] = tokenizer
+        texts = exp.select(self.named(self.column(name), text)).distinct().from_(self.source())
+        split = self.named(split_words(self, self.column(text), tokenizer, name), f"{PREFIX}token")
+        return exp.select(self.column(text), split).from_(texts.subquery(self.quoted(f"{PREFIX}texts")))
+
+    def _sums_by_text(
+        self, name: str, tokens: Node, words: Sequence[str], lines: Array, sums: Sequence[Node]
+    ) -> list[Node]:
+        """Words joined with columns of `lines`, weight_0 and so on; some sums of them by text, joined with the rows."""
+        exp, place = self.exp, len(self._joins)
+        text, token, alias = f"{PREFIX}text", f"{PREFIX}token", f"{PREFIX}words_{place}"
         names = [f"{PREFIX}weight_{k}" for k in range(lines.shape[1])]
         rows = [[self.value(word), *map(self.number, line)] for word, line in zip(words, lines.tolist(), strict=True)]
         weights = self.values(rows, f"{PREFIX}weights", [f"{PREFIX}key", *names])
-        texts = exp.select(self.named(self.column(name), text)).distinct().from_(self.source())
-        tokens = exp.select(self.column(text), self.named(split_words(self, self.column(text), tokenizer, name), token))
-        tokens = tokens.from_(texts.subquery(self.quoted(f"{PREFIX}texts")))
-        if distinct:
-            tokens = tokens.distinct()
-        sums = [self.named(exp.Sum(this=self.column(each)), each) for each in names]
-        found = exp.select(self.column(text), *sums).from_(tokens.subquery(self.quoted(f"{PREFIX}tokens")))
+        told = [self.named(each, names[k]) for k, each in enumerate(sums)]
+        found = exp.select(self.column(text), *told).from_(tokens.subquery(self.quoted(f"{PREFIX}tokens")))
         found = found.join(weights, on=self.equal(self.column(token), self.column(f"{PREFIX}key")), join_type="inner")
         found = found.group_by(self.column(text))
         on = self.equal(self.cell(name), self.column(text, alias))
         self._joins.append((found.subquery(self.quoted(alias)), on))
-        return [self.kept(self.column(each, alias)) for each in names]
+        return [self.kept(self.column(names[k], alias)) for k in range(len(sums))]
 
     # The whole.
 
@@ -276,8 +338,9 @@ class Query(Nodes):
         return shown
 
     def written(self, wanted: Mapping[str, Node]) -> str:
-        """The SELECT as text."""
-        return str(self.select(wanted).sql(dialect=self.dialect.name, pretty=True, comments=False))
+        """The SELECT as text; for people in lines, if it is not too long for them anyway."""
+        readable = self.n_numbers <= MOST_READ
+        return str(self.select(wanted).sql(dialect=self.dialect.name, pretty=readable, comments=False))
 
     def _used_by(self, nodes: Iterable[Node]) -> set[str]:
         return {name for node in nodes for name in self._used(node)}

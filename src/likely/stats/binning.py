@@ -69,7 +69,7 @@ def _beyond(edge: float, step: float) -> float:
     largest = float(np.finfo(np.float64).max)
     moved = 2.0 * min(max(0.5 * edge + 0.5 * step, -0.5 * largest), 0.5 * largest)
     side = float(np.copysign(1.0, step))
-    return float(moved if side * moved > side * edge else np.clip(np.nextafter(edge, side * np.inf), -largest, largest))
+    return float(moved if side * moved > side * edge else np.nextafter(edge, side * largest))
 
 
 def log_width(low: Array, high: Array) -> Array:

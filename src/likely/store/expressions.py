@@ -64,11 +64,11 @@ class Expressions:
     def number_at(self, numbers: Sequence[float], place: Node) -> Expression:
         return Expression("number_at", (place, *map(self.number, numbers)))
 
-    def log_bell(self, x: Node, mean: float, deviation: float) -> Expression:
+    def log_bell(self, x: Node, mean: Array, deviation: Array, place: int) -> Expression:
         condition, there = _known(x)
-        z = self.over(self.minus(there, self.number(mean)), self.number(deviation))
+        z = self.over(self.minus(there, self.number(mean[place])), self.number(deviation[place]))
         parabola = self.times(self.number(-0.5), self.times(z, z))
-        bell = self.sum([parabola, self.number(-math.log(deviation) - LOG_ROOT_TAU)])
+        bell = self.sum([parabola, self.number(-math.log(deviation[place]) - LOG_ROOT_TAU)])
         if condition is None:
             return self.unless(self.missing(str(x.value)), bell)
         return self.case([(condition, bell)], self.number(0.0))

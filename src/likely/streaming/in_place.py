@@ -27,10 +27,14 @@ from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.evaluation.splits import is_split
 from likely.models.evidence.in_place import rows_in_memory
+from likely.streaming.judged_there import Judge, Judged, can_be_written
 from likely.streaming.passes import MOST_ROWS
 from likely.table import Table, as_table, encode_column, merge_classes
 from likely.table.labels import row_weights
 from likely.table.schema import with_weight
+
+MOST_FETCHED = 50_000
+"""Rows that are fetched where the engine judges all of them."""
 
 FOLD = "likely fold"
 """What the column of folds is called among the rows that are fetched."""
@@ -49,14 +53,16 @@ def evaluate_in_place(
     repeats: int = 1,
     random_state: int = 0,
     weight: str | None = None,
-    most: int = MOST_ROWS,
+    most: int = MOST_FETCHED,
     progress: Any = None,
 ) -> Report:
     """How good a classifier is on a table in an engine; see `likely.evaluate` for the parameters.
 
     With a number of folds a classifier that counts learns all rows where they lie: the fold of a row is a hash of its
-    `key` (all its columns, if none is named), the same in every engine. At most `most` rows are fetched to be judged.
-    All other ways fetch the rows, or as many of them, drawn by chance, as fit into memory.
+    `key` (all its columns, if none is named), the same in every engine. Up to `most` rows are fetched and judged here.
+    More are judged by the engine: every figure follows from all of them, but areas under curves (and how far figures
+    may be off by chance) from about `most` rows that are drawn. A classifier that cannot be written as SQL judges up to
+    two million rows here. All other ways fetch the rows, or as many of them, drawn by chance, as fit into memory.
     """
     relation = as_relation(table)
     known = getattr(classifier, "schema_", None)
@@ -92,6 +98,14 @@ def _by_folds(
             f"{relation.name}: a fold is empty, since rows are alike in {listed(key)}; name a key that differs."
         )
     models = [clf._learned(task, summary) for summary in sums_without_each(parts, add)]
+    how = f"{n_folds}-fold cross-validation by a hash of {'all columns' if len(key) > 3 else listed(key)}, seed {seed}"
+    fold_column = fold_of(relation, key, n_folds, seed)
+    folds = [relation.table.filter(fold_column == k) for k in range(n_folds)]
+    total = int(rows.grouping.seen.rows.sum())
+    judge = Judge(relation, target, task.schema.weight, rows.classes, _loss(loss))
+    if total > most and all(map(can_be_written, models, [relation] * n_folds)):
+        return _report(judge.run(models, folds, most / total, seed), how, clf, beta, seed)
+    most = max(most, MOST_ROWS)
     found, drawn = _fetched(relation, [*task.assigned, target, *_some(task.schema.weight)], most, seed, (key, n_folds))
     fold: Int32 = found.column(FOLD).to_numpy().astype(np.int32)
     judged = as_table(found.drop_columns([FOLD]))
@@ -102,7 +116,6 @@ def _by_folds(
         if len(own):
             write_posterior(model, judged.take(own), own, buffer, 0)
     buffer.fold[:] = fold
-    how = f"{n_folds}-fold cross-validation by a hash of {'all columns' if len(key) > 3 else listed(key)}, seed {seed}"
     return Report(buffer.finish(clf.n_jobs), how + drawn, type(clf).__name__, float(beta), seed)
 
 
@@ -133,20 +146,46 @@ def _as_it_is(clf: Any, relation: Relation, target: str, loss: Any, beta: float,
     weight = clf.schema_.weight if clf.schema_.weight in relation.names else None  # testers may not know it
     columns = [*columns_read(clf), target, *_some(weight)]
     relation.require(columns)
-    found, drawn = _fetched(relation, columns, most, seed)
+    total = int(relation.run(relation.table.aggregate(n=relation.table.count())).column("n")[0].as_py())
+    if total > most and can_be_written(clf, relation):
+        return _judged_as_it_is(clf, relation, target, weight, loss, beta, seed, most / total)
+    found, drawn = _fetched(relation, columns, max(most, MOST_ROWS), seed)
     table = as_table(found.filter(found.column(target).is_valid()), allow_empty=False)
     labels = encode_column(table.cells(target))
     classes, places, known = merge_classes(labels.classes, clf.classes_)
-    if not np.intersect1d(places, known).size:
-        raise DataError(
-            f"No label in column {target!r} is a class that was learned: there {listed(labels.classes.tolist())}, "
-            f"learned {listed(clf.classes_.tolist())}."
-        )
+    _refuse_strangers(target, places, known, labels.classes, clf.classes_)
     truth, weights = _truth(table, target, weight, classes)
     buffer = PredictionBuffer(classes, truth, weights, np.arange(len(truth)), _loss(loss))
     write_posterior(clf, table, np.arange(table.n_rows), buffer, 0)
     n_jobs = clf.get_params(deep=False).get("n_jobs")
     return Report(buffer.finish(n_jobs), f"a given test set{drawn}", type(clf).__name__, float(beta), 0)
+
+
+def _judged_as_it_is(
+    clf: Any, relation: Relation, target: str, weight: str | None, loss: Any, beta: float, seed: int, share: float
+) -> Report:
+    """The same, judged by the engine; labels that were not learned are classes, too."""
+    table = relation.table.filter(relation.table[target].notnull())
+    labels = encode_column(as_table(relation.run(table.select(x=table[target]).distinct())).cells("x"))
+    classes, places, known = merge_classes(labels.classes, clf.classes_)
+    _refuse_strangers(target, places, known, labels.classes, clf.classes_)
+    judge = Judge(relation, target, weight, classes, _loss(loss))
+    return _report(judge.run([clf], [table], share, seed), "a given test set", clf, beta, 0)
+
+
+def _refuse_strangers(target: str, places: Any, known: Any, there: Any, learned: Any) -> None:
+    if not np.intersect1d(places, known).size:
+        raise DataError(
+            f"No label in column {target!r} is a class that was learned: there {listed(there.tolist())}, "
+            f"learned {listed(learned.tolist())}."
+        )
+
+
+def _report(judged: Judged, how: str, clf: Any, beta: float, seed: int) -> Report:
+    """A report of all rows, which the engine has judged; curves are those of the rows that were fetched."""
+    told = f"{how}; judged where they are, curves and spreads by {len(judged.drawn):,} rows drawn by chance"
+    name = type(clf).__name__
+    return Report(judged.drawn, told, name, float(beta), seed, counted=(judged.cells, judged.rows))
 
 
 def _in_memory(

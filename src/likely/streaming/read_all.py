@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from likely.arrays import AnyArray, Array
-from likely.engines.pieces import GivenSchema, JudgedFile, Pass, columns_read, judge_usual, located
+from likely.engines.pieces import GivenSchema, JudgedFile, Pass, columns_read, judge_usual, located, read_as
 from likely.errors import DataError, FileError, LikelyError, refuse_missing
 from likely.io.file_table import FileTable
 from likely.io.sources import Piece
@@ -38,6 +38,12 @@ class LabelledRows:
     looked: int
     need: int
 
+    @property
+    def kinds(self) -> Schema:
+        """The columns to learn from, as they were judged."""
+        there = set(self.X.column_names)
+        return Schema(tuple(column for column in self.schema.columns if column.name in there))
+
     def fit(self, classifier: Any, progress: Shown = False) -> Any:
         """Teach a classifier all rows; what it says of its columns is what the whole table would have said."""
         if not self.X.num_columns:
@@ -46,7 +52,7 @@ class LabelledRows:
             )
         known = classifier.get_params(deep=False)
         told = {"progress": progress} if "progress" in known else {}
-        classifier.set_params(schema={name: self.schema.kinds[name] for name in self.X.column_names}, **told)
+        classifier.set_params(schema=self.kinds, **told)
         given = {} if self.weight is None else {"sample_weight": self.weight}
         with busy(f"learning {len(self.y):,} rows", progress if not told else False):
             classifier.fit(self.X, self.y, **given)
@@ -83,7 +89,7 @@ def read_all(
     wanted = judged.wanted if groups is None else {groups: "", **judged.wanted}
     if most is not None and sum(source.size for source in table.sources) > most:
         return None
-    columns = list(judged.counter.assigned)
+    columns = list(read_as(judged.schema, judged.counter.assigned))
     parts: list[pa.Table] = []
     need = 0
     for _, part in Pass(table, wanted, n_jobs, progress, "reading").each(lambda turn: _checked(judged, turn.piece)):

@@ -60,7 +60,7 @@ def forget_file(
 
 def target_of(classifier: Any, target: str | None) -> str:
     """The column of labels: as named, or as it was when the classifier learned."""
-    if target in classifier.schema_.features:
+    if target in classifier.schema_.inputs:
         raise SettingsError(f"The classifier learns from the column {target!r}, so its labels are in another one.")
     known = target or classifier.schema_.target
     if known is None:

@@ -26,7 +26,8 @@ from likely.studio.jobs import Job
 from likely.studio.judging import first_rows, judged, learning_curve, read_rows
 from likely.studio.packing import plain_value
 from likely.studio.page import page
-from likely.table.schema import KINDS, Schema
+from likely.table.infer import KINDS
+from likely.table.schema import Schema
 
 SHOWN_COLUMNS = 2_000
 EXAMPLES = 4

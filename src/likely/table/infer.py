@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, overload
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
 from likely.arrays import AnyArray, Flags, Index
-from likely.errors import Aside, Message, SchemaError, say_kind
+from likely.errors import Aside, Message, SchemaError, did_you_mean, say_kind
 from likely.table.cells import Codes, Storage
+from likely.table.dates import PARTS, Part, is_date, moments_of, name_of_part, parts_in, spells_dates
 from likely.table.levels import read_number
 from likely.table.table import Numbered, Table
 
-Kind = Literal["numeric", "nominal", "text", "ignored"]
+Kind = Literal["numeric", "nominal", "text", "date", "ignored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Column:
     why: str = ""
     low: float | None = None
     high: float | None = None
+    parts: tuple[Part, ...] = ()
+    """What is learned of a date."""
 
 
 class ManyColumns(Sequence[Column]):
@@ -101,14 +104,19 @@ IDENTIFIER_ROWS = 20  # so many short strings, all distinct, identify rows
 
 IGNORED = {
     "empty": "every cell is missing",
-    "date": "dates and durations are not learned from; compute numbers or categories from them",
+    "date": "durations and times of day are not learned from; compute numbers or categories from them",
     "nested": "its cells are lists, dicts or other containers",
 }
+
+
+IN_ENGINE = "dates are not learned from in an engine: compute year, month, weekday or hour there"
 
 
 def infer_column(table: Table, name: str) -> Column:
     """Look at one column of a frame: its storage, its exact gaps, and a sample or all of its values."""
     storage = table.storage(name)
+    if storage == "date" and is_date(table.cells(name)):
+        return _infer_dates(table, name, storage, "dates")
     if storage in ("float", "integer"):
         return _infer_numbers(table, name, storage)
     if storage in ("string", "mixed"):
@@ -119,6 +127,41 @@ def infer_column(table: Table, name: str) -> Column:
         why = "truth values" if storage == "boolean" else "categories"
         return Column(name, "nominal", storage, levels, gaps, why + _constant(levels))
     return Column(name, "ignored", storage, None, gaps, IGNORED[storage])
+
+
+def _infer_dates(table: Table, name: str, storage: Storage, what: str) -> Column:
+    """A column of dates, and which of its parts are learned from."""
+    gaps = table.gaps(name)
+    if not table.dated:
+        return Column(name, "ignored", storage, None, gaps, IN_ENGINE)
+    parts = date_parts(table, name)
+    *others, last = parts
+    told = f"{what}, learned by {', '.join(others)} and {last}; "
+    return Column(
+        name, "date", storage, None, gaps, Message(told, say_kind(name, "ignored"), " leaves it out"), parts=parts
+    )
+
+
+def date_parts(table: Table, name: str) -> tuple[Part, ...]:
+    """The parts of a date column, as far as its rows have any; real columns of the same name are not replaced."""
+    if not table.dated:
+        raise SchemaError(
+            f"Column {name!r} cannot be a date: {IN_ENGINE}, or leave it out (", say_kind(name, "ignored"), ")."
+        )
+    rows = _sample(table.n_rows)
+    return tuple(
+        part for part in parts_in(moments_of(table.cells(name).at(rows), name))
+        if name_of_part(name, part) not in table.names
+    )  # fmt: skip
+
+
+def without_parts(column: Column, wanted: Mapping[str, Kind]) -> Column:
+    """A date without the parts that the user leaves out."""
+    for part in column.parts:
+        name = name_of_part(column.name, part)
+        if wanted.get(name, "ignored") != "ignored":
+            raise SchemaError(f"A part of a date is learned as it is or left out: {name!r} can only be 'ignored'.")
+    return replace(column, parts=tuple(p for p in column.parts if name_of_part(column.name, p) not in wanted))
 
 
 def infer_matrix(table: Table, matrix: AnyArray) -> list[Column]:
@@ -200,6 +243,8 @@ def _infer_strings(table: Table, name: str, storage: Storage) -> Column:
     known = len(coded) - gaps
     if _is_text(coded):
         return Column(name, "text", storage, levels, gaps, "free text: several words, mostly distinct")
+    if table.dated and spells_dates(coded.levels):
+        return _infer_dates(table, name, storage, "dates, written as 2025-01-31")
     if known >= IDENTIFIER_ROWS and levels == known:
         why = Message("every row has its own value, as identifiers do; ", say_kind(name, "nominal"), " keeps it")
         return Column(name, "ignored", storage, levels, gaps, why)
@@ -284,3 +329,52 @@ def _all_known(seen: AnyArray, known: Flags, wanted: Callable[[AnyArray], AnyArr
     if found.any():
         found &= holds(slice(None)) & known.any(axis=0)
     return found
+
+
+# A column in plain types, and back.
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ROLES = ("target", "weight")
+
+
+def as_kind(kind: object, name: str) -> Kind:
+    """A kind as a user writes it, checked."""
+    for known in KINDS:
+        if kind == known:
+            return known
+    hint = did_you_mean(str(kind), (*KINDS, *ROLES))
+    raise SchemaError(f"Column {name!r} cannot be {kind!r}; the kinds are {', '.join(KINDS)}.{hint}")
+
+
+def column_to_dict(column: Column) -> dict[str, object]:
+    """A column in plain types; only a date has parts."""
+    told = asdict(column)
+    parts = told.pop("parts")
+    return {**told, "parts": list(parts)} if parts else told
+
+
+def column_from_dict(data: Mapping[str, Any]) -> Column:
+    """The column that `column_to_dict` wrote."""
+    name, storage, levels, gaps, why = (data[key] for key in ("name", "storage", "levels", "gaps", "why"))
+    words = isinstance(name, str) and isinstance(why, str) and storage in get_args(Storage)
+    if not words or not all(number is None or type(number) is int for number in (levels, gaps)):
+        raise TypeError(f"column {name!r}")
+    low, high = (data.get(key) for key in ("low", "high"))
+    if not all(end is None or type(end) in (int, float) for end in (low, high)):
+        raise TypeError(f"column {name!r}")
+    kind, parts = as_kind(data["kind"], name), tuple(data.get("parts", ()))
+    if not all(part in PARTS for part in parts) or bool(parts) > (kind == "date") or len(set(parts)) != len(parts):
+        raise TypeError(f"column {name!r}")
+    return Column(name, kind, storage, levels, gaps, _parted(why, name), low, high, parts)
+
+
+def _parted(why: str, name: str) -> str:
+    """A reason that was written as text, with the parts that it had."""
+    text, mark, rest = why.partition(JUDGED)
+    rows, end, more = rest.partition(")")
+    told = Message(Aside(f"{mark}{rows}{end}") if mark else "", more)
+    for kind in KINDS:
+        before, said, after = text.partition(str(say_kind(name, kind)))
+        if said:
+            return Message(before, say_kind(name, kind), after, told)
+    return Message(text, told)

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from likely.arrays import TableLike
 from likely.errors import (
-    Aside,
     Message,
     SchemaError,
     SettingsError,
-    did_you_mean,
     missing_columns,
     refuse_missing,
-    say_kind,
 )
 from likely.markup import joined, tag
 from likely.parallel import run
-from likely.table.cells import Storage
+from likely.table.dates import PARTS, Part, name_of_part
 from likely.table.infer import (
-    JUDGED,
+    ROLES,
     SAMPLE,
     Column,
     Kind,
     ManyColumns,
     Note,
+    as_kind,
+    column_from_dict,
+    column_to_dict,
+    date_parts,
     infer_column,
     infer_matrix,
     sparse_pattern,
+    without_parts,
 )
 from likely.table.read import as_table
 from likely.table.table import Numbered, Table
@@ -38,8 +40,6 @@ from likely.table.table import Numbered, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
-ROLES = ("target", "weight")
 
 ESTIMATOR = "BayesClassifier"
 SHOWN = ("column", "kind", "levels", "gaps", "why")
@@ -80,12 +80,14 @@ class Schema:
         of_matrix = [] if given.matrix is None else infer_matrix(given, given.matrix)
         inferred = {column.name: column for column in of_matrix}
 
+        parts = {column.name: column.parts for column in overrides} if isinstance(overrides, Schema) else {}
+
         def judge(name: str) -> Column:
-            return _column(given, name, wanted.get(name), inferred.get(name))
+            return _column(given, name, wanted.get(name), inferred.get(name), parts.get(name, ()))
 
         alone = bool(inferred) or given.n_rows <= SAMPLE
         columns = tuple(run(judge, names, 1 if alone else None))
-        return cls(columns, target, weight)
+        return cls(tuple(without_parts(column, wanted) for column in columns), target, weight)
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -94,11 +96,24 @@ class Schema:
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
-        """The kind of each column."""
+        """The kind of each column, and of each part of a date."""
         if isinstance(self.columns, ManyColumns):
             kinds = dict.fromkeys(self.columns.names, self.columns.pattern.kind)
             return kinds | {column.name: column.kind for column in self.columns.changed.values()}
-        return {column.name: column.kind for column in self.columns}
+        found: dict[str, Kind] = {}
+        for column in self.columns:
+            found[column.name] = column.kind
+            found |= {name_of_part(column.name, part): PARTS[part][0] for part in column.parts}
+        return found
+
+    @cached_property
+    def parts(self) -> Mapping[str, tuple[str, Part]]:
+        """The parts of dates by the names under which they are learned, each with its column."""
+        if isinstance(self.columns, ManyColumns):
+            return {}
+        return {
+            name_of_part(column.name, part): (column.name, part) for column in self.columns for part in column.parts
+        }
 
     @cached_property
     def numeric(self) -> tuple[str, ...]:
@@ -122,8 +137,17 @@ class Schema:
 
     @cached_property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns that are learned from."""
-        return tuple(name for name, kind in self.kinds.items() if kind != "ignored")
+        """Names of the columns, and of the parts of dates, that are learned from."""
+        return tuple(name for name, kind in self.kinds.items() if kind not in ("ignored", "date"))
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the columns that a table needs to have: those that are learned from, dates as a whole."""
+        return tuple(name for name, kind in self.kinds.items() if kind != "ignored" and name not in self.parts)
+
+    def input_of(self, name: str) -> str:
+        """The column that something learned comes from: itself, or the date that it is a part of."""
+        return self.parts[name][0] if name in self.parts else name
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -139,10 +163,14 @@ class Schema:
         return iter(self.columns)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return name in self.names or name in self.parts
 
     def __getitem__(self, name: str) -> Column:
         names = self.names
+        if name in self.parts:
+            whole, part = self.parts[name]
+            kind, storage = PARTS[part]
+            return Column(name, kind, storage, None, self[whole].gaps, f"the {part} of {whole!r}")
         place = names.find(name) if isinstance(names, Numbered) else self._places.get(name)
         if place is None:
             raise missing_columns([name], names)
@@ -178,12 +206,17 @@ class Schema:
         if not given.named:
             return self._by_place(given, estimator)
         there = set(given.names)
-        missing = [name for name in self.features if name not in there]
+        missing = [name for name in self.inputs if name not in there and not self._in_parts(name, there)]
         if not missing:
             return given
-        if len(missing) == len(self.features) and self.names == Numbered(len(self)):
+        if len(missing) == len(self.inputs) and self.names == Numbered(len(self)):
             return self._by_place(given, estimator)
         raise missing_columns(missing, given.names)
+
+    def _in_parts(self, name: str, there: set[str]) -> bool:
+        """Whether a date is there part by part."""
+        own = [part for part, (whole, _) in self.parts.items() if whole == name]
+        return bool(own) and there.issuperset(own)
 
     def _by_place(self, table: Table, estimator: str) -> Table:
         n, expected = table.n_columns, len(self)
@@ -202,9 +235,9 @@ class Schema:
         """The schema in plain JSON types."""
         roles = {"target": self.target, "weight": self.weight}
         if isinstance(self.columns, ManyColumns):
-            changed = {str(place): asdict(column) for place, column in self.columns.changed.items()}
-            return {"many": len(self), "like": asdict(self.columns.pattern), "changed": changed, **roles}
-        return {"columns": [asdict(column) for column in self.columns], **roles}
+            changed = {str(place): column_to_dict(column) for place, column in self.columns.changed.items()}
+            return {"many": len(self), "like": column_to_dict(self.columns.pattern), "changed": changed, **roles}
+        return {"columns": [column_to_dict(column) for column in self.columns], **roles}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:
@@ -244,32 +277,9 @@ def _shown(column: Column) -> tuple[object, ...]:
 def _columns_from(data: Mapping[str, Any]) -> Sequence[Column]:
     """The columns that `to_dict` wrote, one by one or in short."""
     if "many" not in data:
-        return tuple(_column_from(column) for column in data["columns"])
-    changed = {int(place): _column_from(column) for place, column in data["changed"].items()}
-    return ManyColumns(data["many"], _column_from(data["like"]), changed)
-
-
-def _column_from(data: Mapping[str, Any]) -> Column:
-    name, storage, levels, gaps, why = (data[key] for key in ("name", "storage", "levels", "gaps", "why"))
-    words = isinstance(name, str) and isinstance(why, str) and storage in get_args(Storage)
-    if not words or not all(number is None or type(number) is int for number in (levels, gaps)):
-        raise TypeError(f"column {name!r}")
-    low, high = (data.get(key) for key in ("low", "high"))
-    if not all(end is None or type(end) in (int, float) for end in (low, high)):
-        raise TypeError(f"column {name!r}")
-    return Column(name, as_kind(data["kind"], name), storage, levels, gaps, _parted(why, name), low, high)
-
-
-def _parted(why: str, name: str) -> str:
-    """A reason that was written as text, with the parts that it had."""
-    text, mark, rest = why.partition(JUDGED)
-    rows, end, more = rest.partition(")")
-    told = Message(Aside(f"{mark}{rows}{end}") if mark else "", more)
-    for kind in KINDS:
-        before, said, after = text.partition(str(say_kind(name, kind)))
-        if said:
-            return Message(before, say_kind(name, kind), after, told)
-    return Message(text, told)
+        return tuple(column_from_dict(column) for column in data["columns"])
+    changed = {int(place): column_from_dict(column) for place, column in data["changed"].items()}
+    return ManyColumns(data["many"], column_from_dict(data["like"]), changed)
 
 
 def schema_for(table: Table, target: str | None, given: object) -> Schema:
@@ -287,15 +297,6 @@ def with_weight(given: Any, weight: str | None) -> Any:
     if weight is None or not isinstance(given, Schema | Mapping | None):
         return given
     return replace(given, weight=weight) if isinstance(given, Schema) else {**(given or {}), weight: "weight"}
-
-
-def as_kind(kind: object, name: str) -> Kind:
-    """A kind as a user writes it, checked."""
-    for known in KINDS:
-        if kind == known:
-            return known
-    hint = did_you_mean(str(kind), (*KINDS, *ROLES))
-    raise SchemaError(f"Column {name!r} cannot be {kind!r}; the kinds are {', '.join(KINDS)}.{hint}")
 
 
 def _settled_roles(
@@ -331,14 +332,19 @@ def _role(role: str, name: str | None, roles: Mapping[str, str], table: Table) -
 
 def _given_schema(table: Table, schema: Schema) -> dict[str, Kind]:
     """Kinds from a whole schema: columns that it does not know are ignored."""
-    refuse_missing(schema.features, table.names)
+    refuse_missing(schema.inputs, table.names)
     return {name: schema.kinds.get(name, "ignored") for name in table.names}
 
 
-def _column(table: Table, name: str, wanted: Kind | None, inferred: Column | None) -> Column:
-    """A column as guessed, or as the user wants it."""
+def _column(
+    table: Table, name: str, wanted: Kind | None, inferred: Column | None, parts: tuple[Part, ...] = ()
+) -> Column:
+    """A column as guessed, or as the user wants it; a date with the parts that were wanted before, if any."""
     if wanted is None:
         return inferred or infer_column(table, name)
+    if wanted == "date":
+        found = parts or date_parts(table, name)
+        return Column(name, wanted, table.storage(name), None, table.gaps(name), AS_SAID, parts=found)
     long_matrix = table.matrix is not None and table.n_rows > SAMPLE
     levels = len(table.codes(name).levels) if wanted == "nominal" and not long_matrix else None
     gaps = inferred.gaps if inferred is not None else table.gaps(name)

@@ -15,6 +15,7 @@ from likely.arrays import AnyArray, Array, ColumnLike, TableLike
 from likely.errors import BadCell, SchemaError, listed, missing_columns
 from likely.numerics import refuse_many
 from likely.table.cells import Cells, Codes, Rows, Storage
+from likely.table.dates import moments_of, part_cells, part_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,6 +99,9 @@ class Table:
         self._cells: dict[int, Cells] = {}
         self._codes: dict[int, Codes] = {}
         self._places: dict[str, int] | None = None
+        self._parts: dict[str, Cells] = {}
+        self.dated = True
+        """Whether dates are told in parts; an engine does not know how."""
 
     @property
     def n_columns(self) -> int:
@@ -106,22 +110,36 @@ class Table:
 
     def position(self, name: str) -> int:
         """The place of a column, counted from 0."""
-        if isinstance(self.names, Numbered):
-            place = self.names.find(name)
-        else:
-            if self._places is None:
-                self._places = {name: j for j, name in enumerate(self.names)}
-            place = self._places.get(name)
+        place = self._find(name)
         if place is None:
             raise missing_columns([name], self.names)
         return place
 
+    def _find(self, name: str) -> int | None:
+        if isinstance(self.names, Numbered):
+            return self.names.find(name)
+        if self._places is None:
+            self._places = {name: j for j, name in enumerate(self.names)}
+        return self._places.get(name)
+
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        if name in self.names:
+            return True
+        part = part_of(name) if isinstance(name, str) else None
+        return part is not None and part[0] in self.names
 
     def cells(self, name: str) -> Cells:
-        """The column as it came."""
-        return self._at(self.position(name))
+        """The column as it came, or a part of a date, such as "signup: month"."""
+        place = self._find(name)
+        return self._part(name) if place is None else self._at(place)
+
+    def _part(self, name: str) -> Cells:
+        found = part_of(name)
+        if found is None or found[0] not in self.names:
+            raise missing_columns([name], self.names)
+        if name not in self._parts:
+            self._parts[name] = part_cells(moments_of(self.cells(found[0]), found[0]), found[1])
+        return self._parts[name]
 
     def storage(self, name: str) -> Storage:
         """How the column is held; "empty" if all of it is missing."""
@@ -133,7 +151,9 @@ class Table:
 
     def codes(self, name: str) -> Codes:
         """The column as codes into its distinct values, which stand in no particular order."""
-        place = self.position(name)
+        place = self._find(name)
+        if place is None:
+            return self._part(name).codes(name)
         if place not in self._codes:
             self._codes[place] = self._at(place).codes(name)
         return self._codes[place]

@@ -90,11 +90,6 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
         run(f"likely datasets new-mails -o {TABLES[1]}")
         _show(console, TABLES[0], 5)
 
-    def train() -> None:
-        if _is_cold():
-            console.print("[yellow]Compiling once, which takes about half a minute …[/]")
-        run(f"likely train {TABLES[0]} --target kind")
-
     def decide() -> None:
         Path("costs.csv").write_text(COSTS)
         console.print(
@@ -105,7 +100,7 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
 
     picture = " --plot why.svg" if find_spec("matplotlib") else ""
     yield "A table with dates, categories, numbers, text and missing values", table
-    yield "Train: one command, whatever the columns hold", train
+    yield "Train: one command, whatever the columns hold", lambda: run(f"likely train {TABLES[0]} --target kind")
     yield (
         "How good is it, beside other models and a blind guess?",
         lambda: run(f"likely compare {TABLES[0]} --target kind --with naive,tree,evidence --cv 3"),
@@ -115,7 +110,7 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
         lambda: run(f"likely explain {MODEL} {TABLES[1]} --row 1 --contrast read,skip{picture}"),
     )
     yield "Decide by costs, or leave it open", decide
-    yield "A page about the model", lambda: run(f"likely show {MODEL} --html {PAGE}")
+    yield "The model as a page to play with", lambda: run(f"likely show {MODEL} --data {TABLES[1]} -o {PAGE}")
     if find_spec("ibis") and find_spec("duckdb"):
         yield "The same model from a table in DuckDB, which does the counting", lambda: _in_duckdb(run)
     if find_spec("sqlglot"):
@@ -157,13 +152,6 @@ def _as_sql(run: Run, console: Console) -> None:
     console.print(f"… {len(lines) - SQL_LINES} more lines\n" if len(lines) > SQL_LINES else "")
 
 
-def _is_cold() -> bool:
-    """Whether loops have yet to be compiled: no compiled one lies where they are kept."""
-    import likely
-
-    return not any(Path(likely.__file__).parent.rglob("*.nbi"))
-
-
 def _farewell(console: Console, folder: Path) -> None:
     likely = "likely" if which("likely") else sys.argv[0]  # made by `make`, it is not on the path
     console.rule("[bold]What next", align="left", style="dim")
@@ -171,3 +159,6 @@ def _farewell(console: Console, folder: Path) -> None:
     console.print(f"Your own table:  [bold]{likely} train TABLE.csv --target COLUMN[/]", soft_wrap=True)
     console.print(f"All commands:    [bold]{likely} --help[/]", soft_wrap=True)
     console.print(f"Every number:    [bold]{likely} demo blackboard[/]", soft_wrap=True)
+    data = f"{folder / MODEL} --data {folder / TABLES[0]}"
+    opened = f"{likely} studio {data}" if find_spec("fastapi") else (folder / PAGE).absolute().as_uri()
+    console.print(f"See it, ask why: [bold]{opened}[/]", soft_wrap=True)

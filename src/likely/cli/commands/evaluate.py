@@ -128,7 +128,7 @@ def _of_table(
     )  # fmt: skip
     classifier, rows, why = selection.classifier, selection.rows, selection.reason.sentences()
     if rows is not None:
-        classifier.set_params(schema={name: rows.schema.kinds[name] for name in rows.X.column_names})
+        classifier.set_params(schema=rows.kinds)
         how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": progress}
         report = in_memory(classifier, rows.X, rows.y, **how)
         return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why

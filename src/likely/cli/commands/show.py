@@ -54,7 +54,7 @@ def show(
     out: Annotated[
         str | None,
         typer.Option(
-            "--output",
+            "--out",
             "-o",
             help="Write the studio as one page (.html), or a drawing: .png, .svg, of a tree .dot.",
             metavar="FILE",

@@ -11,7 +11,7 @@ import typer
 from likely.cli.models import load_model, provenance_of
 from likely.cli.options import Reads
 from likely.cli.output import OutputOptions
-from likely.errors import MissingExtra
+from likely.errors import MissingExtra, to_install
 
 BODY_BYTES = 500_000_000
 
@@ -47,7 +47,7 @@ def studio(
         from likely.studio.routes import StudioRoutes
         from likely.studio.workbench import Workbench
     except ImportError as error:
-        raise MissingExtra(f"For the studio, {error.name} is needed: pip install 'likely[serve]'.") from None
+        raise MissingExtra(f"The studio needs {error.name}: {to_install('serve')}.") from None
 
     material = None
     if model is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -28,9 +29,9 @@ from likely.models.evidence.codec import read_evidence
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, terms_page
 from likely.models.evidence.fit import STEPS, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
-from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters, text_scorers
 from likely.models.evidence.sql import sql_posterior
-from likely.models.evidence.text_scores import FAMILY, TextModel
+from likely.models.evidence.text_scores import FAMILY
 from likely.models.evidence.updates import (
     Side,
     column_by_column,
@@ -69,8 +70,9 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-FORM = 2
-"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew."""
+FORM, FORM_WITHOUT_TEXTS = 3, 2
+"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew; the second one weighed
+texts by another family, but is the same where there are none."""
 
 
 class EvidenceClassifier(Classifier):
@@ -251,7 +253,7 @@ class EvidenceClassifier(Classifier):
     def _fall_back(self, chosen: Hyperparameters, summary: Summary, last: Self) -> Self:
         """Weighted naive Bayes; the last corrections are kept to begin the next ones with, if classes are the same."""
         same = summary.classes.labels.tolist() == last.classes_.tolist()
-        self._corrected = last._corrected if same else None
+        self._corrected = replace(last._corrected, texts=()) if same and last._corrected else None
         return self._remember(weighted_nb_from_counts(chosen, summary, self.schema_), summary, stale=True)
 
     def _side(self) -> Side:
@@ -325,8 +327,7 @@ class EvidenceClassifier(Classifier):
 
     def _remember(self, evidence: AdditiveModel, summary: Summary, *, stale: bool) -> Self:
         classes = summary.classes
-        known = self.schema_.text if len(classes) else ()
-        words = tuple(TextModel.settle(name, summary) for name in known)
+        words = text_scorers(self.schema_.text, evidence, summary)
         columns = self.schema_.features
         prior = weighted_prior(self.priors, self.class_weight, classes) if len(classes) else np.zeros(0)
         self.model_ = AdditivePredictor(classes.labels, columns, prior, evidence, words)
@@ -374,7 +375,7 @@ class EvidenceClassifier(Classifier):
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._options()
         self.progress = False
-        if data.get("form") != FORM:
+        if data.get("form") not in (FORM, *(() if self.schema_.text else (FORM_WITHOUT_TEXTS,))):
             raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
         summary = read_summary(data["summary"], reader)
         stale, empty = data["stale"], not len(self.classes_)

@@ -11,6 +11,7 @@ from likely.errors import ModelFileError
 from likely.models.evidence.encoding import Column, Encoding, NominalColumn, NumericColumn, Terms
 from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, table_starts
+from likely.models.evidence.text_scores import TextExpert
 from likely.stats.protocol import HEAVIEST_COUNT
 from likely.store.codec import Context, Form, Reader, expect, read, register
 from likely.table import level_key
@@ -18,7 +19,9 @@ from likely.table import level_key
 MOST_RANK = 64
 MOST_CODES = 1 << 16
 MOST_PLACES = 1 << 30
-"""Cells of a term are named by two bytes, and places in all tables together by four."""
+MOST_RARE = 1e3
+"""Cells of a term are named by two bytes, and places in all tables together by four; the logarithm of an inverse
+frequency is small."""
 
 
 def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
@@ -26,7 +29,10 @@ def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> Ad
     return read(AdditiveModel, data, reader, n_classes=n_classes, n_texts=n_texts)
 
 
-def _build(encoding: Encoding, terms: Terms, hyperparameters: Hyperparameters, **arrays: Array) -> AdditiveModel:
+def _build(
+    encoding: Encoding, terms: Terms, hyperparameters: Hyperparameters, texts: tuple[TextExpert, ...] = (),
+    **arrays: Array,
+) -> AdditiveModel:  # fmt: skip
     """The model, with the places of its tables: found only once all terms are known to be sound."""
     for each in (terms, hyperparameters.terms):
         _check_terms(each.pairs, 2, encoding)
@@ -37,6 +43,7 @@ def _build(encoding: Encoding, terms: Terms, hyperparameters: Hyperparameters, *
         terms=terms,
         starts=table_starts(encoding, terms)[:-1],
         hyperparameters=hyperparameters,
+        texts=texts,
         **arrays,
     )
 
@@ -47,7 +54,20 @@ def _check_evidence(evidence: AdditiveModel, context: Context) -> None:
     expect("scores", evidence.tables, int(table_starts(evidence.encoding, evidence.terms)[-1]), n_scores)
     expect("scores", evidence.intercept, n_scores)
     expect("shares of texts", evidence.text_weights, n_texts)
+    if evidence.texts and len(evidence.texts) != n_texts:
+        raise ModelFileError("its evidence has not one expert for each text")
+    for text in evidence.texts:
+        _check_text(text, n_scores)
     _check_hyperparameters(evidence.hyperparameters, evidence.encoding.columns, n_classes, n_texts)
+
+
+def _check_text(text: TextExpert, n_scores: int) -> None:
+    n_words = len(text.words)
+    expect("frequencies of words", text.rarity, n_words, least=0.0, most=MOST_RARE)
+    expect("frequencies of words", text.typical, n_words, least=0.0, most=MOST_RARE)
+    expect("scores of words", text.coefficients, n_words, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
+    expect("scores of words", text.count_coefficients, n_words, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
+    expect("scores of texts", text.intercept, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
 
 
 def _check_encoding(encoding: Encoding, context: Context) -> None:
@@ -156,6 +176,7 @@ MODEL = {
     "encoding.rank": "rank",
     "intercept": "base",
     "text_weights": "texts",
+    "texts": "words",
     "hyperparameters": "ways",
 }
 
@@ -163,6 +184,7 @@ register(NumericColumn, Form(check=_check_numeric))
 register(NominalColumn, Form(check=_check_nominal))
 register(Encoding, Form(check=_check_encoding))
 register(Terms)
+register(TextExpert)
 register(LaplaceRows)
 register(
     Hyperparameters,

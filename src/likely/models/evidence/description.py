@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from likely.families.protocol import Described
 from likely.models.evidence.encoding import Column, NumericColumn
 from likely.models.evidence.predictor import AdditivePredictor
 
@@ -13,8 +12,7 @@ def described(model: AdditivePredictor) -> dict[str, Any] | None:
     """Codes of columns, tables of terms, weights of texts; None where a text has too many words to be written out."""
     evidence, texts = model.evidence, []
     for weight, words in zip(evidence.text_weights.tolist(), model.text_models, strict=True):
-        (belief,) = words.model.beliefs
-        told = belief.described() if isinstance(belief, Described) else None
+        told = words.described()
         if told is None:
             return None
         texts.append({**told, "columns": [words.column], "share": weight})

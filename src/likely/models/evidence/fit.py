@@ -116,13 +116,16 @@ class EvidenceFit:
         """Without columns: the prior, and texts if there are any."""
         data, rows = self.data, self.data.rows
         hyperparameters = self._default_hyperparameters()
-        model = AdditiveModel.empty(data.encoding, Terms.none(), rows.n_scores, len(data.text_weights), hyperparameters)
-        return replace(model, intercept=log_prior(rows.class_weights())).plus_texts(data.text_weights)
+        model = AdditiveModel.empty(data.encoding, Terms.none(), rows.n_scores, data.n_texts, hyperparameters)
+        return replace(model, intercept=log_prior(rows.class_weights())).plus_texts(1.0, data.texts)
 
     def _default_hyperparameters(self) -> Hyperparameters:
         n_columns, class_weights = len(self.data.encoding.columns), self.data.rows.class_weights()
-        variance = VARIANCE_GRID[START_MAIN]
-        return Hyperparameters.default(n_columns, len(self.data.text_weights), class_weights, variance)
+        default = Hyperparameters.default(n_columns, self.data.n_texts, class_weights, VARIANCE_GRID[START_MAIN])
+        if not self.data.n_texts:
+            return default
+        weights = np.append(default.feature_weights[:n_columns], self.data.texts.nb_weights)
+        return replace(default, feature_weights=weights, class_offsets=self.data.texts.nb_offsets)
 
     def _n_terms(self, limit: int | None) -> int:
         """How many interactions are tried first."""
@@ -214,8 +217,9 @@ class EvidenceFit:
         stacking_weights = np.zeros(N_EXPERTS)
         stacking_weights[: len(scores)] = stack(scores, cv.y, cv.row_shares, int(np.argmin(losses)))
         class_weights = rows.class_weights()
+        from_counts = np.append(np.ones(len(self.data.encoding.columns)), self.data.texts.nb_weights)
         hyperparameters = Hyperparameters(
-            feature_weights,
+            feature_weights * from_counts,
             class_scores(offsets[None], rows.n_classes)[0],
             class_weights / class_weights.sum(),
             chosen.terms if stacking_weights[-1] > 0.0 else Terms.none(),
@@ -236,7 +240,7 @@ def fit_experts(
     `warm_start` has the experts from which main effects and interactions start.
     """
     fitter, h = Fitter(data, FINAL_TOLERANCE), hyperparameters
-    model = AdditiveModel.empty(data.encoding, h.terms, data.rows.n_scores, len(data.text_weights), h)
+    model = AdditiveModel.empty(data.encoding, h.terms, data.rows.n_scores, data.n_texts, h)
     nb_weight, *expert_weights = h.stacking_weights.tolist()
     if nb_weight > 0.0:
         model = model.plus_weighted_nb(fitter.weighted_nb(), nb_weight)
@@ -245,7 +249,7 @@ def fit_experts(
     ):
         if weight > 0.0:
             model = model.plus(fitter.expert(terms, variances, start), weight)
-    model = model.plus_texts(h.stacking_weights[1:].sum() * data.text_weights)
+    model = model.plus_texts(h.stacking_weights[1:].sum(), data.texts)
     return replace(model, hyperparameters=replace(h, laplace_rows=laplace_rows(model, data))), fitter.passes
 
 

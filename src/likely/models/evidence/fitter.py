@@ -22,6 +22,7 @@ from likely.arrays import Array, Index, Int32
 from likely.models.evidence.design import Design
 from likely.models.evidence.encoding import Encoding, Terms
 from likely.models.evidence.row_source import Rows, RowSource, log_prior
+from likely.models.evidence.text_fit import TextFit
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes, fit_feature_weights
 from likely.numerics import dot, lbfgs, log_normalise, newton
 
@@ -37,19 +38,23 @@ Source = TypeVar("Source", bound=RowSource, covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedData(Generic[Source]):
-    """Rows and their encoding. `text_weights` are those with which texts enter the offset of rows."""
+    """Rows and their encoding; the offset of rows is the sum of the out-of-fold scores of `texts`."""
 
     encoding: Encoding
     rows: Source
-    text_weights: Array
+    texts: TextFit
+
+    @property
+    def n_texts(self) -> int:
+        return len(self.texts.nb_weights)
 
     def take(self, rows: Index) -> EncodedData[Rows]:
         """Some of the rows."""
-        return EncodedData(self.encoding, self.rows.take(rows), self.text_weights)
+        return EncodedData(self.encoding, self.rows.take(rows), self.texts)
 
     def sample(self, most: int, seed: int) -> EncodedData[Rows]:
         """A stratified sample of the rows, or all of them."""
-        return EncodedData(self.encoding, self.rows.sample(most, seed), self.text_weights)
+        return EncodedData(self.encoding, self.rows.sample(most, seed), self.texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -65,7 +65,7 @@ def prepare_in_place(task: Task, context: FitContext) -> tuple[EncodedData[RowSo
             f"corrections: from {len(drawn.y):,} of {summary.n_rows:,} rows, drawn in the engine; counts are from all."
         )
     data, _ = encode_rows(fit_encoding(summary, context.schema), drawn, context)
-    return EncodedData(data.encoding, data.rows, data.text_weights), summary
+    return EncodedData(data.encoding, data.rows, data.texts), summary
 
 
 def further_rows(X: Any, y: Any, sample_weight: Any, schema: Schema, preprocessing: Preprocessing) -> RelationalRows:

@@ -140,11 +140,11 @@ def _values(model: AdditivePredictor, summary: Summary) -> Iterator[tuple[str, s
         best = np.argsort(-seen.information_by_word(), kind="stable")[:MOST_WORDS]
         words = seen.words.take(best).to_list()
         held = seen.documents.select(best).column_sums() / max(float(summary.classes.weights.sum()), 1e-300)
-        spoken = text_model.tokens(as_table({text_model.column: words}))
-        for word, tokens, share in zip(words, spoken, held.tolist(), strict=True):
-            found = [token.evidence / max(token.weight, 1e-300) for token in tokens if token.word == word]
-            if found:
-                yield text_model.column, f"“{word}”", weight * _against_others(found[0]), share
+        known, lines = text_model.word_evidence()
+        said = dict(zip(known, lines, strict=True))
+        for word, share in zip(words, held.tolist(), strict=True):
+            if word in said:
+                yield text_model.column, f"“{word}”", weight * _against_others(said[word]), share
 
 
 def _in_few_bins(table: TermTable) -> TermTable:

@@ -18,11 +18,14 @@ from likely.models.evidence.encoding import Encoding, NumericColumn, Terms, enco
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.kernels import add_term_scores
 from likely.models.evidence.onnx import evidence_scores
-from likely.models.evidence.text_scores import TextModel, as_scores
+from likely.models.evidence.text_fit import TextFit
+from likely.models.evidence.text_scores import CorrectedText, CountedText, TextExpert, TextScorer
+from likely.models.evidence.text_scores import class_scores as class_scores
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes
 from likely.models.feature_weights import default_feature_weight
 from likely.numerics import log_of
 from likely.scorer import LogJoint, Scorer
+from likely.stats import Summary
 from likely.store.onnx import OnnxGraph
 from likely.table import Table
 
@@ -98,7 +101,7 @@ class AdditiveModel:
     """score = intercept + Σ_terms tables[start of term + cell] + Σ_texts text weight · score of text.
 
     `tables` is cells × scores, `starts` where the table of each term begins. Two classes have one score, the log odds
-    of the second.
+    of the second. `texts` has an expert for each text column, and none where naive Bayes scores them from counts.
     """
 
     encoding: Encoding
@@ -108,6 +111,7 @@ class AdditiveModel:
     tables: Array
     text_weights: Array
     hyperparameters: Hyperparameters
+    texts: tuple[TextExpert, ...] = ()
 
     @classmethod
     def empty(
@@ -117,6 +121,12 @@ class AdditiveModel:
         starts = table_starts(encoding, terms)
         tables = np.zeros((int(starts[-1]), n_scores))
         return cls(encoding, terms, starts[:-1], np.zeros(n_scores), tables, np.zeros(n_texts), hyperparameters)
+
+    @property
+    def whole_intercept(self) -> Array:
+        """The intercept, and those of the texts."""
+        texts = zip(self.text_weights.tolist(), self.texts, strict=False)
+        return np.asarray(sum((weight * text.intercept for weight, text in texts), self.intercept))
 
     def plus(self, expert: Expert, weight: float) -> AdditiveModel:
         """With weight · an expert added, whose terms are the first of ours, in the same order."""
@@ -136,9 +146,10 @@ class AdditiveModel:
         text_weights = self.text_weights + weight * fitted.feature_weights[len(self.encoding.columns) :]
         return replace(self, tables=tables, intercept=intercept, text_weights=text_weights)
 
-    def plus_texts(self, text_weights: Array) -> AdditiveModel:
-        """With more weight on texts."""
-        return replace(self, text_weights=self.text_weights + text_weights)
+    def plus_texts(self, weight: float, texts: TextFit) -> AdditiveModel:
+        """With weight · the score of every text added."""
+        more = weight if texts.experts else weight * texts.nb_weights
+        return replace(self, text_weights=self.text_weights + more, texts=texts.experts)
 
     def term_names(self) -> list[tuple[str, ...]]:
         """The names of the columns of every interaction."""
@@ -160,9 +171,13 @@ def table_starts(encoding: Encoding, terms: Terms) -> Int32:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
 
 
-def class_scores(scores: Array, n_classes: int) -> Array:
-    """Rows × classes of rows × scores: one score is shared out evenly, for the second class and against the first."""
-    return np.concatenate([-0.5 * scores, 0.5 * scores], axis=1) if n_classes == 2 else scores
+def text_scorers(columns: tuple[str, ...], evidence: AdditiveModel, summary: Summary) -> tuple[TextScorer, ...]:
+    """What scores each text column: its expert, or naive Bayes where there are only counts."""
+    n_classes = len(summary.classes)
+    if evidence.texts:
+        experts = zip(columns, evidence.texts, strict=True)
+        return tuple(CorrectedText(name, expert, n_classes) for name, expert in experts)
+    return tuple(CountedText.settle(name, summary) for name in columns if n_classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,18 +188,18 @@ class AdditivePredictor(Scorer):
     columns: tuple[str, ...]
     prior: Array
     evidence: AdditiveModel
-    text_models: tuple[TextModel, ...]
+    text_models: tuple[TextScorer, ...]
 
     def log_joint(self, table: Table, n_jobs: int | None = None) -> LogJoint:
         """Log prior and what columns, terms and texts add, of every row and class."""
         codes = self.codes(table, n_jobs)
-        log_likelihoods = [text_model.log_likelihood(table, n_jobs) for text_model in self.text_models]
+        text_scores = [text_model.scores(table, n_jobs) for text_model in self.text_models]
 
         def add_evidence(block: slice, joint: Array) -> None:
             scores = np.zeros((block.stop - block.start, len(self.evidence.intercept)))
             self.evidence.add_scores(codes, block, scores)
-            for weight, log_likelihood in zip(self.evidence.text_weights, log_likelihoods, strict=True):
-                scores += weight * as_scores(log_likelihood[block])
+            for weight, of_text in zip(self.evidence.text_weights, text_scores, strict=True):
+                scores += weight * of_text[block]
             joint += class_scores(scores, len(self.classes))
 
         width = len(self.classes) + len(self.evidence.starts)
@@ -208,7 +223,7 @@ class AdditivePredictor(Scorer):
         shares = self.evidence.hyperparameters.class_shares
         logs = log_of(np.maximum(shares, np.finfo(np.float64).tiny))
         known = logs[1:] - logs[:1] if len(logs) == 2 else logs
-        return np.asarray(class_scores((self.evidence.intercept - known)[None], len(logs))[0])
+        return np.asarray(class_scores((self.evidence.whole_intercept - known)[None], len(logs))[0])
 
     def contributions(self, table: Table) -> tuple[list[tuple[str, ...]], Array]:
         """Columns of each term (none for the intercept beyond the prior), and rows × terms × classes: they add up."""
@@ -220,7 +235,7 @@ class AdditivePredictor(Scorer):
         parts += [class_scores(evidence.tables[cells[:, k]], n_classes) for k in range(cells.shape[1])]
         for weight, text_model in zip(evidence.text_weights, self.text_models, strict=True):
             terms.append((text_model.column,))
-            parts.append(class_scores(weight * as_scores(text_model.log_likelihood(table, 1)), n_classes))
+            parts.append(class_scores(weight * text_model.scores(table, 1), n_classes))
         return [(), *terms], np.stack(parts, axis=1)
 
     def unseen(self, table: Table) -> dict[str, Flags]:

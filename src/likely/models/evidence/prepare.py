@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from likely.arrays import Array, Index, UInt8
+from likely.arrays import Array, ColumnLike, Index, UInt8
 from likely.engines.memory import Rows as TableRows
 from likely.engines.relational import RelationalRows
 from likely.errors import DataError
@@ -23,11 +23,12 @@ from likely.models.evidence.encoding import (
     NumericColumn,
     encode_table,
 )
-from likely.models.evidence.fitter import EncodedData, stack
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, Rows, RowSource, log_prior
-from likely.models.evidence.text_scores import out_of_fold_scores, text_parts
+from likely.models.evidence.fitter import EncodedData
+from likely.models.evidence.row_source import Rows, RowSource
+from likely.models.evidence.text_fit import MAX_TOKENS, LabelledRows, TextFit, fit_texts
+from likely.models.evidence.text_scores import assign_folds, is_sampled, scores_by_fold, text_parts
 from likely.parallel import WorkerPool
-from likely.stats import Histogram, Part, Statistic, Summary, ValueCounts
+from likely.stats import Histogram, Part, Statistic, Summary, TokenCounts, ValueCounts
 from likely.stats.binning import cuts_between, equal_frequency_bins
 from likely.stats.protocol import NOISE
 from likely.table.schema import Schema
@@ -44,6 +45,9 @@ MAX_COARSE_LEVELS = 15
 MAX_TINY_LEVELS = 6
 """In a triple a category has at most 6 codes and those of rest, gap and 0; a number in n = 6 bins at most 2n + 1
 (`equal_frequency_bins` has one bin too many before, between and behind n heavy atoms), gap and 0."""
+
+NEAR_IDENTIFIER, FEWEST_IDENTIFIERS = 0.9, 20
+"""Distinct values, as a share of the rows and at least, from which on a column is nearly an identifier."""
 
 PAIR_RANK, PAIR_RANK_OF_MANY = 5, 7
 """Rank of the basis of a number in a pair, with few and with many rows."""
@@ -79,21 +83,38 @@ def encode_rows(
     codes, n_classes = encode_table(encoding.columns, given.table, given.n_jobs), len(given.classes)
     offset = np.zeros((0, 1 if n_classes == 2 else n_classes))
     rows = Rows(codes, given.y, given.weight, n_classes, offset, context.pool)
-    if not context.schema.text:
-        return EncodedData(encoding, rows, np.zeros(0)), {}
-    counted, text_scores = out_of_fold_scores(given, context.schema.text, context.seed)
-    rows = replace(rows, text_scores=text_scores)
-    return with_text_offset(encoding, rows, counted.classes.weights, context.seed), counted.parts
+    texts, n_rows = context.schema.text, len(given.y)
+    if not texts:
+        return EncodedData(encoding, rows, TextFit.none(n_classes)), {}
+    counted = given.summarise(text_parts(texts))
+    fold = assign_folds(0, n_rows, context.seed)
+    sampled = np.flatnonzero(is_sampled(0, n_rows, context.seed, sampled_share(counted)))
+    labelled = LabelledRows(given.y[sampled], given.weight[sampled], fold[sampled], n_classes, context.pool)
+    fitted = fit_texts_of(given.table.take(sampled).strings, labelled, counted)
+    text_scores = scores_by_fold(fitted.without_fold, fold, given.table, texts, rows.n_scores, given.n_jobs)
+    return with_text_offset(encoding, replace(rows, text_scores=text_scores), fitted), counted.parts
 
 
-def with_text_offset(encoding: Encoding, rows: Source, class_weights: Array, seed: int) -> EncodedData[Source]:
-    """Rows whose offset is Σ weight · scores of texts; the weights come from stacking texts beside the prior."""
-    sample = rows.sample(MAX_SEARCH_ROWS, seed)
-    n_scores = sample.n_scores
-    prior = np.tile(log_prior(class_weights), (len(sample), 1))
-    by_text = [sample.text_scores[:, k : k + n_scores] for k in range(0, sample.text_scores.shape[1], n_scores)]
-    text_weights = stack([prior, *by_text], sample.y, sample.weight, 0)[1:]
-    return EncodedData(encoding, rows.with_offset(text_weights), text_weights)
+def sampled_share(counted: Summary) -> float:
+    """The share of rows from which words are learned, given what was counted of the words."""
+    weight = max(float(counted.classes.weights.sum()), 1e-300)
+    per_row = sum(seen.counts.class_sums().sum() for seen in counted.parts.values() if isinstance(seen, TokenCounts))
+    return MAX_TOKENS / max(float(per_row) / weight * counted.n_rows, 1.0)
+
+
+def fit_texts_of(strings: Callable[[str], ColumnLike], rows: LabelledRows, counted: Summary) -> TextFit:
+    """What is learned of the text columns of a sample of rows, given their words; nothing of a single class."""
+    tokenizers = {
+        part.columns[0]: seen.tokenizer for part, seen in counted.parts.items() if isinstance(seen, TokenCounts)
+    }
+    if rows.n_classes < 2 or not len(rows.y):
+        return TextFit.none(rows.n_classes, len(tokenizers))
+    return fit_texts([(strings(name), tokenizer) for name, tokenizer in tokenizers.items()], rows)
+
+
+def with_text_offset(encoding: Encoding, rows: Source, texts: TextFit) -> EncodedData[Source]:
+    """Rows whose offset is the sum of the out-of-fold scores of their texts."""
+    return EncodedData(encoding, rows.with_offset(np.ones(len(texts.nb_weights))), texts)
 
 
 # Counting.
@@ -188,7 +209,8 @@ def _fit_column(name: str, summary: Summary, n_bins: BinCounts) -> Column:
     if isinstance(counted, Histogram):
         return _numeric_column(name, counted, gap_weights(counted.known, summary), n_bins)
     if isinstance(counted, ValueCounts):
-        return _nominal_column(name, counted, gap_weights(counted.counts.sum(axis=1), summary))
+        lone = _weight_of_lone_values(counted, summary)
+        return _nominal_column(name, counted, gap_weights(counted.counts.sum(axis=1), summary), lone)
     raise DataError(f"what was counted of {name!r} cannot be cut into bins")
 
 
@@ -226,11 +248,26 @@ def _numeric_column(name: str, histogram: Histogram, gaps: Array, n_bins: BinCou
     return NumericColumn(name, cuts_between(lows, highs, bins), means, mass, coarse, tiny, missing > 0.0)
 
 
-def _nominal_column(name: str, counted: ValueCounts, gaps: Array) -> NominalColumn:
-    """Categories by descending frequency; those that are as frequent stay in their order."""
+def _weight_of_lone_values(counted: ValueCounts, summary: Summary) -> float:
+    """The weight up to which a value of a near-identifier is taken for seen once; 0 in any other column.
+
+    No row that is held out could ever speak for a value that one row has, so such values share the code of rare ones.
+    """
+    weight = max(float(summary.classes.weights.sum()), 1e-300)
+    n_known = summary.n_rows * float(counted.counts.sum()) / weight
+    near_identifier = len(counted.values) >= max(NEAR_IDENTIFIER * n_known, FEWEST_IDENTIFIERS)
+    return 1.5 * weight / max(summary.n_rows, 1) if near_identifier else 0.0
+
+
+def _nominal_column(name: str, counted: ValueCounts, gaps: Array, lone: float) -> NominalColumn:
+    """Categories by descending frequency; those that are as frequent stay in their order.
+
+    Rare ones are those beyond the most frequent, and those of no more weight than `lone`.
+    """
     counts = np.asarray(counted.counts.sum(axis=0))
     order = np.argsort(-counts, kind="stable")
-    frequent, rare = order[:MAX_LEVELS], order[MAX_LEVELS:]
+    n_frequent = min(MAX_LEVELS, int(np.count_nonzero(counts > lone)))
+    frequent, rare = order[:n_frequent], order[n_frequent:]
     mass = counts[frequent]
     if len(rare):
         mass = np.append(mass, counts[rare].sum())

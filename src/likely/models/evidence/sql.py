@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import Array, UInt8
-from likely.families.counts import lines_of
-from likely.families.text_family import WeighedWords
+from likely.arrays import UInt8
 from likely.models.evidence.encoding import Column, NumericColumn, Resolution
 from likely.models.evidence.explain import BASE, SEPARATOR
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
-from likely.models.evidence.text_scores import TextModel, as_scores
+from likely.models.evidence.text_scores import CorrectedText, CountedText, TextScorer, as_scores
 from likely.sql.nodes import Node
 from likely.sql.posterior import Posterior, log_prior, posterior_of_joint
 from likely.sql.query import Query
@@ -102,13 +100,14 @@ def _cell(query: Query, coarse: dict[int, Node], resolution: Resolution, term: l
     return cell
 
 
-def _words(query: Query, text: TextModel, weight: float, n_scores: int) -> list[Node]:
+def _words(query: Query, text: TextScorer, weight: float, n_scores: int) -> list[Node]:
     """What the words of a text add to every score: a sum over them."""
-    (belief,) = text.model.beliefs
-    assert isinstance(belief, WeighedWords)
-    words = belief.reader.words.to_list()
-    lines: Array = np.array([line for _, line in lines_of(belief.weights)]).reshape(len(words), len(text.model.prior))
-    if not words or not weight:
-        return [query.number(0.0) for _ in range(n_scores)]
-    found = query.words(text.column, belief.reader.tokenizer, words, weight * as_scores(lines))
-    return [query.known_or(node, query.number(0.0)) for node in found]
+    if isinstance(text, CorrectedText):
+        expert, words = text.expert, text.expert.words.to_list()
+        lines = weight * expert.coefficients, weight * expert.count_coefficients
+        told = query.tf_idf_words(text.column, expert.tokenizer, words, expert.rarity, *lines) if words else []
+    else:
+        assert isinstance(text, CountedText)
+        tokenizer, words, evidence = text.lines()
+        told = query.words(text.column, tokenizer, words, weight * as_scores(evidence)) if words else []
+    return [query.known_or(node, query.number(0.0)) for node in told] or [query.number(0.0) for _ in range(n_scores)]

@@ -1,17 +1,19 @@
-"""Evidence from files of any length: one pass counts, a second one encodes, and experts are fitted to the codes."""
+"""Evidence from files of any length: one pass counts, another one encodes, and experts are fitted to the codes.
+
+Texts need a pass of their own in between, from which the words of a sample of rows are learned.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from likely.arrays import Array, Index, Int32, UInt8
+from likely.arrays import Array, Flags, Index, Int32, UInt8
 from likely.engines import pieces
 from likely.engines.memory import Rows
 from likely.engines.pieces import JudgedFile, Pass, Result, RunningSum, counted_schema, judge_usual
@@ -21,16 +23,18 @@ from likely.io.sources import Piece
 from likely.models.evidence.classifier import EvidenceClassifier
 from likely.models.evidence.encoding import encode_table
 from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.prepare import FitContext, count_plan, fit_encoding, with_text_offset
+from likely.models.evidence.prepare import (
+    FitContext,
+    count_plan,
+    fit_encoding,
+    fit_texts_of,
+    sampled_share,
+    with_text_offset,
+)
 from likely.models.evidence.row_source import RowSource
 from likely.models.evidence.spill import RowBuffer, RowFiles, SpillDirectory
-from likely.models.evidence.text_scores import (
-    N_FOLDS,
-    assign_folds,
-    count_by_fold,
-    models_without_fold,
-    scores_by_fold,
-)
+from likely.models.evidence.text_fit import LabelledRows, TextFit
+from likely.models.evidence.text_scores import assign_folds, is_sampled, scores_by_fold
 from likely.models.settings import whole
 from likely.progress import Shown
 from likely.stats import Summary
@@ -51,7 +55,9 @@ def train_evidence_file(
     folder: str | os.PathLike[str] | None = None,
     progress: Shown = None,
 ) -> EvidenceClassifier:
-    """Train an `EvidenceClassifier` on a table in files: it is read twice, and gives the same model as in memory.
+    """Train an `EvidenceClassifier` on a table in files; the model is the same as in memory.
+
+    The table is read twice, or three times with texts.
 
     `classifier` is an unfitted one (None for the defaults). Codes that need more than `memory` bytes (None
     for 512 MiB) are kept in temporary files in `folder`, one byte per cell; None is the system's folder
@@ -69,7 +75,7 @@ def train_evidence_file(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoPasses:
-    """Two passes over files: their rows are counted, then encoded."""
+    """Passes over files: their rows are counted, then encoded; between the two, words of texts are learned."""
 
     judged: JudgedFile
     memory: int
@@ -79,48 +85,57 @@ class TwoPasses:
 
     def prepare(self, context: FitContext) -> tuple[EncodedData[RowSource], Summary]:
         """Rows that are ready to be learned from, in memory or on disk, and what was counted of them."""
-        texts, (summary, words) = context.schema.text, self._count(context)
+        texts, n_passes = context.schema.text, 3 if context.schema.text else 2
+        summary = self._count(context, 1.0 / n_passes)
         classes, encoding = summary.classes, fit_encoding(summary, context.schema)
-        models = models_without_fold(words, texts) if texts else []
-        if texts:
-            summary = Summary(classes, {**summary.parts, **reduce(add, words).parts})
-        n_text_scores = len(texts) * (1 if len(classes) == 2 else len(classes))
+        n_scores = 1 if len(classes) == 2 else len(classes)
+        fitted = self._fit_texts(summary, context) if texts else TextFit.none(len(classes))
 
-        def encode(rows: Rows, fold: Index) -> tuple[UInt8, Int32, Array, Array]:
-            places = merge_classes(classes.labels, rows.classes)[2].astype(np.int32)
-            text_scores = scores_by_fold(models, fold, rows.table, n_text_scores, len(classes), 1)
-            return encode_table(encoding.columns, rows.table), places[rows.y], rows.weight, text_scores
+        def encode(rows: Rows, fold: Index, _: Flags) -> tuple[UInt8, Int32, Array, Array]:
+            text_scores = scores_by_fold(fitted.without_fold, fold, rows.table, texts, n_scores, 1)
+            return encode_table(encoding.columns, rows.table), _places(summary, rows), rows.weight, text_scores
 
-        buffer, n_rows = self._buffer(summary.n_rows, len(encoding.columns), n_text_scores), 0
-        for _, encoded in self._each(encode, context, 0.5):
+        buffer, n_rows = self._buffer(summary.n_rows, len(encoding.columns), len(texts) * n_scores), 0
+        for _, encoded in self._each(encode, context, 1.0 - 1.0 / n_passes, 1.0 / n_passes):
             buffer.append(*encoded)
             n_rows += len(encoded[1])
-        if n_rows != summary.n_rows:
-            raise FileError(f"{self.judged.table.sources[0].name} has changed while it was read; begin again.")
+        self._refuse_changed(n_rows, summary)
         found = buffer.rows(len(classes), context.pool)
-        if texts:
-            return with_text_offset(encoding, found, classes.weights, context.seed), summary
-        return EncodedData(encoding, found, np.zeros(0)), summary
+        return with_text_offset(encoding, found, fitted) if texts else EncodedData(encoding, found, fitted), summary
 
-    def _count(self, context: FitContext) -> tuple[Summary, list[Summary]]:
-        """The first pass: what was counted of columns, and words of texts by folds of the rows."""
-        plan, texts = count_plan(context.schema), context.schema.text
-        columns, words = RunningSum(), [RunningSum() for _ in range(N_FOLDS if texts else 0)]
-
-        def count(rows: Rows, fold: Index) -> tuple[Summary, list[Summary]]:
-            return rows.summarise(plan), count_by_fold(rows, fold, texts) if texts else []
-
-        for piece, (counted, counted_words) in self._each(count, context, 0.0):
+    def _count(self, context: FitContext, portion: float) -> Summary:
+        """The first pass: what was counted of columns and of words."""
+        plan, columns = count_plan(context.schema, texts=True), RunningSum()
+        for piece, counted in self._each(lambda rows, *_: rows.summarise(plan), context, 0.0, portion):
             columns.add(counted)
             columns.refuse_endless(piece)
-            for total, more in zip(words, counted_words, strict=True):
-                total.add(more)
         found = columns.total()
         if found is None:
             raise self.judged.no_rows()
         if not found.classes.weights.sum() > 0.0:
             raise DataError("All rows have weight zero, so there is nothing to learn.")
-        return found, [seen for total in words if (seen := total.total()) is not None]
+        return found
+
+    def _fit_texts(self, summary: Summary, context: FitContext) -> TextFit:
+        """A pass of its own: the texts of a sample of rows are kept in memory, and words are learned from them."""
+        texts, found = context.schema.text, []
+
+        def keep(rows: Rows, fold: Index, sampled: Flags) -> tuple[int, list[pa.ChunkedArray], Int32, Array, Index]:
+            strings = [rows.table.strings(name).filter(pa.array(sampled)) for name in texts]
+            return len(fold), strings, _places(summary, rows)[sampled], rows.weight[sampled], fold[sampled]
+
+        for _, kept in self._each(keep, context, 1.0 / 3.0, 1.0 / 3.0, sampled_share(summary)):
+            found.append(kept)
+        n_rows, strings, *arrays = zip(*found, strict=True)
+        self._refuse_changed(sum(n_rows), summary)
+        columns = dict(zip(texts, zip(*strings, strict=True), strict=True))
+        y, weight, fold = (np.concatenate(parts) for parts in arrays)
+        rows = LabelledRows(y, weight, fold, len(summary.classes), context.pool)
+        return fit_texts_of(lambda name: pa.chunked_array([c for s in columns[name] for c in s.chunks]), rows, summary)
+
+    def _refuse_changed(self, n_rows: int, summary: Summary) -> None:
+        if n_rows != summary.n_rows:
+            raise FileError(f"{self.judged.table.sources[0].name} has changed while it was read; begin again.")
 
     def _buffer(self, n_rows: int, n_columns: int, n_text_scores: int) -> RowBuffer:
         """In memory if the rows fit; else on disk, which must have room for them."""
@@ -131,20 +146,30 @@ class TwoPasses:
         return RowBuffer(n_columns, n_text_scores, self.spill)
 
     def _each(
-        self, task: Callable[[Rows, Index], Result], context: FitContext, done: float
-    ) -> Iterator[tuple[Piece, Result]]:
-        """What a task makes of the rows of every piece that have any weight, and of their folds, in order."""
-        half = Pass(self.judged.table, self.judged.wanted, self.n_jobs, self.progress, "learning", done, 0.5)
-        for piece, result in half.tables(lambda rows, turn: task(*self._read(rows, turn.first, context))):
+        self, task: Callable[[Rows, Index, Flags], Result], context: FitContext, done: float, portion: float,
+        sampled: float = 1.0,
+    ) -> Iterator[tuple[Piece, Result]]:  # fmt: skip
+        """What a task makes of the rows of every piece that have any weight, of their folds and of which are sampled.
+
+        The pass is a portion of the whole work, of which so much is done.
+        """
+        one = Pass(self.judged.table, self.judged.wanted, self.n_jobs, self.progress, "learning", done, portion)
+        for piece, result in one.tables(lambda rows, turn: task(*self._read(rows, turn.first, context, sampled))):
             if result is not None:
                 yield piece, result
 
-    def _read(self, table: Table, first: int, context: FitContext) -> tuple[Rows, Index]:
-        """The rows of a piece that have any weight, and the fold of each."""
+    def _read(self, table: Table, first: int, context: FitContext, share: float) -> tuple[Rows, Index, Flags]:
+        """The rows of a piece that have any weight, the fold of each, and which of them are sampled."""
         counter, fold = self.judged.counter, assign_folds(first, table.n_rows, context.seed)
+        sampled = is_sampled(first, table.n_rows, context.seed, share)
         labels, weight = encode_column(table.cells(counter.target)), row_weights(None, table, context.schema.weight)
         y = labels.codes
         if weight is not None and not weight.all():  # a row without weight is as if it were not there
             there = weight > 0.0
-            table, y, weight, fold = table.take(there), y[there], weight[there], fold[there]
-        return Rows(table, labels.classes, y, weight, 1, counter.preprocessing), fold
+            table, y, weight, fold, sampled = table.take(there), y[there], weight[there], fold[there], sampled[there]
+        return Rows(table, labels.classes, y, weight, 1, counter.preprocessing), fold, sampled
+
+
+def _places(summary: Summary, rows: Rows) -> Int32:
+    """The class of each row, by its place among all classes."""
+    return merge_classes(summary.classes.labels, rows.classes)[2].astype(np.int32)[rows.y]

@@ -233,6 +233,17 @@ class SVMClassifier(Classifier):
         return float(self.machine_.b[0]) if len(self.classes_) == 2 else self.machine_.b
 
     @property
+    def coef_(self) -> Array:
+        """`w_` as scikit-learn has it: one line for each pair of classes, also where there are two classes."""
+        return self._planes()
+
+    @property
+    def intercept_(self) -> Array:
+        """`b_` as scikit-learn has it: one number for each pair of classes."""
+        check_is_fitted(self)
+        return self.machine_.b
+
+    @property
     def margin_(self) -> float | Array:
         """The width 2/‖w‖ of the margin between the classes: a number, or one for each pair of classes."""
         check_is_fitted(self)

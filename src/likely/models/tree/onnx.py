@@ -1,7 +1,8 @@
-"""A tree as tensors of ONNX: the branch that each row takes at every node, and what reaches the leaves level by level.
+"""A tree as tensors of ONNX: the branch that each row takes at every node, and the share of it that reaches each leaf.
 
 Rows without gaps reach one leaf. With `missing="weights"` a gap shares a row out among the branches, as the training
-cases went; with surrogates another column decides.
+cases went; with surrogates another column decides. What reaches a node is the product of the shares on its way, found
+by doubling: after k steps each node has multiplied 2ᵏ of them, so that a deep tree is no deep graph.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from likely.arrays import Array, Index, Int64
+from likely.arrays import Array, Flags, Index, Int64
 from likely.errors import SettingsError
 from likely.families.graph import Tensor
 from likely.models.tree.tree import Tree
@@ -45,46 +46,51 @@ def tree_posterior(graph: OnnxGraph, tree: Tree, shares: Array) -> Tensor:
     if tree.is_leaf[0]:
         return graph.apply("Mul", start, graph.constant(shares[:1]))
     inner = np.flatnonzero(~tree.is_leaf)
-    taken = _branches(graph, tree, inner)
-    position = {int(node): k for k, node in enumerate(inner)}
-    level, weights, found = [0], start, []
-    while level:
-        steps = [step for at, node in enumerate(level) for step in _steps(tree, node, at)]
-        branch = graph.columns(taken, [position[step.parent] for step in steps])
-        passed = graph.apply("Equal", branch, graph.constant(np.array([[step.branch for step in steps]])))
-        share = graph.where(passed, graph.constant(1.0), graph.constant(0.0))
-        if tree.missing == "weights":
-            gap = graph.apply("Less", branch, graph.constant(np.array([[0]])))
-            share = graph.where(gap, graph.constant(np.array([[step.share for step in steps]])), share)
-        weights = graph.apply("Mul", graph.columns(weights, [step.at for step in steps]), share)
-        said = np.array([shares[step.node] if step.ends else np.zeros(shares.shape[1]) for step in steps])
-        found.append(graph.apply("MatMul", weights, graph.constant(said)))
-        going = [k for k, step in enumerate(steps) if not step.ends]
-        level = [steps[k].node for k in going]
-        if level:
-            weights = graph.columns(weights, going)
-    return graph.sum(found)
+    places = Places.of(tree)
+    position = np.zeros(len(tree), dtype=np.int64)
+    position[inner] = np.arange(len(inner))
+    branch = graph.columns(_branches(graph, tree, inner), position[places.parent[1:]].tolist())
+    passed = graph.apply("Equal", branch, graph.constant(places.branch[None, 1:]))
+    reached = graph.where(passed, graph.constant(1.0), graph.constant(0.0))
+    if tree.missing == "weights":
+        gap = _is_unknown(graph, branch)
+        reached = graph.where(gap, graph.constant(places.share[None, 1:]), reached)
+    reached = graph.apply("Concat", start, reached, attributes={"axis": 1})
+    above = places.parent
+    while above.any():
+        reached = graph.apply("Mul", reached, graph.columns(reached, above.tolist()))
+        above = above[above]
+    said = np.where(places.ends[:, None], shares[places.node], 0.0)
+    return graph.apply("MatMul", reached, graph.constant(said))
 
 
-class Step(NamedTuple):
-    """From a node (the one numbered `at` of its level) to one below it, and the share of a gap that goes there."""
+class Places(NamedTuple):
+    """Where a row may come to, the root first: the nodes and, where no branch has had a case, the same node for a gap.
 
-    at: int
-    parent: int
-    branch: int
-    node: int
-    share: float
-    ends: bool
+    `parent` is the place above, `branch` the one that leads here, `share` that of a gap, and `ends` says that nothing
+    lies below.
+    """
 
+    node: Int64
+    parent: Int64
+    branch: Int64
+    share: Array
+    ends: Flags
 
-def _steps(tree: Tree, parent: int, at: int) -> list[Step]:
-    children = list(tree.children(parent))
-    total = float(tree.sizes[children].sum())
-    if tree.missing == "weights" and not total > 0.0:  # no branch has had a case: a gap ends here
-        stays = [Step(at, parent, UNKNOWN, parent, 1.0, True)]
-        return stays + [Step(at, parent, k, child, 0.0, bool(tree.is_leaf[child])) for k, child in enumerate(children)]
-    share = tree.sizes[children] / total if total > 0.0 else np.zeros(len(children))
-    return [Step(at, parent, k, child, float(share[k]), bool(tree.is_leaf[child])) for k, child in enumerate(children)]
+    @classmethod
+    def of(cls, tree: Tree) -> Places:
+        nodes = np.arange(len(tree))
+        parent = np.maximum(tree.parent, 0).astype(np.int64)
+        branch = nodes - tree.first_child[parent]
+        branch[0] = 0
+        below = np.bincount(parent[1:], weights=tree.sizes[1:], minlength=len(tree))
+        share = np.divide(tree.sizes, below[parent], out=np.zeros(len(tree)), where=below[parent] > 0.0)
+        stay = np.flatnonzero(~tree.is_leaf & ~(below > 0.0))
+        return cls(
+            np.concatenate([nodes, stay]), np.concatenate([parent, stay]),
+            np.concatenate([branch, np.full(len(stay), UNKNOWN)]), np.concatenate([share, np.ones(len(stay))]),
+            np.concatenate([tree.is_leaf, np.ones(len(stay), dtype=np.bool_)]),
+        )  # fmt: skip
 
 
 class Tests(NamedTuple):

@@ -126,7 +126,7 @@ function verdict(why, decision, risk, all) {
   const lines = order.map((k) => ({ name: all[k], size: why.posterior[k], colour: k, text: share(why.posterior[k]), ends: ends ? [ends.low[k], ends.high[k]] : null, more: ends ? `${share(ends.low[k])} – ${share(ends.high[k])}` : null }));
   return h("section", { class: "card", "aria-live": "polite" }, h("h2", {}, t("What the model says")),
     h("p", { class: "verdict" }, h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 40)), h("span", {}, share(why.posterior[Math.max(decision, 0)])),
-      h("span", { class: "note" }, t("expected cost {0}", figure(risk, 3)))),
+      h("span", { class: "note" }, t("expected cost {0}", risk < 5e-5 ? "≈ 0" : figure(risk, 3)))),
     bars(lines, { most: 1, label: t("What the model says") }),
     ends ? h("p", { class: "note" }, t("Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.")) : null,
     state.truth !== null ? h("p", {}, t("In the data it is “{0}”.", short(state.truth, 40))) : null);

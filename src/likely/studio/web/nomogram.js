@@ -135,7 +135,7 @@ function valuesOf(column) {
   return Array.from({ length: SAMPLES }, (_, k) => Number((low + ((high - low) * k) / (SAMPLES - 1)).toPrecision(5)));
 }
 
-function ratio(joint) { return bound(joint[state.focus] - joint[rival]); }
+function ratio(joint) { return joint[state.focus] === joint[rival] ? 0 : Math.max(Math.min(joint[state.focus] - joint[rival], 1e6), -1e6); }
 function bound(x) { return Number.isNaN(x) ? 0 : Math.max(Math.min(x, 60), -60); }
 function nearest(values, value) {
   let best = 0;

@@ -1,7 +1,7 @@
 // Parts of a log joint. Each has `columns`, adds to a row's log joint, and splits what it adds into terms.
 
 import { asNumber, compiled, firstAbove, isGap } from "./expression.js";
-import { PresencePart, WordsPart } from "./words.js";
+import { PresencePart, TfIdfPart, WordsPart } from "./words.js";
 
 const LOG_ROOT_TAU = 0.5 * Math.log(2 * Math.PI);
 
@@ -196,7 +196,7 @@ class AdditivePart {
     this.levels = told.columns.map((column) => (column.levels
       ? new Map([...column.levels.map((level, k) => [level, k + 1]),
         ...column.rare.map((level) => [level, column.levels.length + 1])]) : null));
-    this.texts = told.texts.map((text) => new WordsPart(text, nClasses));
+    this.texts = told.texts.map((text) => (text.is === "tf-idf" ? new TfIdfPart(text, nClasses) : new WordsPart(text, nClasses)));
     this.termsOf = this.names.map((_, k) => told.terms.flatMap((term, place) => (term.includes(k) ? [place] : [])));
   }
 

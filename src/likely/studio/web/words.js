@@ -59,6 +59,33 @@ export class WordsPart {
   }
 }
 
+// A line of weights for the tf-idf of every word, and one for each of its occurrences.
+export class TfIdfPart extends WordsPart {
+  // What each known word adds, all its occurrences together: [place, occurrences, sums].
+  sums(words) {
+    const counts = new Map();
+    for (const { place } of words) counts.set(place, (counts.get(place) || 0) + 1);
+    const { rarity, lines, counts: own } = this.told;
+    const value = (place, n) => (1 + Math.log(n)) * rarity[place];
+    let length = 0;
+    for (const [place, n] of counts) length += value(place, n) ** 2;
+    length = Math.sqrt(length) || 1;
+    return [...counts].map(([place, n]) => [place, n, Array.from({ length: this.k }, (_, c) =>
+      (value(place, n) / length) * lines[place * this.k + c] + n * own[place * this.k + c])]);
+  }
+
+  words(row) {
+    const read = this.found(row.get(this.columns[0]));
+    const each = new Map(this.sums(read.words).map(([place, n, sum]) => [place, sum.map((log) => log / n)]));
+    return { text: read.text, words: read.words.map((word) => ({ ...word, add: each.get(word.place) })) };
+  }
+
+  add(row, out) {
+    for (const [, , sum] of this.sums(this.found(row.get(this.columns[0])).words))
+      for (let c = 0; c < this.k; c++) out[c] += sum[c];
+  }
+}
+
 // Each known word is in the text or not, and absence speaks, too.
 export class PresencePart extends WordsPart {
   constructor(told, nClasses) {

@@ -1,0 +1,160 @@
+"""Dates as what can be learned from them: year, month, weekday, hour, and the days that have gone by.
+
+A date column has *parts*, which a table hands out under names of their own ("signup: month") as if they were columns;
+whoever reads tables by names needs to know nothing of dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from likely.errors import AtRow, SchemaError, say_kind
+from likely.table.cells import GAP, ArrowCells, Cells, Storage, shortened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Part = Literal["year", "month", "weekday", "hour", "days since 1970"]
+ELAPSED: Part = "days since 1970"
+PARTS: Mapping[Part, tuple[Literal["numeric", "nominal"], Storage]] = {
+    "year": ("nominal", "integer"), "month": ("nominal", "integer"), "weekday": ("nominal", "string"),
+    "hour": ("numeric", "integer"), ELAPSED: ("numeric", "float"),
+}  # fmt: skip
+"""What each part is taken for, and how it is held."""
+
+MARK = ": "
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+DAY = 86_400_000_000
+"""Microseconds of a day."""
+
+ISO = r"^\s*\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?\s*$"
+ZONE = r"(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)\d*(?:Z|[+-]\d{2}:?\d{2})?$"
+GLANCE = 100
+
+
+def name_of_part(column: str, part: Part) -> str:
+    """What the part of a date column is called."""
+    return f"{column}{MARK}{part}"
+
+
+def part_of(name: str) -> tuple[str, Part] | None:
+    """The date column and the part that a name may mean."""
+    column, mark, called = name.rpartition(MARK)
+    return next(((column, part) for part in PARTS if mark and part == called), None)
+
+
+def is_date(cells: Cells) -> bool:
+    """Whether cells of the storage "date" are points in time, and neither spans nor times of day."""
+    import pyarrow as pa
+
+    kind = cells.column.type if isinstance(cells, ArrowCells) else _as_arrow(cells, "").type
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def spells_dates(levels: tuple[object, ...]) -> bool:
+    """Whether all values are strings of the form 2025-01-31 or 2025-01-31 17:05:00."""
+    import re
+
+    pattern = re.compile(ISO)
+    if not levels or not all(isinstance(level, str) and pattern.match(level) for level in levels[:GLANCE]):
+        return False
+    if not all(isinstance(level, str) and pattern.match(level) for level in levels):
+        return False
+    import pyarrow as pa
+
+    try:
+        _parsed(pa.chunked_array([pa.array(levels, pa.string())]))
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def moments_of(cells: Cells, name: str) -> pa.ChunkedArray:
+    """A column as points in time, by the clock of its own zone; what is none is an error that names the row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = cells.column if isinstance(cells, ArrowCells) else _as_arrow(cells, name)
+    kind = column.type
+    if pa.types.is_null(kind):
+        return column.cast(pa.timestamp("us"))
+    if pa.types.is_timestamp(kind):
+        return (pc.local_timestamp(column) if kind.tz is not None else column).cast(pa.timestamp("us"), safe=False)
+    if pa.types.is_date(kind):
+        return column.cast(pa.timestamp("us"))
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise SchemaError(
+            f"Column {name!r} holds {kind} and cannot be read as dates; leave it out (", say_kind(name, "ignored"),
+            ") or write it as 2025-01-31.",
+        )  # fmt: skip
+    try:
+        return _parsed(column)
+    except pa.ArrowInvalid:
+        raise _no_date(column, name) from None
+
+
+def part_cells(moments: pa.ChunkedArray, part: Part) -> Cells:
+    """One part of points in time; a gap stays one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if part == ELAPSED:
+        days = pc.divide(moments.cast(pa.int64()).cast(pa.float64()), float(DAY))
+        return ArrowCells(days)
+    if part == "weekday":
+        places = pc.day_of_week(moments).combine_chunks()
+        return ArrowCells(pa.chunked_array([pa.array(WEEKDAYS).take(places)]))
+    return ArrowCells(vars(pc)[part](moments))
+
+
+def parts_in(moments: pa.ChunkedArray) -> tuple[Part, ...]:
+    """The parts that tell something: hours if there are any, and the year if there are several."""
+    import pyarrow.compute as pc
+
+    known = moments.drop_null()
+    clock = (np.asarray(known.cast("int64")) % DAY != 0).any() if len(known) else False
+    years = pc.min_max(pc.year(known)).as_py()
+    left_out = {"hour": not clock, "year": years["min"] == years["max"]}
+    return tuple(part for part in PARTS if not left_out.get(part))
+
+
+def _as_arrow(cells: Cells, name: str) -> pa.ChunkedArray:
+    """Any other cells: their distinct values in Arrow's memory, and which of them each row has."""
+    import pyarrow as pa
+
+    coded = cells.codes(name)
+    try:
+        levels = pa.array(list(coded.levels), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        levels = pa.array([str(level) for level in coded.levels])
+    places = pa.array(coded.codes, mask=coded.codes == GAP)
+    return pa.chunked_array([levels.take(places)])
+
+
+def _parsed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    bare = pc.replace_substring_regex(pc.utf8_trim_whitespace(column.cast(pa.string())), ZONE, r"\1")
+    return bare.cast(pa.timestamp("us"))
+
+
+def _no_date(column: pa.ChunkedArray, name: str) -> SchemaError:
+    import pyarrow as pa
+
+    def fails(cell: object) -> bool:
+        try:
+            _parsed(pa.chunked_array([pa.array([cell], pa.string())]))
+        except pa.ArrowInvalid:
+            return True
+        return False
+
+    row, cell = next((row, cell) for row, cell in enumerate(column.to_pylist()) if fails(cell))
+    return SchemaError(
+        f"Column {name!r}", AtRow(row, f", row {row}"), f": {shortened(cell)} is no date such as 2025-01-31 or "
+        "2025-01-31 17:05; mend the cell, make the column nominal (", say_kind(name, "nominal"), ") or leave it out (",
+        say_kind(name, "ignored"), ").",
+    )  # fmt: skip

@@ -1,0 +1,52 @@
+"""Work of the studio: one thing at a time, refusals in one sentence, and no end of patience."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from likely.errors import SettingsError
+from likely.serve.refusals import Refusal
+from likely.studio.jobs import MOST_WAITING, Job, Jobs
+
+
+def ended(job: Job) -> Job:
+    for _ in range(500):
+        if job.state in ("done", "failed"):
+            return job
+        time.sleep(0.01)
+    raise AssertionError("it does not end")
+
+
+def test_work_is_done_and_told() -> None:
+    jobs = Jobs()
+    job = ended(jobs.start(lambda job: job.tell("learning", 0.5) or 7))
+    assert jobs.find(job.name).told() == {"state": "done", "share": 0.5, "step": "learning", "result": 7}
+    jobs.close()
+
+
+def test_what_fails_is_one_sentence() -> None:
+    def refused(_: Job) -> None:
+        raise SettingsError("No.")
+
+    def broken(_: Job) -> None:
+        raise RuntimeError("secret")
+
+    jobs = Jobs()
+    assert ended(jobs.start(refused)).error == "No."
+    assert "secret" not in ended(jobs.start(broken)).error
+    with pytest.raises(Refusal):
+        jobs.find("strange")
+    jobs.close()
+
+
+def test_too_much_is_refused() -> None:
+    jobs, hold = Jobs(), threading.Event()
+    for _ in range(MOST_WAITING):
+        jobs.start(lambda _: hold.wait(10))
+    with pytest.raises(Refusal, match="busy"):
+        jobs.start(lambda _: None)
+    hold.set()
+    jobs.close()

@@ -1,0 +1,119 @@
+"""The served studio in a browser: from a table to a model, and what only the service can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+import likely
+from likely import BayesClassifier, evaluate
+from likely.models.calibrated import CalibratedClassifier
+from likely.studio.document import Material
+from tests.studio.serving import studio
+from tests.studio.test_scoring import people
+
+SLOW = 60_000
+
+
+def table_in(folder: Path, n: int = 240) -> Path:
+    table, y = people(n, 2)
+    path = folder / "Kunden.csv"
+    pd.DataFrame({**table, "risk": y}).to_csv(path, index=False, sep=";")
+    return path
+
+
+def test_from_a_table_to_a_model(tab: Any, tmp_path: Path) -> None:
+    with studio() as address:
+        tab.goto(address)
+        tab.wait_for_selector("text=Drop a table here")
+        tab.set_input_files("input[type=file]", table_in(tmp_path))
+        tab.wait_for_selector("[data-use=target]")
+        assert tab.locator("text=240 rows, 7 columns").count() == 1
+        assert tab.evaluate("document.querySelector('[data-use=target]').selectedOptions[0].textContent") == "risk"
+        tab.select_option("[data-use=target]", label="town")
+        tab.select_option("[data-use=target]", label="risk")
+        tab.select_option("[data-kind=code]", label="nominal")
+        tab.select_option("[data-use=model]", label="naive")
+        tab.click("[data-work=train]")
+        tab.wait_for_selector("text=Predicts “risk”", timeout=SLOW)
+        assert tab.locator("text=Accuracy").count() == 1
+        assert tab.evaluate("likely.state.byName.get('code').kind") == "nominal"
+        with tab.expect_download() as got:
+            tab.click("#download")
+        assert got.value.suggested_filename == "Kunden.likely"
+        got.value.save_as(tmp_path / "got.likely")
+        tab.click("nav a[href='#start']")
+        tab.wait_for_selector("text=Drop a table here")
+    clf = likely.load(tmp_path / "got.likely")
+    assert isinstance(clf, BayesClassifier) and clf.summary_.n_rows == 240 and clf.schema_.target == "risk"
+
+
+def test_another_table_and_refusals_in_one_sentence(tab: Any, tmp_path: Path) -> None:
+    with studio() as address:
+        tab.goto(address)
+        (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04 no table")
+        tab.on("console", lambda _: None)
+        answer = tab.request.post(f"{address}/studio/table?name=book.xlsx", data=b"PK\x03\x04 no table")
+        assert answer.status == 422 and "Excel" in answer.json()["error"]
+        assert tab.request.post(f"{address}/studio/table", data=b"").status == 422
+        tab.set_input_files("input[type=file]", table_in(tmp_path, 40))
+        tab.wait_for_selector("[data-use=target]")
+        tab.click("button:has-text('Another table')")
+        assert tab.locator("text=Drop a table here").count() == 1
+        begun = tab.request.post(f"{address}/studio/train", data={"target": "nothing", "model": "auto", "kinds": {}})
+        name = begun.json()["job"]
+        for _ in range(200):
+            told = tab.request.get(f"{address}/studio/jobs/{name}").json()
+            if told["state"] in ("done", "failed"):
+                break
+            tab.wait_for_timeout(50)
+        assert told["state"] == "failed" and "nothing" in told["error"]
+        for body in ({"target": 1}, {"target": "a", "kinds": {"a": 2}}, {"wrong": 1}):
+            assert tab.request.post(f"{address}/studio/train", data=body).status == 422
+        assert tab.request.get(f"{address}/studio/jobs/none").status == 404
+        assert tab.request.get(f"{address}/studio/model").status == 404
+
+
+def test_pages_from_elsewhere_may_not_ask(tab: Any) -> None:
+    with studio() as address:
+        strange = {"origin": "http://evil.example"}
+        assert tab.request.post(f"{address}/studio/train", data={"target": "a"}, headers=strange).status == 403
+        assert tab.request.get(f"{address}/studio", headers={"host": "evil.example"}).status == 421
+        policy = tab.request.get(f"{address}/studio").headers["content-security-policy"]
+        assert "script-src 'sha256-" in policy and "unsafe" not in policy
+
+
+def test_a_model_that_only_python_scores(tab: Any) -> None:
+    table, y = people(120, 2)
+    rows = pa.table({**table, "risk": y})
+    clf = CalibratedClassifier(BayesClassifier(), folds=3).fit(rows, "risk")
+    wanted = clf.predict_proba(rows.slice(0, 1))[0]
+    with studio(Material(classifier=clf, rows=rows, name="c.likely"), rows) as address:
+        tab.goto(f"{address}/studio#case")
+        tab.wait_for_selector(".verdict b")
+        assert tab.locator("nav a[href='#nomogram']").count() == 0
+        shown = tab.locator(".value").first.text_content()
+        assert shown.startswith(f"{wanted.max():.1%}"[:4])
+        tab.get_by_label("leave age open").click()
+        answer = tab.request.post(f"{address}/studio/score", data={"cells": "all"})
+        assert answer.status == 422
+
+
+def test_comparison_and_learning_curve(tab: Any) -> None:
+    table, y = people(150, 2)
+    rows = pa.table({"age": np.asarray(table["age"]), "visits": np.asarray(table["visits"]), "risk": y})
+    clf = BayesClassifier().fit(rows, "risk")
+    report = evaluate(clf, rows, "risk", cv=3)
+    with studio(Material(classifier=clf, rows=rows, report=report), rows) as address:
+        tab.goto(f"{address}/studio#evaluation")
+        tab.click("[data-work=curve]")
+        tab.wait_for_selector("svg[aria-label='Learning curve']", timeout=SLOW)
+        assert tab.evaluate("likely.model.learning_curve.length") >= 4
+        tab.click("nav a[href='#comparison']")
+        tab.click("[data-work=compare]")
+        tab.wait_for_selector("text=Leaderboard", timeout=SLOW)
+        assert tab.locator("tbody tr").count() >= 4
