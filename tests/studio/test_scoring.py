@@ -125,6 +125,18 @@ def test_two_classes_by_evidence_with_pairs(show: Open) -> None:
     compared(show, clf, {"a": a.astype(str), "b": b})
 
 
+@pytest.mark.parametrize("kind", [BayesClassifier, EvidenceClassifier, TreeClassifier])
+def test_dates_are_scored_by_their_parts(show: Open, kind: Any) -> None:
+    rng = np.random.default_rng(4)
+    days = np.datetime64("2025-01-01T08:00") + rng.integers(0, 700 * 24 * 60, 600).astype("timedelta64[m]")
+    table = {"when": days.astype("datetime64[us]"), "x": rng.normal(size=600)}
+    weekday = (days.astype("datetime64[D]").astype(int) + 3) % 7
+    y = np.where((weekday > 4) ^ (rng.random(600) < 0.1), "rest", "work").tolist()
+    clf = kind().fit(table, y)
+    assert "when: weekday" in clf.schema_.features
+    compared(show, clf, table)
+
+
 TEXTS: dict[str, Callable[[], Any]] = {
     "multinomial": lambda: BayesClassifier(families={"body": "text multinomial"}),
     "complement": lambda: BayesClassifier(families={"body": "text complement"}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -23,6 +23,8 @@ from likely.studio.packing import packed, plain_value
 from likely.studio.scoring import SERVICE, scoring
 from likely.studio.suspicions import suspicions
 from likely.table import RowsLike, Table, as_table
+from likely.table.infer import Column
+from likely.table.schema import Schema
 from likely.version import __version__
 
 VERSION = 1
@@ -152,12 +154,21 @@ def _facts(classifier: Classifier) -> Facts | None:
 def _columns(classifier: Classifier, facts: dict[str, dict[str, Any]], table: Table | None) -> list[dict[str, Any]]:
     families = vars(classifier).get("families_", {})
     told = []
-    for column in islice(classifier.schema_.columns, MOST_COLUMNS):
+    for column in islice(_shown(classifier.schema_), MOST_COLUMNS):
         line = {**schema_line(column, families.get(column.name)), **facts.get(column.name, {})}
         if table is not None and column.kind != "ignored" and column.name in table:
             line |= {key: value for key, value in _seen_in(table, column.name, column.kind).items() if key not in line}
         told.append(line)
     return told
+
+
+def _shown(schema: Schema) -> Iterator[Column]:
+    """The columns in their order; of a date its parts, which are what is learned."""
+    for column in schema.columns:
+        if column.kind == "date":
+            yield from (schema[part] for part, (whole, _) in schema.parts.items() if whole == column.name)
+        else:
+            yield column
 
 
 def _seen_in(table: Table, name: str, kind: str) -> dict[str, Any]:

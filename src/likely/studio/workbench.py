@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,12 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from likely.api import compare, train
-from likely.errors import DataError, SettingsError, missing_columns
+from likely.errors import DataError, LikelyError, SettingsError, missing_columns
 from likely.io.dialect import Dialect
 from likely.io.file_table import open_table
 from likely.progress import Progress
-from likely.serve.refusals import Refusal
-from likely.serve.rows import RowReader
+from likely.serve.refusals import Refusal, refusal_of
 from likely.store import Provenance
 from likely.studio.document import Material, packed_document
 from likely.studio.evaluation import comparison
@@ -77,7 +77,7 @@ class Workbench:
         plain = Path(name.replace("\\", "/")).name[:LONGEST_NAME] or "table.csv"
         path = Path(self._folder.name, "dropped" + "".join(Path(plain).suffixes[-2:])[:20])
         path.write_bytes(content)
-        with warnings.catch_warnings(), open_table(path) as source:
+        with warnings.catch_warnings(), _named(path, plain), open_table(path) as source:
             warnings.simplefilter("ignore")  # what is to be noted stands in the notes
             rows = first_rows(source)
             if not rows.num_rows:
@@ -108,7 +108,7 @@ class Workbench:
             job.tell("learning", LEARNED * done.share)
 
         job.tell("learning")
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _named(path, name):
             warnings.simplefilter("ignore")
             with open_table(path) as source:
                 if target not in source.names:
@@ -139,9 +139,8 @@ class Workbench:
     def score(self, cells: Mapping[str, Any]) -> dict[str, Any]:
         """P(class) of one row, where the page cannot reckon it itself."""
         classifier = self.material.classifier
-        reader = RowReader(classifier.schema_)
-        row = {name: cells.get(name) for name in reader.names}
-        return {"posterior": classifier.predict_proba(reader.table([reader.columns([row])]))[0].tolist()}
+        row = {name: [cells.get(name)] for name in classifier.schema_.features}
+        return {"posterior": classifier.predict_proba(row)[0].tolist()}
 
     def compare(self, job: Job) -> dict[str, Any]:
         """Every kind of model on the same folds."""
@@ -172,6 +171,16 @@ class Workbench:
         if self._rows is None or target is None or target not in self._rows.column_names:
             raise SettingsError("There are no rows with labels here: start the studio with --data.")
         return self._rows.filter(self._rows.column(target).is_valid()), target
+
+
+@contextmanager
+def _named(path: Path, name: str) -> Iterator[None]:
+    """What is refused is told under the name that the user knows."""
+    try:
+        yield
+    except LikelyError as error:
+        refusal = refusal_of(error)
+        raise Refusal(refusal.status, refusal.sentence.replace(str(path), name).replace(path.name, name)) from None
 
 
 def _spoken(dialect: Dialect) -> str:

@@ -267,6 +267,7 @@ export const GERMAN = {
   "numeric": "Zahlen",
   "nominal": "Kategorien",
   "text": "Text",
+  "date": "Datum",
   "ignored": "nicht gelernt",
   "auto": "selbst gewählt",
   "naive": "naiver Bayes",

@@ -5,7 +5,7 @@ import { figure, shownCell, whole } from "./format.js";
 import { t } from "./language.js";
 import { asked, work } from "./work.js";
 
-const KINDS = ["numeric", "nominal", "text", "ignored"];
+const KINDS = ["numeric", "nominal", "text", "date", "ignored"];
 const MODELS = ["auto", "naive", "evidence", "full", "aode", "tree", "svm"];
 let table = null;
 let target = null;
