@@ -211,6 +211,13 @@ def did_you_mean(name: str, available: Sequence[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def near_names(name: str, available: Sequence[str]) -> str:
+    """The same with up to three names, where several are so near that each may be meant; letters may be large."""
+    plain = {other.casefold(): other for other in reversed(available)}
+    near = [plain[other] for other in get_close_matches(str(name).casefold(), list(plain), n=3, cutoff=0.75)]
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else did_you_mean(name, available)
+
+
 def refuse_missing(wanted: Iterable[str], available: Sequence[str]) -> None:
     """Refuse columns that a table does not have."""
     there = set(available)
@@ -222,7 +229,7 @@ def refuse_missing(wanted: Iterable[str], available: Sequence[str]) -> None:
 def missing_columns(missing: Sequence[str], available: Sequence[str]) -> SchemaError:
     """The error for columns that were learned and are not in the table."""
     plural = "s" if len(missing) > 1 else ""
-    hint = did_you_mean(missing[0], available)
+    hint = near_names(missing[0], available)
     return SchemaError(f"The table lacks the column{plural} {listed(missing)}; it has {listed(available)}.{hint}")
 
 

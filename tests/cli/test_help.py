@@ -69,3 +69,36 @@ def _options(name: str) -> list[typer.core.TyperOption]:
 
 def test_run_gives_a_code() -> None:
     assert run(["no-such-command"]) == 2
+
+
+def test_the_short_help_leaves_out_what_is_rare(likely: Likely) -> None:
+    short, whole = likely("train", "--help").out, likely("train", "--help-all").out
+    assert "--target" in short
+    assert "--model" in short
+    assert "--delimiter" not in short
+    assert "likely train --help-all" in short
+    assert all(
+        option in whole for option in ("--delimiter", "--smoothing", "--connect", "Input options", "Model options")
+    )
+    assert "more (" not in whole
+    assert likely("help", "train").out == short
+    assert likely("help", "train", "--all").out == whole
+
+
+def test_help_lists_commands_and_knows_near_ones(likely: Likely) -> None:
+    assert "warm-up" in likely("help").out
+    said = likely("help", "tran")
+    assert (said.code, "Did you mean 'train'?" in said.err) == (2, True)
+
+
+def test_version_names_what_it_runs_on(likely: Likely) -> None:
+    from likely import __version__
+
+    assert likely("version").out.splitlines()[0] == f"likely {__version__}"
+    assert {"likely", "python", "numpy", "numba"} <= set(likely("version", "--json").json)
+
+
+def test_columns_near_the_one_that_was_meant_are_named(likely: Likely) -> None:
+    assert "Did you mean 'kind'?" in likely("train", "mails.csv", "-t", "Kind").err
+    Path("t.csv").write_text("price_net,price_tax,y\n1,2,a\n3,4,b\n")
+    assert "Did you mean 'price_net' or 'price_tax'?" in likely("train", "t.csv", "-t", "price_nex").err

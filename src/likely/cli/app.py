@@ -9,7 +9,7 @@ from textwrap import dedent
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from likely.cli.commands import (
@@ -21,6 +21,7 @@ from likely.cli.commands import (
     explain,
     export,
     forget,
+    help,
     mail,
     merge,
     predict,
@@ -31,10 +32,11 @@ from likely.cli.commands import (
     show,
     studio,
     train,
+    version,
     warm_up,
 )
 from likely.cli.options import refuse_losses
-from likely.cli.output import OptionGroup, OutputOptions, told_in_words
+from likely.cli.output import ALL_OPTIONS, OptionGroup, OutputOptions, told_in_words
 from likely.compilation import WATCHER
 from likely.version import __version__
 
@@ -55,10 +57,12 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=parameter.default, annotation=kind))
 
+    parameters.append(Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll))
     annotations = {parameter.name: parameter.annotation for parameter in parameters}
 
     def run(**given: Any) -> None:
         refuse_losses(annotations, given)
+        del given["help_all"]
         values = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
         WATCHER.quiet = any(isinstance(value, OutputOptions) and value.quiet for value in values.values())
         command(**given, **values)
@@ -84,10 +88,52 @@ def _options(group: type[OptionGroup]) -> list[Parameter]:
         for mark in get_args(hints[entry.name]):
             if isinstance(mark, OptionInfo):
                 mark.rich_help_panel = group.panel
+                if group.rare:
+                    RARE.add(group.panel)
     return [
         Parameter(entry.name, Parameter.KEYWORD_ONLY, default=entry.default, annotation=hints[entry.name])
         for entry in fields(group)
     ]
+
+
+# The short help, and all of it.
+
+RARE: set[str] = set()
+"""Headings of options that the short help leaves out."""
+
+
+def _show_all(ctx: typer.Context, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[ALL_OPTIONS] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit()
+
+
+HelpAll = Annotated[
+    bool,
+    typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options, those of rare use as well."),
+]
+
+
+class Command(TyperCommand):
+    """A command whose help is short, unless all of it is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        rare = [] if ctx.meta.get(ALL_OPTIONS) else [option for option in self.params if _is_rare(option)]
+        for option in rare:
+            vars(option)["hidden"] = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            for option in rare:
+                vars(option)["hidden"] = False
+        if rare:
+            left_out = sorted({vars(option)["rich_help_panel"].split(" (")[0].lower() for option in rare})
+            typer.echo(f" {len(rare)} more ({', '.join(left_out)}): {ctx.command_path} --help-all\n")
+
+
+def _is_rare(option: object) -> bool:
+    return vars(option).get("rich_help_panel") in RARE and "--model" not in vars(option)["opts"]
 
 
 # The commands under one roof.
@@ -120,6 +166,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Tables and exports": _by_name(
         schema.schema, convert.convert, export.export, datasets.datasets, demo.demo, warm_up.warm_up
     ),
+    "About": _by_name(help.help, version.version),
 }
 """The commands as the help shows them. A new one is a file and its place here."""
 
@@ -154,4 +201,4 @@ def start(
 app.callback(invoke_without_command=True)(flowing(start))
 for panel, commands in PANELS.items():
     for name, command in commands.items():
-        app.command(name, rich_help_panel=panel)(expanded(command))
+        app.command(name, cls=Command, rich_help_panel=panel)(expanded(command))

@@ -27,7 +27,8 @@ ENGINES = ("duckdb", "spark")
 class EngineOptions(OptionGroup):
     """An engine that counts the rows where they are."""
 
-    panel = "Where the data lives"
+    panel = "Database options"
+    rare = True
 
     connect: Annotated[
         Text,

@@ -33,7 +33,8 @@ WORDS = ("smoothed", "uniform")
 class ModelOptions(OptionGroup):
     """The parameters of the classifiers."""
 
-    panel = "What is believed"
+    panel = "Model options"
+    rare = True
 
     model: Annotated[
         Text,
@@ -77,7 +78,9 @@ class ModelOptions(OptionGroup):
             help="Columns to leave out: id,name; may be repeated.", metavar="NAMES", autocompletion=complete_columns
         ),
     ] = None
-    missing: Annotated[Text, Option(help="A gap says nothing, or is a value.", metavar="ignore|value")] = None
+    missing: Annotated[Text, Option(help="A missing value says nothing, or is a category.", metavar="ignore|value")] = (
+        None
+    )
     unseen: Annotated[Text, Option(help="A new category says nothing, or is smoothed.", metavar="ignore|smooth")] = None
     variance: Annotated[Text, Option(help="Divide by n − 1, or by n.", metavar="unbiased|ml")] = None
     variance_floor: Annotated[

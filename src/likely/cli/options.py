@@ -196,7 +196,8 @@ Texts = list[str] | None
 class InputOptions(OptionGroup):
     """The parameters of `open_table`, under the same names."""
 
-    panel = "How the table is read (found out, unless you say)"
+    panel = "Input options (found out from the table, unless you say)"
+    rare = True
 
     format: Annotated[Text, Option(help="delimited, json, parquet, arrow or excel.", metavar="NAME")] = None
     delimiter: Annotated[Text, Option(help="Between cells: , ; tab space | or any other.", metavar="MARK")] = None
@@ -207,7 +208,7 @@ class InputOptions(OptionGroup):
     header: Annotated[bool | None, Option("--header/--no-header", help="Whether the first line has names.")] = None
     names: Annotated[Texts, Option(help="Names for the columns, in place of a header: a,b,c", metavar="NAMES")] = None
     skip: Annotated[int | None, Option(help="Lines before the header.", metavar="N", min=0)] = None
-    na: Annotated[Texts, Option(help="A cell that is a gap; may be repeated.", metavar="CELL")] = None
+    na: Annotated[Texts, Option(help="A cell that means a missing value; may be repeated.", metavar="CELL")] = None
     type: Annotated[
         Texts,
         Option(
@@ -268,7 +269,7 @@ def name_of(sources: Sequence[str]) -> str:
 class LossOptions(OptionGroup):
     """A loss: costs by decision and truth, and the price of refusing."""
 
-    panel = "What mistakes cost"
+    panel = "Cost options"
 
     loss: Annotated[
         Text,

@@ -30,18 +30,24 @@ PIPE = "-"
 """Standard input or output, where a file could be named."""
 
 
+ALL_OPTIONS = "likely.all"
+"""Where the context of a command keeps that its help is to show all options."""
+
+
 @dataclass(frozen=True)
 class OptionGroup:
     """Options that several commands take, under a heading of their own in the help."""
 
     panel: ClassVar[str]
+    rare: ClassVar[bool] = False
+    """Whether the short help leaves these options out."""
 
 
 @dataclass(frozen=True)
 class OutputOptions(OptionGroup):
     """How a command talks."""
 
-    panel = "Manner"
+    panel = "Output options"
 
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress bar.")] = False
     json: Annotated[bool, typer.Option("--json", help="Data as JSON, for programs.")] = False
