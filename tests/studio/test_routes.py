@@ -122,7 +122,7 @@ def test_comparison_and_learning_curve(tab: Any) -> None:
 
 
 def test_a_network_looks_at_what_is_drawn(tab: Any) -> None:
-    pytest.importorskip("keras")
+    pytest.importorskip("jax")
     from likely import ConvNetClassifier
 
     rng = np.random.default_rng(0)
