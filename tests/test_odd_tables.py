@@ -262,6 +262,7 @@ CALLS: dict[str, Callable[[Any, Any, Any, Path], object]] = {
     "save": lambda clf, X, y, folder: saved(clf, X, folder),
     "score": lambda clf, X, y, folder: clf.score(X, y),
     "table_of": lambda clf, X, y, folder: clf.table_of(columns_of(clf)[0]),
+    "telling_values": lambda clf, X, y, folder: clf.telling_values(),
     "to_dot": lambda clf, X, y, folder: clf.to_dot(),
     "to_json": lambda clf, X, y, folder: clf.to_json(),
     "to_sql": lambda clf, X, y, folder: clf.to_sql(),

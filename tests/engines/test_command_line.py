@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely
+from likely.engines.connect import read_files
 from tests.engines import tables
 
 
@@ -85,8 +86,8 @@ def test_a_folder_of_files_is_read_by_spark(folder: Path, engine: str, spark: An
     there, here = likely.load(folder / "m.likely"), likely.BayesClassifier().fit(tables.plain(), "label")
     assert there.summary_.n_rows == 600
     np.testing.assert_allclose(there.predict_proba(tables.plain(9)), here.predict_proba(tables.plain(9)), atol=1e-9)
-    wrong = run(folder, "train", "nowhere", "--engine", "spark", "-t", "label", SPARK_LOCAL_IP="127.0.0.1")
-    assert wrong.returncode == 2 and "spark cannot read 'nowhere'" in wrong.stderr.replace("\n", " ")
+    with pytest.raises(likely.DataError, match="spark cannot read 'nowhere'"):
+        read_files("spark", ["nowhere"])
 
 
 def test_a_table_of_sqlite(tmp_path: Path) -> None:

@@ -219,3 +219,18 @@ def test_what_an_engine_cannot_score_is_told(engine: str, load: Load) -> None:
     texts = BayesClassifier(schema={"body": "text"}).fit(tables.texts(), "label")
     with pytest.raises(DataError, match=r"U\+0301.*reads otherwise than Python does"):
         texts.predict(load(pa.table({"body": ["cafe\u0301"]})))
+
+
+def test_parts_of_dates_are_worked_out_by_the_engine(engine: str, load: Load) -> None:
+    random = np.random.default_rng(5)
+    moments = np.datetime64("1968-03-01T00:00:00", "us") + random.integers(0, 60 * 365 * 86_400, 300).astype(
+        "timedelta64[s]"
+    )
+    held = pa.array([None if k % 11 == 0 else moment for k, moment in enumerate(moments.tolist())], pa.timestamp("us"))
+    late = random.random(300) < 0.2 + 0.5 * (moments.astype("datetime64[D]").astype(int) % 7 < 3)
+    rows = pa.table({"id": np.arange(300), "when": held, "y": np.where(late, "late", "early")})
+    for classifier in (BayesClassifier(), EvidenceClassifier(max_pairs=1), TreeClassifier(min_cases=10)):
+        clf = classifier.set_params(schema={"id": "ignored"}).fit(rows, "y")
+        found = scored(clf, load(rows), engine, columns=["id"]).sort_by("id")
+        shares = np.column_stack([found.column(f"P({label})").to_numpy() for label in ("early", "late")])
+        assert shares.astype(float) == pytest.approx(clf.predict_proba(rows), abs=1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
 
 from likely.arrays import Array, Int64
 from likely.errors import DataError, ModelFileError
@@ -201,3 +202,13 @@ def test_a_sparse_table_that_does_not_fit_together_is_refused(wrong: dict[str, l
         writer.arrays[document[key]] = np.array(cells, dtype=writer.arrays[document[key]].dtype)
     with pytest.raises(ModelFileError):
         read_matrix(document, Reader(writer.arrays), "table", 2)
+
+
+def test_arrays_are_known_where_numpy_keeps_the_name_of_their_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 2.5 on `NDArray[np.float64]` is an alias that says no more than its name."""
+    cell = TypeVar("cell", bound=np.generic)
+    named = TypeAliasType("named", np.ndarray[tuple[int, ...], np.dtype[cell]], type_params=(cell,))
+    monkeypatch.setattr(codec, "NDArray", named)
+    assert codec._dtype(named[np.float64]) is np.float64
+    assert codec._dtype(np.ndarray[tuple[int, ...], np.dtype[np.int32]]) is np.int32
+    assert codec._member_of((type(None), named[np.float64]), np.zeros(2)) == named[np.float64]

@@ -8,7 +8,7 @@ guessed from text: a column of one type keeps it, and a column of several become
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time, timedelta
 from typing import IO, TYPE_CHECKING, Any
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
 
     from likely.io.dialect import ReadOptions
-    from likely.io.write import Write
 
 MOST_BYTES = 1 << 31
 """Unpacked, a workbook may be so large; its sheet is held in memory."""
@@ -131,7 +130,7 @@ def _text(cell: Any) -> str | None:
 
 
 @contextmanager
-def workbook_writer(file: IO[bytes]) -> Iterator[Write]:
+def workbook_writer(file: IO[bytes]) -> Iterator[Callable[[pa.Table], None]]:
     """A function that writes tables below each other into one sheet; the workbook is there in the end."""
     try:
         from openpyxl import Workbook

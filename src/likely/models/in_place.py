@@ -46,7 +46,7 @@ def scored(
 def query_of(classifier: Any, relation: Relation, columns: Sequence[str]) -> Query:
     """A query over a table that has what the classifier reads; its result has some columns of the table."""
     refuse_columns(classifier, relation)
-    return Query(dialect_named(relation.engine), [SOURCE], columns)
+    return Query(dialect_named(relation.engine), [SOURCE], columns, classifier.schema_.parts)
 
 
 def scored_there(wanted: str) -> Callable[[Method], Method]:
@@ -84,10 +84,10 @@ def expression(
 def refuse_columns(classifier: Any, relation: Relation) -> None:
     """Raise where a column that the classifier reads is not there, or is nothing that it can read."""
     schema: Schema = classifier.schema_
-    lacking = [name for name in schema.features if name not in relation.names]
+    lacking = [name for name in schema.inputs if name not in relation.names]
     if lacking:
         raise missing_columns(lacking, relation.names)
-    for name in schema.features:
+    for name in schema.inputs:
         kind = relation.cell(name)
         if schema.kinds[name] == "numeric" and kind in ("string", None):
             raise SchemaError(

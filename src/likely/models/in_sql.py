@@ -10,6 +10,7 @@ from likely.decide import LossLike
 from likely.sql.dialects import dialect_named
 from likely.sql.posterior import Posterior, asked
 from likely.sql.query import Query, TableName
+from likely.table.schema import Schema
 
 
 class ScoresInSQL(Protocol):
@@ -17,6 +18,9 @@ class ScoresInSQL(Protocol):
 
     @property
     def classes_(self) -> AnyArray: ...
+
+    @property
+    def schema_(self) -> Schema: ...
 
     def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior: ...
 
@@ -41,6 +45,6 @@ def to_sql(
     Missing values, unseen categories and rows that are impossible under every class are treated as in `predict_proba`.
     An infinite number, which `predict_proba` refuses, makes the whole result of a row null.
     """
-    query = Query(dialect_named(dialect), table, columns)
+    query = Query(dialect_named(dialect), table, columns, classifier.schema_.parts)
     found = classifier._sql_posterior(query, explain=output == "explanation")
     return query.written(asked(query, classifier.classes_, found, output, loss)) + "\n"

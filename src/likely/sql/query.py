@@ -15,9 +15,11 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, listed
+from likely.sql.dates import date_part
 from likely.sql.dialects import Dialect
 from likely.sql.nodes import Node, Nodes
 from likely.sql.words import split_words
+from likely.table.dates import Part
 from likely.text.tokenizer import Tokenizer
 
 PREFIX = "likely_"
@@ -72,11 +74,16 @@ def table_parts(table: TableName) -> tuple[str, ...]:
 class Query(Nodes):
     """Expressions over a table, and the SELECT that they make.
 
-    `columns` are those of the table that the result is to have, None for all; `cut` are texts that are cut into words.
+    `columns` are those of the table that the result is to have, None for all; `parts` are the parts of dates by the
+    names under which they are asked for, `cut` texts that are cut into words.
     """
 
-    def __init__(self, dialect: Dialect, table: TableName, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, dialect: Dialect, table: TableName, columns: Sequence[str] | None = None,
+        parts: Mapping[str, tuple[str, Part]] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(dialect)
+        self.parts = {} if parts is None else parts
         self.table, self.columns = table_parts(table), None if columns is None else tuple(columns)
         if columns is None and dialect.star == "none":
             raise SettingsError(
@@ -112,7 +119,10 @@ class Query(Nodes):
     # Cells.
 
     def cell(self, name: str) -> Node:
-        """A cell of the table as it is."""
+        """A cell of the table as it is, or a part of a date."""
+        if name in self.parts:
+            column, part = self.parts[name]
+            return self._once(("part", name), lambda: date_part(self, self.column(column, ROWS), part))
         return self.column(name, ROWS)
 
     def real(self, name: str) -> Node:

@@ -25,6 +25,7 @@ from typing import (
 )
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from likely.arrays import AnyArray, Array
@@ -243,8 +244,9 @@ def _member_of(members: tuple[object, ...], value: object) -> object:
     """The member of a union that a value is."""
     if type(value) in members:
         return type(value)
-    kind = type(value) if type(value) in (np.ndarray, tuple) else None
-    return next(member for member in members if get_origin(member) is kind)
+    if isinstance(value, np.ndarray):
+        return next(member for member in members if _dtype(member) is not None)
+    return next(member for member in members if get_origin(member) is (tuple if type(value) is tuple else None))
 
 
 def _read_plain(hint: Any, data: object) -> object:
@@ -284,6 +286,8 @@ def _hints(kind: type) -> tuple[tuple[str, object], ...]:
 
 def _dtype(hint: object) -> type[np.generic] | None:
     """The type of the cells of an array, None if it is no array."""
+    if get_origin(hint) is NDArray:  # NumPy from 2.5 on keeps the name of the type
+        return get_args(hint)[0]  # type: ignore[no-any-return]
     return get_args(get_args(hint)[1])[0] if get_origin(hint) is np.ndarray else None
 
 

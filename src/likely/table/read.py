@@ -46,7 +46,8 @@ def as_rows(X: Any, names: Container[str]) -> Any:
         scalars = named and all(isinstance(cell, str | bytes) or not isinstance(cell, Iterable) for cell in X.values())
         return [X] if scalars else X
     pandas = module("pandas")
-    if pandas is not None and isinstance(X, pandas.Series) and any(name in names for name in X.index):
+    is_series = pandas is not None and isinstance(X, pandas.Series) and len(X) > 0
+    if is_series and isinstance(X.index[0], str) and any(name in names for name in X.index):
         return [dict(X.items())]
     return X
 

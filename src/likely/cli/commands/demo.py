@@ -96,7 +96,7 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
             "Archiving a mail that should be read costs 5, showing one in vain costs 1, asking you costs 0.5."
         )
         run(f"likely predict {MODEL} {TABLES[1]} --loss costs.csv --refuse 0.5 -o decided.csv")
-        _show(console, "decided.csv", 6, ("sender", "subject", "prediction", "decision", "risk"))
+        _show(console, "decided.csv", 2, ("sender", "subject", "prediction", "decision", "risk"), of_each="decision")
 
     picture = " --plot why.svg" if find_spec("matplotlib") else ""
     yield "A table with dates, categories, numbers, text and missing values", table
@@ -117,13 +117,17 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
         yield "Naive Bayes, one word away, as SQL that scores a table", lambda: _as_sql(run, console)
 
 
-def _show(console: Console, path: str, rows: int, columns: tuple[str, ...] | None = None) -> None:
-    """The first rows of a CSV file."""
+def _show(
+    console: Console, path: str, rows: int, columns: tuple[str, ...] | None = None, of_each: str | None = None
+) -> None:
+    """The first rows of a CSV file, or the first ones with each value of a column."""
     from rich import box
     from rich.table import Table
 
     with open(path, newline="") as file:
-        lines = list(islice(csv.DictReader(file), rows))
+        lines = list(csv.DictReader(file))
+    kinds = list(dict.fromkeys(line[of_each] if of_each else "" for line in lines))
+    lines = [line for kind in kinds for line in islice((x for x in lines if not of_each or x[of_each] == kind), rows)]
     names = columns or tuple(lines[0])
     shown = Table(*names, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for line in lines:

@@ -25,14 +25,16 @@ Inner cross-validation (stratified: 5 folds below 1,000 rows, 3 below 3,000, els
 of main effects, pairs and triples on a grid, by hill climbing with warm starts, and then the smallest variance within
 one standard error of the best (paired over rows). It also chooses the number of interactions. Stacking on the
 out-of-fold scores gives the experts weights a ≥ 0; those with a weight are refitted to all rows, and their weighted sum
-is again one table per term. Texts enter as an offset: naive Bayes scores of their words, out of fold and stacked.
+is again one table per term. Texts enter as an offset: scores of their words by logistic regression and naive Bayes, out
+of fold and stacked (`text_fit`).
 
 Intervals come from Laplace's approximation, seen as a Gaussian process over some of the rows. Since all that the tables
 need is counted, rows can be added and taken out: the model is then weighted naive Bayes from counts until `refresh`.
 
 Reading order:
     classifier       parameters, fit, predict, intervals; `updates` adds, forgets, merges, refreshes; `explain`, `plot`
-    prepare          table → encoded rows: counts, bins; `text_scores`; `stream` the same from files
+    prepare          table → encoded rows: counts, bins; `stream` the same from files
+    text_fit         words of texts: logistic regression and naive Bayes, stacked; `text_scores` what comes of it
     encoding         columns and their codes at three resolutions, priors of tables, the design of a choice of terms
     design           the linear map from coefficients to tables
     row_source       training rows in memory as blocks to sum over; `spill` the same on disk

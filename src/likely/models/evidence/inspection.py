@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import AnyArray, Array, Index, UInt8
 from likely.decide import LossLike
+from likely.errors import TooLarge
 from likely.explain import Nomogram
 from likely.explain import rank_words as words_by_information
 from likely.explain.next_measurement import best_first, costs_of, gains
@@ -113,7 +114,9 @@ def telling_values(classifier: Inspected, per_class: int = 5) -> pd.DataFrame:
         for k, label in enumerate(labels)
         if odds[k] * share > 0.0
     ]
-    frame = pd.DataFrame(lines, columns=["class", "column", "value", "log_odds", "share"])
+    names = ["class", "column", "value", "log_odds", "share"]
+    # Values stay what they are: some strings are none to the library of strings behind pandas.
+    frame = pd.DataFrame(lines, columns=names, dtype=object).astype({"log_odds": float, "share": float})
     frame["strength"] = frame["log_odds"] * frame["share"]
     best = frame.sort_values("strength", ascending=False, kind="stable").groupby("class", sort=False).head(per_class)
     place = {label: k for k, label in enumerate(labels)}
@@ -230,10 +233,10 @@ def _scale(model: AdditivePredictor, column: Column, place: int, rivals: Index) 
     groups, mass = column.coarse[1 : n + 1].astype(np.intp) - 1, column.mass[:n]
     if not n:
         return Scale(column.name, np.zeros(1), np.zeros((1, len(rivals))))
-    total = np.bincount(groups, weights=mass)
+    part = mass / np.bincount(groups, weights=mass)[groups]  # of its group: the mean of large numbers stays a number
     odds = entries[:n, [place]] - entries[:n, rivals]
-    points = np.stack([np.bincount(groups, weights=mass * line) / total for line in odds.T], axis=1)
-    return Scale(column.name, np.bincount(groups, weights=mass * column.means) / total, points)
+    points = np.stack([np.bincount(groups, weights=part * line) for line in odds.T], axis=1).astype(np.float64)
+    return Scale(column.name, np.bincount(groups, weights=part * column.means).astype(np.float64), points)
 
 
 # What a missing value may turn out to be.
@@ -310,6 +313,11 @@ def density_model(classifier: Inspected) -> Model:
     if names:
         each = [by_name[name] for name in names]
         cells = [np.hstack(some) for some in zip(*((m.n, m.mean, m.root) for m in each), strict=True)]
-        parts[Part("moments", names)] = Moments(*cells)
+        moments = Moments(*cells)
+        try:
+            moments.refuse_large()
+        except TooLarge as large:
+            raise large.named(names) from None
+        parts[Part("moments", names)] = moments
     assigned = {name: DENSITIES[schema.kinds[name]] for name in schema.features}
     return Model.settle(Summary(summary.classes, parts), assigned, None, Settings(unseen="smooth"))

@@ -69,8 +69,9 @@ def plot_main_effects(
             above = figure.add_subplot(inner[0])
             below = figure.add_subplot(inner[1], sharex=above)
             table = term_table(model, [name])
-            if two:  # the curves of two classes mirror each other: their difference is the log-odds of the second
-                table = replace(table, entries=2.0 * table.entries)
+            # Only differences between classes count. Those of two mirror each other: one is the log-odds of the second.
+            entries = table.entries - table.entries.mean(axis=-1, keepdims=True)
+            table = replace(table, entries=2.0 * entries if two else entries)
             _panel(above, below, table, classes)
         rarer = 0 if two else len(model.classes) - len(classes)
         if not two:

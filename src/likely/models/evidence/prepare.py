@@ -46,6 +46,9 @@ MAX_TINY_LEVELS = 6
 """In a triple a category has at most 6 codes and those of rest, gap and 0; a number in n = 6 bins at most 2n + 1
 (`equal_frequency_bins` has one bin too many before, between and behind n heavy atoms), gap and 0."""
 
+NEAR_IDENTIFIER, FEWEST_IDENTIFIERS = 0.9, 20
+"""Distinct values, as a share of the rows and at least, from which on a column is nearly an identifier."""
+
 PAIR_RANK, PAIR_RANK_OF_MANY = 5, 7
 """Rank of the basis of a number in a pair, with few and with many rows."""
 
@@ -206,7 +209,8 @@ def _fit_column(name: str, summary: Summary, n_bins: BinCounts) -> Column:
     if isinstance(counted, Histogram):
         return _numeric_column(name, counted, gap_weights(counted.known, summary), n_bins)
     if isinstance(counted, ValueCounts):
-        return _nominal_column(name, counted, gap_weights(counted.counts.sum(axis=1), summary))
+        lone = _weight_of_lone_values(counted, summary)
+        return _nominal_column(name, counted, gap_weights(counted.counts.sum(axis=1), summary), lone)
     raise DataError(f"what was counted of {name!r} cannot be cut into bins")
 
 
@@ -244,11 +248,26 @@ def _numeric_column(name: str, histogram: Histogram, gaps: Array, n_bins: BinCou
     return NumericColumn(name, cuts_between(lows, highs, bins), means, mass, coarse, tiny, missing > 0.0)
 
 
-def _nominal_column(name: str, counted: ValueCounts, gaps: Array) -> NominalColumn:
-    """Categories by descending frequency; those that are as frequent stay in their order."""
+def _weight_of_lone_values(counted: ValueCounts, summary: Summary) -> float:
+    """The weight up to which a value of a near-identifier is taken for seen once; 0 in any other column.
+
+    No row that is held out could ever speak for a value that one row has, so such values share the code of rare ones.
+    """
+    weight = max(float(summary.classes.weights.sum()), 1e-300)
+    n_known = summary.n_rows * float(counted.counts.sum()) / weight
+    near_identifier = len(counted.values) >= max(NEAR_IDENTIFIER * n_known, FEWEST_IDENTIFIERS)
+    return 1.5 * weight / max(summary.n_rows, 1) if near_identifier else 0.0
+
+
+def _nominal_column(name: str, counted: ValueCounts, gaps: Array, lone: float) -> NominalColumn:
+    """Categories by descending frequency; those that are as frequent stay in their order.
+
+    Rare ones are those beyond the most frequent, and those of no more weight than `lone`.
+    """
     counts = np.asarray(counted.counts.sum(axis=0))
     order = np.argsort(-counts, kind="stable")
-    frequent, rare = order[:MAX_LEVELS], order[MAX_LEVELS:]
+    n_frequent = min(MAX_LEVELS, int(np.count_nonzero(counts > lone)))
+    frequent, rare = order[:n_frequent], order[n_frequent:]
     mass = counts[frequent]
     if len(rare):
         mass = np.append(mass, counts[rare].sum())

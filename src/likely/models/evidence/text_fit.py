@@ -198,6 +198,12 @@ class ColumnSearch:
     def log_loss(self) -> float:
         return float(np.average(self.rows.log_losses(self.scores), weights=self.rows.weight))
 
+    def stacked_losses(self) -> Array:
+        """Log loss of each row, out of fold, with naive Bayes beside it."""
+        experts = [self.scores, self.nb_scores()]
+        weights, offsets = stack_texts(experts, self.rows, np.array([1.0, 0.0]))
+        return self.rows.log_losses(as_scores(offsets[None]) + np.tensordot(weights, np.stack(experts), axes=1))
+
     def nb_scores(self) -> Array:
         """Out-of-fold scores of naive Bayes."""
         out, fold = np.zeros_like(self.scores), self.rows.fold
@@ -249,7 +255,15 @@ def _search_column(texts: ColumnLike, tokenizer: Tokenizer, rows: LabelledRows) 
     if not fits.promises_more(found):
         return found
     other = _climb(fits, VARIANCE_GRID.index(found.variance))
-    return other if other.log_loss() < (1.0 - MIN_PAIR_GAIN) * found.log_loss() else found
+    return other if _is_better(found.stacked_losses(), other.stacked_losses(), rows.weight) else found
+
+
+def _is_better(before: Array, after: Array, weight: Array) -> bool:
+    """Whether log losses of the same rows are lower by a standard error, and by enough to matter."""
+    shares = weight / weight.sum()
+    gain = float(shares @ (before - after))
+    error = float(np.sqrt(shares**2 @ (before - after - gain) ** 2))
+    return gain > max(error, MIN_PAIR_GAIN * float(shares @ before), MIN_GAIN)
 
 
 class _FoldFits:
@@ -286,10 +300,7 @@ class _FoldFits:
         rows, own = self.rows, np.flatnonzero(self.rows.fold == 0)
         scores = self.held_out_scores(0, self.fit(0, other.variance, None))
         before, after = rows.log_losses(other.scores[own], own), rows.log_losses(scores, own)
-        shares = rows.weight[own] / rows.weight[own].sum()
-        gain = float(shares @ (before - after))
-        error = float(np.sqrt(shares**2 @ (before - after - gain) ** 2))
-        return gain > max(error, MIN_PAIR_GAIN * float(shares @ before), MIN_GAIN)
+        return bool(len(own)) and _is_better(before, after, rows.weight[own])
 
 
 def _climb(fits: _FoldFits, start: int) -> ColumnSearch:
