@@ -1,6 +1,6 @@
 """The studio's budget: bytes of a page, first paint, and how long a keystroke takes, in Debian's Chromium.
 
-`python benchmarks/studio.py` prints one line for each model; nothing is compared, because nobody else has such a page.
+`python -m benchmarks.studio` prints one line for each model; nothing is compared, because nobody else has such a page.
 """
 
 from __future__ import annotations

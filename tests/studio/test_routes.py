@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 
 import likely
 from likely import BayesClassifier, evaluate
@@ -118,3 +119,27 @@ def test_comparison_and_learning_curve(tab: Any) -> None:
         tab.click("[data-work=compare]")
         tab.wait_for_selector("text=Leaderboard", timeout=SLOW)
         assert tab.locator("tbody tr").count() >= 4
+
+
+def test_a_network_looks_at_what_is_drawn(tab: Any) -> None:
+    pytest.importorskip("jax")
+    from likely import ConvNetClassifier
+
+    rng = np.random.default_rng(0)
+    images = {f"p{k}": rng.integers(0, 17, 40).astype(float) for k in range(64)}
+    rows = pa.table({**images, "letter": ["a", "b"] * 20})
+    clf = ConvNetClassifier(epochs=1).fit(rows, "letter")
+    with studio(Material(classifier=clf, rows=rows, name="net.likely"), rows) as address:
+        tab.goto(f"{address}/studio#letters")
+        tab.click("button[aria-label='b'] >> nth=0")
+        tab.wait_for_selector("[role=status] .bars")
+        wanted = clf.predict_proba(rows.slice(1, 1))[0].max()
+        assert tab.locator(".value").first.text_content() == f"{wanted:.1%}"
+        tab.click("button:has-text('Clear')")
+        box = tab.locator(".pad").bounding_box()
+        tab.mouse.move(box["x"] + 60, box["y"] + 60)
+        tab.mouse.down()
+        tab.mouse.move(box["x"] + 160, box["y"] + 160, steps=4)
+        tab.mouse.up()
+        middle = "document.querySelector('.pad').getContext('2d').getImageData(3, 3, 1, 1).data[0]"
+        assert tab.evaluate(middle) < 128
