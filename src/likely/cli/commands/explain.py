@@ -109,5 +109,5 @@ def _text(why: Explanation, shown: Explanation | Contrast, place: int, number: i
         parts.append(why.blackboard(place, logs=logs))
     words = why.tokens(place).head(SHOWN_WORDS) if why.words else None
     if words is not None and not words.empty:
-        parts.append(f"The words that spoke\n{words.round(3).to_string(index=False)}")
+        parts.append(f"Top words\n{words.round(3).to_string(index=False)}")
     return "\n\n".join(parts)

@@ -149,7 +149,7 @@ export const GERMAN = {
   "The service draws it: likely studio MODEL --data rows.csv": "Der Dienst zeichnet sie: likely studio MODEL --data rows.csv",
   "Log loss of held-out rows, by the number of rows learned.": "Log-Verlust zurückgehaltener Zeilen nach der Zahl gelernter Zeilen.",
   "rows learned": "gelernte Zeilen",
-  "Heard together": "Gemeinsam gehört",
+  "Interactions": "Wechselwirkungen",
   "What columns say together beyond what each says alone, for “{0}”. Choose a cell to look at such a case.": "Was Spalten gemeinsam über das hinaus sagen, was jede allein sagt, für „{0}“. Ein Feld wählen, um so einen Fall zu sehen.",
   "rare": "selten",
   "all": "alle",

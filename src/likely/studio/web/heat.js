@@ -13,7 +13,7 @@ export function heatMaps(column, go) {
   const own = part.names.indexOf(column.name);
   const terms = part.told.terms.map((term, place) => ({ term, place })).filter(({ term }) => term.length > 1 && term.includes(own));
   if (!terms.length) return null;
-  return h("div", { class: "card" }, h("h2", {}, t("Heard together")), h("p", {}, t("What columns say together beyond what each says alone, for “{0}”. Choose a cell to look at such a case.", short(labels()[state.focus], 30))),
+  return h("div", { class: "card" }, h("h2", {}, t("Interactions")), h("p", {}, t("What columns say together beyond what each says alone, for “{0}”. Choose a cell to look at such a case.", short(labels()[state.focus], 30))),
     h("div", { class: "grid" }, terms.slice(0, 6).map(({ term, place }) => heat(part, term, place, own, go))));
 }
 
@@ -60,7 +60,7 @@ function heat(part, term, place, own, go) {
   };
   return h("div", { class: "w6" }, h("h3", {}, named(term.map((k) => short(part.names[k], 24)).join(" × "), 80)),
     term.length === 3 ? h("div", { class: "row" }, selectOf(named(part.names[term[2]], 24), sides[2].map((each) => each.name), third, (k) => { chosenThird.set(place, k); go("column", state.column); })) : null,
-    h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "heat" }, h("caption", { class: "hidden" }, t("Heard together")),
+    h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "heat" }, h("caption", { class: "hidden" }, t("Interactions")),
       h("thead", {}, h("tr", {}, h("td", {}), sides[1].map((b) => h("th", { scope: "col" }, named(b.name, 14))))),
       h("tbody", {}, sides[0].map((a, i) => h("tr", {}, h("th", { scope: "row" }, named(a.name, 18)), sides[1].map((b, j) => {
         const value = cells[i][j], strength = Math.round(50 * Math.abs(value) / most);
