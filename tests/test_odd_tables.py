@@ -265,6 +265,8 @@ CALLS: dict[str, Callable[[Any, Any, Any, Path], object]] = {
     "telling_values": lambda clf, X, y, folder: clf.telling_values(),
     "to_dot": lambda clf, X, y, folder: clf.to_dot(),
     "to_json": lambda clf, X, y, folder: clf.to_json(),
+    "to_onnx": lambda clf, X, y, folder: clf.to_onnx(),
+    "to_pmml": lambda clf, X, y, folder: clf.to_pmml(),
     "to_sql": lambda clf, X, y, folder: clf.to_sql(),
     "to_text": lambda clf, X, y, folder: clf.to_text(),
     "unseen_values": lambda clf, X, y, folder: clf.unseen_values(X),

@@ -16,6 +16,7 @@ from likely.warmup import _steps
 def test_every_step_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = dict.fromkeys(("one", "two"), lambda path: path.read_text())
     monkeypatch.setattr("likely.warmup._steps", lambda: steps)
+    monkeypatch.setattr(WATCHER, "quiet", False)
     told: list[Progress] = []
     assert likely.warm_up(progress=told.append) == 0
     assert [step.what for step in told] == ["warming up: one,", "warming up: two,"]

@@ -320,7 +320,7 @@ def other_formats() -> Iterator[Case]:
     flipped = bytearray(gzip.compress(text))
     flipped[-6] ^= 1
     yield bad("gzip with a wrong check sum", bytes(flipped), "damaged or ends too early", file="rows.csv.gz")
-    yield bad("an Excel workbook", b"PK\x03\x04" + bytes(100), "Excel")
+    yield bad("a zip archive", b"PK\x03\x04" + bytes(100), "zip archive")
     yield bad("a web page", b"<!DOCTYPE html>\n<html><body>404</body></html>\n", "web page")
     yield bad("a pickle", b"\x80\x04\x95" + bytes(30), "pickle")
     yield bad("a Parquet file that is none", b"PAR1" + bytes(60), "cannot be read", file="rows.parquet")

@@ -257,7 +257,7 @@ def test_learned_weights_agree() -> None:
 
 def test_words_of_evidence_are_listed() -> None:
     clf = EvidenceClassifier().fit(["cheap pills", "see you soon"] * 10, ["spam", "ham"] * 10)
-    words = {number.value for number in numbers_of(clf.model_) if number.parameter == "probability"}
+    words = {number.value for number in numbers_of(clf.model_) if number.parameter == "evidence of its tf-idf"}
     assert {"cheap", "pills", "soon"} <= words
 
 

@@ -159,7 +159,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(
     clf: BayesClassifier, frame: pd.DataFrame, rows: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(SettingsError, match="does not show"):
-        predict_file(clf, rows, tmp_path / "out.xlsx")
+        predict_file(clf, rows, tmp_path / "out.doc")
     with pytest.raises(SchemaError, match="lacks the column 'nothing'"):
         predict_file(clf, rows, tmp_path / "out.csv", keep=["nothing"])
     frame.drop(columns="town").to_csv(rows, index=False)

@@ -29,8 +29,8 @@ def test_the_inbox_is_the_same_each_time() -> None:
 
 def test_the_inbox_has_every_kind_of_column_and_gaps() -> None:
     schema = Schema.infer(pd.DataFrame(mails()), target="kind")
-    assert {"sender", "attachment"} == {*schema.nominal}
-    assert {"links", "words"} == {*schema.numeric}
+    assert {"sender", "attachment", "received: month", "received: weekday"} == {*schema.nominal}
+    assert {"links", "words", "received: hour", "received: days since 1970"} == {*schema.numeric}
     assert schema.text == ("subject",)
     assert all(schema[name].gaps for name in ("sender", "links", "words"))
 

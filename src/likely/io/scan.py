@@ -276,7 +276,7 @@ def is_deep(text: bytes) -> bool:
 
 
 SHORT = 1 << 20
-_STRING = re.compile(rb'"(?:\\.|[^"\\\n])*"?', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"?', re.DOTALL)  # without a way back, which would take memory
 
 
 def nesting(text: bytes) -> int:

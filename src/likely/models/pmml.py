@@ -106,7 +106,14 @@ def _bayes_input(inputs: Element, said: BayesInput, labels: Sequence[str], prior
             if isinstance(said, Rates):
                 SubElement(stat, "PoissonDistribution", {"mean": number_of(said.rate[place])})
                 continue
-            told = {"mean": number_of(said.mean[place]), "variance": number_of(said.deviation[place] ** 2)}
+            deviation = float(said.deviation[place])
+            variance = deviation * deviation
+            if not 0.0 < variance < math.inf:
+                raise SettingsError(
+                    f"The variance of column {said.column!r} is no number that PMML can hold, since its deviation is "
+                    f"{deviation:g}: write the model as ONNX or JSON."
+                )
+            told = {"mean": number_of(said.mean[place]), "variance": number_of(variance)}
             SubElement(stat, "GaussianDistribution", told)
         return
     values = [text_of(value) for value in said.values] if isinstance(said, Shares) else _discretize(found, said)

@@ -102,7 +102,7 @@ def part_cells(moments: pa.ChunkedArray, part: Part) -> Cells:
     import pyarrow.compute as pc
 
     if part == ELAPSED:
-        days = pc.divide(moments.cast(pa.int64()).cast(pa.float64()), float(DAY))
+        days = pc.divide(moments.cast(pa.int64()).cast(pa.float64(), safe=False), float(DAY))
         return ArrowCells(days)
     if part == "weekday":
         places = pc.day_of_week(moments).combine_chunks()

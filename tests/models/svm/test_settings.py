@@ -36,7 +36,7 @@ class TestSearch:
     def test_counts_its_trials(self, capsys: pytest.CaptureFixture[str]) -> None:
         X, y = load_iris(return_X_y=True)
         SVMClassifier(C="search", kernel="linear", progress=True).fit(X, y)
-        assert capsys.readouterr().err.endswith("[########################] trial 5 of 5\n")
+        assert capsys.readouterr().err.endswith("trial 5 of 5\n")
 
 
 @pytest.mark.parametrize(
