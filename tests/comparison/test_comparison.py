@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from likely import compare
 from likely.comparison import Comparison
 from likely.comparison.comparison import difference, variance_inflation
+from likely.teaching import datasets
 
 FOLDS = 5
 
@@ -105,3 +106,11 @@ def test_a_weight_of_two_is_two_rows_of_one_unit() -> None:
     once = difference(gap, weight.astype(float), unit, 1.0)
     repeated = difference(gap.repeat(weight), np.ones(weight.sum()), unit.repeat(weight), 1.0)
     assert (once.mean, once.low, once.high) == pytest.approx((repeated.mean, repeated.low, repeated.high))
+
+
+def test_a_narrow_terminal_has_no_line_that_is_too_long_in_the_table() -> None:
+    board = compare(datasets.golf(), "play", ["naive Bayes", "tree"], cv=7)
+    table = board.text(80).split("\n\n")[1].splitlines()
+    assert max(map(len, table)) <= 80
+    assert "log loss" in table[0] and "size" not in table[0]
+    assert board.text() == str(board) and "size" in str(board)

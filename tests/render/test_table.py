@@ -110,3 +110,10 @@ def test_json_has_plain_values_only() -> None:
     assert json_value(date(2024, 2, 29)) == "2024-02-29"
     frame = pd.DataFrame({"a": [1.5, np.nan], 2: ["x", None]})
     assert records(frame) == [{"a": 1.5, "2": "x"}, {"a": None, "2": None}]
+
+
+def test_columns_are_left_out_until_a_table_fits() -> None:
+    grid = Grid([Column("name", "left"), Column("size"), Column("time"), Column("")], [["a", "10 kB", "3 ms", "◀"]])
+    assert grid.narrowed(80, "size", "time").text() == grid.text()
+    assert grid.narrowed(16, "size", "time").lines() == [["name", "time", ""], ["a", "3 ms", "◀"]]
+    assert grid.narrowed(3, "size", "time").lines() == [["name", ""], ["a", "◀"]]

@@ -167,14 +167,20 @@ def write_table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]],
     console.print()
 
 
+def terminal_width() -> int | None:
+    """How many characters fit into a line of the terminal; None if what is written goes elsewhere."""
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int:
     """How many columns of a table the terminal has room for; all, if it is none."""
-    if not sys.stdout.isatty():
+    room = terminal_width()
+    if room is None:
         return len(head)
     width = 0
     for k in range(len(head)):
         width += max(len(line[k]) for line in (head, *lines)) + GAP
-        if width - GAP > get_terminal_size().columns:
+        if width - GAP > room:
             return max(k, 2)
     return len(head)
 

@@ -254,7 +254,12 @@ class Comparison:
         return Grid([*columns, *map(Column, ("fit", "predict", "size", ""))], rows, marks=looks)
 
     def __str__(self) -> str:
-        return "\n".join([self._headline(), "", self.grid().text(), "", *self._notes()])
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """For a terminal; where one is too narrow, sizes and times are left out first."""
+        grid = self.grid() if width is None else self.grid().narrowed(width, "size", "predict", "fit", "Brier")
+        return "\n".join([self._headline(), "", grid.text(), "", *self._notes()])
 
     def __repr__(self) -> str:
         return f"Comparison({len(self._field)} classifiers, best {self.best!r}, simplest as good {self.simplest!r})"

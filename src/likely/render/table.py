@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -93,6 +93,17 @@ class Grid:
         body = [form.format(*line).rstrip() for line in lines]
         more_rows = [f"… and {self.left_out:,} more {self.what}"] if self.left_out > 0 else []
         return "\n".join([*([self.title] if self.title else []), *body, *more_rows, *self.notes])
+
+    def narrowed(self, width: int, *heads: str) -> Grid:
+        """The table as it is, or without some columns, in this order, until its lines are no longer than `width`."""
+        found = self
+        for head in heads:
+            if max(map(len, found.text().splitlines()), default=0) <= width:
+                break
+            kept = [k for k, column in enumerate(found.columns) if column.head != head]
+            rows = [[row[k] for k in kept] for row in found.rows]
+            found = replace(found, columns=[found.columns[k] for k in kept], rows=rows)
+        return found
 
     def html(self) -> Markup:
         """A table with its notes; the style is that of the page around it."""

@@ -19,7 +19,7 @@ from likely.cli.options import (
     Writes,
     listed_in,
 )
-from likely.cli.output import OutputOptions, write
+from likely.cli.output import OutputOptions, terminal_width, write
 from likely.errors import missing_columns
 
 
@@ -76,6 +76,6 @@ def compare(
         rows.drop_columns(left_out), label, listed_in(classifiers) or "all",
         cv=way_in(cv), loss=loss, by=by, random_state=seed, progress=output.progress,
     )  # fmt: skip
-    write(board.to_json() if output.json else str(board))
+    write(board.to_json() if output.json else board.text(terminal_width()))
     write_pages(board, output, html, plot, table.sources[0].name)
     output.tell_rejected(table)
