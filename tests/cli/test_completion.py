@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from likely import train
 from tests.cli.conftest import MAILS
 
 
@@ -30,3 +31,12 @@ def test_commands_options_and_columns(tmp_path: Path) -> None:
     assert "--target" in offered("likely train mails.csv --tar", tmp_path)
     assert offered("likely train mails.csv --target k", tmp_path) == ["kind"]
     assert offered("likely train nothing.csv --target k", tmp_path) == []
+
+
+def test_models_formats_and_classes(tmp_path: Path) -> None:
+    train({"sky": ["grey", "blue"] * 5, "day": ["wet", "dry"] * 5}, "day", model="naive").save(tmp_path / "d.likely")
+    assert offered("likely train mails.csv --model na", tmp_path) == ["naive"]
+    assert offered("likely compare mails.csv --with naive,tr", tmp_path) == ["naive,tree"]
+    assert offered("likely export d.likely --to on", tmp_path) == ["onnx"]
+    assert offered("likely explain d.likely --contrast w", tmp_path) == ["wet"]
+    assert offered("likely explain d.likely --contrast wet,d", tmp_path) == ["wet,dry"]

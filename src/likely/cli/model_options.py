@@ -14,6 +14,7 @@ from likely.cli.options import (
     Text,
     Texts,
     complete_columns,
+    complete_models,
     label_of_type,
     listed_in,
     number_in,
@@ -42,6 +43,7 @@ class ModelOptions(OptionGroup):
             help="Else evidence if the table fits into memory, and naive Bayes if it does not, or if an option is "
             "given that only naive Bayes knows.",
             metavar="evidence|naive|full|aode|tree|svm",
+            autocompletion=complete_models,
         ),
     ] = None
     smoothing: Annotated[

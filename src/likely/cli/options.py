@@ -90,11 +90,39 @@ def _files(entry: str) -> Iterable[str]:
     return []
 
 
-def complete_columns(ctx: Context, incomplete: str) -> list[str]:
-    """The columns of the table on the command line; nothing if it cannot be read, and never an error."""
+def _named_files(ctx: Context) -> list[str]:
+    """The files on the command line."""
     named = [value for value in ctx.params.values() if value] + list(ctx.args)
     paths = [path for value in named for path in (value if isinstance(value, (list, tuple)) else [value])]
-    for path in [path for path in paths if isinstance(path, str) and os.path.isfile(path)]:
+    return [path for path in paths if isinstance(path, str) and os.path.isfile(path)]
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """Names of models; of several, with commas between, the last one is completed."""
+    from likely.models.registry import entries
+
+    before, comma, begun = incomplete.rpartition(",")
+    names = [entry.name for entry in entries() if entry.reads_tables]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+
+
+def complete_classes(ctx: Context, incomplete: str) -> list[str]:
+    """The classes of the model on the command line; nothing if it cannot be read, and never an error."""
+    from likely.api import load
+
+    before, comma, begun = incomplete.rpartition(",")
+    for path in _named_files(ctx):
+        try:
+            labels = map(str, load(path).classes_.tolist())
+        except (LikelyError, OSError):
+            continue
+        return [f"{before}{comma}{label}" for label in labels if label.startswith(begun)]
+    return []
+
+
+def complete_columns(ctx: Context, incomplete: str) -> list[str]:
+    """The columns of the table on the command line; nothing if it cannot be read, and never an error."""
+    for path in _named_files(ctx):
         from likely.io.file_table import open_table
 
         try:

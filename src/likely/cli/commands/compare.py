@@ -17,6 +17,7 @@ from likely.cli.options import (
     Tables,
     Target,
     Writes,
+    complete_models,
     listed_in,
 )
 from likely.cli.output import OutputOptions, terminal_width, write
@@ -31,7 +32,9 @@ def compare(
     target: Target = None,
     classifiers: Annotated[
         list[str] | None,
-        typer.Option("--with", help="Only these: bayes, logistic, tree, full …", metavar="NAMES"),
+        typer.Option(
+            "--with", help="Only these: naive, logistic, tree, full …", metavar="NAMES", autocompletion=complete_models
+        ),
     ] = None,
     cv: Annotated[str, typer.Option(help="Folds (10), or a share to test on (0.3).", metavar="HOW")] = "10",
     by: Annotated[

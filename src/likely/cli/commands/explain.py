@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likely.cli.models import load_model
-from likely.cli.options import InputOptions, Model, Page, Tables, Writes, label_among, listed_in
+from likely.cli.options import InputOptions, Model, Page, Tables, Writes, complete_classes, label_among, listed_in
 from likely.cli.output import OutputOptions, write, write_records
 from likely.errors import DataError, SettingsError
 
@@ -30,7 +30,9 @@ def explain(
     contrast: Annotated[
         str | None,
         typer.Option(
-            help="Log-odds of a class against the rest, or of one against another: A,B", metavar="CLASS[,CLASS]"
+            help="Log-odds of a class against the rest, or of one against another: A,B",
+            metavar="CLASS[,CLASS]",
+            autocompletion=complete_classes,
         ),
     ] = None,
     logs: Annotated[bool, typer.Option("--logs", help="Show logarithms beside the factors.")] = False,
