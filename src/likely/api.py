@@ -170,8 +170,8 @@ def evaluate(classifier: object, X: AnySource, y: Any = None, *, drop_unlabelled
             source, y, dropped = rows_with_label(source, y)
         report = evaluate_table(made, source, y, **how)
     if dropped:
-        report.with_notes([unlabelled_note(dropped)])
-    return report.with_notes(report_notes(report, made, source, y, fitted=how.get("cv", 10) is None))
+        report.with_notes(lambda: [unlabelled_note(dropped)])
+    return report.with_notes(lambda: report_notes(report, made, source, y, fitted=how.get("cv", 10) is None))
 
 
 @wraps(compare_tables)

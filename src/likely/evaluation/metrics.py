@@ -280,3 +280,9 @@ def areas(predictions: Predictions) -> dict[str, float]:
         "roc_auc": float(np.mean([each.roc_auc() for each in drawn])),
         "average_precision": float(np.mean([each.average_precision() for each in drawn])),
     }
+
+
+def spoken(name: str, beta: float) -> str:
+    """A figure's name as a person says it."""
+    words = [f"F{beta:g}" if word == "f" else word for word in name.split("_")]
+    return " ".join(words).replace("roc auc", "ROC AUC").replace("brier", "Brier")

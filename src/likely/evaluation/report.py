@@ -25,6 +25,7 @@ from likely.evaluation.metrics import (
     has_curves,
     log_losses,
     mean,
+    spoken,
     thinned,
 )
 from likely.evaluation.predictions import Predictions
@@ -60,12 +61,19 @@ class Report:
         self.counted = counted
         self.predictions, self.how, self.classifier = predictions, how, classifier
         self.beta, self.random_state, self.repeats = beta, random_state, repeats
-        self.notes: tuple[Note, ...] = ()
+        self._notes: list[Callable[[], Iterable[Note]]] = []
 
-    def with_notes(self, notes: Iterable[Note]) -> Report:
-        """The same report with notes about the table."""
-        self.notes = (*self.notes, *notes)
+    def with_notes(self, notes: Callable[[], Iterable[Note]]) -> Report:
+        """The same report with notes about the table, which are made when they are asked for."""
+        self._notes.append(notes)
         return self
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What there is to know of the table."""
+        found = tuple(note for make in self._notes for note in make())
+        self._notes = [lambda: found]
+        return found
 
     @property
     def classes(self) -> list[Hashable]:
@@ -300,7 +308,7 @@ class Report:
         n_classes = len(self.classes)
         note = f" (the first {SHOWN_CLASSES} of {n_classes})" if n_classes > SHOWN_CLASSES else ""
         per_class = self.by_class[["precision", "recall", "f", "weight"]].head(SHOWN_CLASSES)
-        heads = [*(Column(name, form=figure) for name in ("precision", "recall", _spoken("f", self.beta)))]
+        heads = [*(Column(name, form=figure) for name in ("precision", "recall", spoken("f", self.beta)))]
         rows = [[str(label), *row] for label, row in zip(per_class.index, per_class.to_numpy(), strict=True)]
         classes = Grid([Column("class", "left"), *heads, Column("rows", form=count)], rows, f"Classes{note}")
         return [self._measures(), classes, self._confusion(f"Confusion{note}")]
@@ -325,7 +333,7 @@ class Report:
 
     def _measures(self) -> Grid:
         shown = [name for name in self.figures if name != "coverage" or self.predictions.may_refuse]
-        rows = [[_spoken(name, self.beta), self.figures[name], *self._interval(name)] for name in shown]
+        rows = [[spoken(name, self.beta), self.figures[name], *self._interval(name)] for name in shown]
         numbers = [Column(head, form=figure) for head in ("value", "95 % from", "to")]
         return Grid([Column("measure", "left"), *numbers, Column("interval")], rows, "Measures")
 
@@ -383,12 +391,6 @@ class Report:
         """Rows whose true class was given probability zero; the log loss counts each as 36 nats."""
         shares = self.predictions.shares
         return 0 if shares is None else int(np.count_nonzero(shares.likelihood <= 0.0))
-
-
-def _spoken(name: str, beta: float) -> str:
-    """A figure's name as a person says it."""
-    words = [f"F{beta:g}" if word == "f" else word for word in name.split("_")]
-    return " ".join(words).replace("roc auc", "ROC AUC").replace("brier", "Brier")
 
 
 def _labels(labels: list[Hashable], name: str) -> pd.Index:

@@ -93,7 +93,7 @@ def evaluate(
         if drop_unlabelled:
             table.labelled(label)
         report = evaluate_file(classifier, table, label, cv=None, **how)
-        report.with_notes(report_notes(report, classifier, table, label, fitted=True))
+        report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=True))
         why: tuple[str, ...] = ()
     else:
         label = wanted_target(table, target)
@@ -131,12 +131,12 @@ def _of_table(
         classifier.set_params(schema=rows.kinds)
         how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": progress}
         report = in_memory(classifier, rows.X, rows.y, **how)
-        return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
+        return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why
     if why:  # weights need rows, which the folds of a large table are not
         classifier.set_params(weights=None)
         why = (*why, "The folds are judged without weights, which would need their rows.")
     report = evaluate_file(classifier, table, label, weight=weight, progress=progress, **how)
-    return report.with_notes(report_notes(report, classifier, table, label, fitted=False)), why
+    return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why
 
 
 def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
