@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from likely import BayesClassifier, EvidenceClassifier, SVMClassifier, TreeClassifier, evaluate
+from likely import BayesClassifier, EvidenceClassifier, SVMClassifier, TreeClassifier, evaluate, train
 from likely.studio.document import Material, document, packed_document
 from likely.table import as_table
 from tests.studio.test_scoring import people, posts
@@ -103,3 +105,15 @@ def test_rows_keep_their_order_and_their_labels() -> None:
     rows = document(Material(classifier=clf, rows=whole))["rows"]
     assert rows["truths"] == y and rows["numbers"] == list(range(50))
     assert as_table(whole).n_rows == rows["of"]
+
+
+@pytest.mark.parametrize("model", ["naive", "evidence", "tree"])
+def test_cells_of_rows_are_told_as_the_model_knows_them(model: str, tmp_path: Path) -> None:
+    """A file that spells true and false is learned by its words; another table may have flags."""
+    (tmp_path / "rows.csv").write_text("on,y\n" + "true,a\nfalse,b\n" * 20)
+    clf = train(tmp_path / "rows.csv", "y", model=model)
+    found = document(Material(classifier=clf, rows=pa.table({"on": [True, False, None]})))
+    cells = [row[0] for row in found["rows"]["cells"]]
+    values = next(column for column in found["columns"] if column["name"] == "on").get("values", cells[:2])
+    assert cells[2] is None and set(cells[:2]) == set(values[:2])
+    assert type(cells[0]) is type(values[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -22,7 +22,7 @@ from likely.studio.intervals import interval_tables
 from likely.studio.packing import packed, plain_value
 from likely.studio.scoring import SERVICE, scoring
 from likely.studio.suspicions import suspicions
-from likely.table import RowsLike, Table, as_table
+from likely.table import RowsLike, Table, as_table, index_levels
 from likely.table.infer import Column
 from likely.table.schema import Schema
 from likely.version import __version__
@@ -31,6 +31,8 @@ VERSION = 1
 MOST_ROWS = 200
 MOST_ROW_BYTES = 150_000
 """Example rows that go into a page."""
+
+MOST_VALUES = 200
 
 BUDGET = 700_000
 """Bytes of a packed document; in Base64, and with the page around it, that is below a megabyte."""
@@ -57,20 +59,20 @@ def document(material: Material) -> dict[str, Any]:
     counted = _facts(classifier)
     facts = {} if counted is None else counted.by_column()
     table = None if material.rows is None else _aligned(classifier, material.rows)
-    report = material.report
+    report, known = material.report, _known_values(classifier, facts)
     return {
         "version": VERSION,
         "likely": __version__,
         "model": _model(material),
         "classes": _classes(classifier),
-        "columns": _columns(classifier, facts, table),
+        "columns": _columns(classifier, facts, table, known),
         "n_columns": len(classifier.schema_.features),
         "pairs": [list(term) for term in classifier.pairs_] if isinstance(classifier, HasTerms) else [],
         "scorer": scoring(classifier),
         "image": _image(classifier),
         "intervals": interval_tables(classifier, facts),
         "suspicions": [] if counted is None else suspicions(classifier, counted.bits, table),
-        "rows": None if table is None else example_rows(classifier, table, material),
+        "rows": None if table is None else example_rows(classifier, table, material, known),
         "evaluation": None if report is None else evaluation(report, honest=material.honest, name=material.data_name),
         "comparison": None if material.comparison is None else comparison(material.comparison),
         "learning_curve": list(material.curve),
@@ -151,11 +153,18 @@ def _facts(classifier: Classifier) -> Facts | None:
     return Facts.of(classifier) if isinstance(classifier, Learner | EvidenceClassifier) else None
 
 
-def _columns(classifier: Classifier, facts: dict[str, dict[str, Any]], table: Table | None) -> list[dict[str, Any]]:
+def _columns(
+    classifier: Classifier,
+    facts: dict[str, dict[str, Any]],
+    table: Table | None,
+    known: Mapping[str, Sequence[Hashable]],
+) -> list[dict[str, Any]]:
     families = vars(classifier).get("families_", {})
     told = []
     for column in islice(_shown(classifier.schema_), MOST_COLUMNS):
         line = {**schema_line(column, families.get(column.name)), **facts.get(column.name, {})}
+        if column.name in known and "values" not in line:
+            line["values"] = [plain_value(value) for value in known[column.name][:MOST_VALUES]]
         if table is not None and column.kind != "ignored" and column.name in table:
             line |= {key: value for key, value in _seen_in(table, column.name, column.kind).items() if key not in line}
         told.append(line)
@@ -177,7 +186,11 @@ def _seen_in(table: Table, name: str, kind: str) -> dict[str, Any]:
         numbers = table.numbers(name)
         known = numbers[np.isfinite(numbers)]
         return {} if not len(known) else {"range": [float(known.min()), float(known.max())]}
-    return {"values": [plain_value(level) for level in table.codes(name).levels[:200]]} if kind == "nominal" else {}
+    return (
+        {"values": [plain_value(level) for level in table.codes(name).levels[:MOST_VALUES]]}
+        if kind == "nominal"
+        else {}
+    )
 
 
 def _aligned(classifier: Classifier, rows: RowsLike) -> Table | None:
@@ -189,12 +202,23 @@ def _aligned(classifier: Classifier, rows: RowsLike) -> Table | None:
         return None
 
 
-def example_rows(classifier: Classifier, table: Table, material: Material) -> dict[str, Any]:
+def _known_values(classifier: Classifier, facts: dict[str, dict[str, Any]]) -> dict[str, Sequence[Hashable]]:
+    """The categories of each column as the model holds them: what a file spells "true" may be True in another table."""
+    from likely.models.tree.classifier import TreeClassifier
+
+    if isinstance(classifier, TreeClassifier):
+        return {each.name: each.levels for each in classifier.tree_.features if each.levels is not None}
+    return {name: told["values"] for name, told in facts.items() if "values" in told}
+
+
+def example_rows(
+    classifier: Classifier, table: Table, material: Material, known: Mapping[str, Sequence[Hashable]]
+) -> dict[str, Any]:
     """Some rows, evenly spread over the table, as the page reads cells; with their labels where these are there."""
     schema, whole = classifier.schema_, as_table(material.rows) if material.rows is not None else table
     places = np.unique(np.linspace(0, table.n_rows - 1, min(MOST_ROWS, table.n_rows)).astype(np.intp))
     some = table.take(places)
-    columns = [cells_of(some, name, schema.kinds[name]) for name in schema.features[:MOST_COLUMNS]]
+    columns = [cells_of(some, name, schema.kinds[name], known.get(name, ())) for name in schema.features[:MOST_COLUMNS]]
     target = schema.target
     truths = cells_of(whole.take(places), target, "nominal") if target is not None and target in whole else []
     cells: list[list[Any]] = []
@@ -213,11 +237,13 @@ def example_rows(classifier: Classifier, table: Table, material: Material) -> di
     }  # fmt: skip
 
 
-def cells_of(table: Table, name: str, kind: str) -> list[Any]:
-    """A column as JSON has it, None for a gap."""
+def cells_of(table: Table, name: str, kind: str, known: Sequence[Hashable] = ()) -> list[Any]:
+    """A column as JSON has it, None for a gap; categories that are known are told as the model knows them."""
     if kind == "numeric":
         return [None if np.isnan(cell) else float(cell) for cell in table.numbers(name)]
     if kind == "text":
         return [None if cell is None else str(cell) for cell in table.strings(name).to_pylist()]
     column = table.codes(name)
-    return [plain_value(column.levels[code]) if code >= 0 else None for code in column.codes]
+    places = index_levels(column.levels, known).tolist()
+    levels = [plain_value(known[k] if k >= 0 else level) for k, level in zip(places, column.levels, strict=True)]
+    return [levels[code] if code >= 0 else None for code in column.codes]
