@@ -151,6 +151,35 @@ def xgboost(X: pd.DataFrame) -> Classifier:
     return Coded()
 
 
+def catboost(X: pd.DataFrame) -> Classifier:
+    """CatBoost with 500 rounds, categories as strings."""
+    from catboost import CatBoostClassifier
+
+    nominal = columns_of(X)[1]
+
+    class Strings:
+        def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> Strings:
+            self.model = CatBoostClassifier(
+                iterations=500,
+                cat_features=nominal,
+                thread_count=2,
+                random_seed=0,
+                verbose=0,
+                allow_writing_files=False,
+            )
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            self.model.fit(self._cells(X), codes)
+            return self
+
+        def _cells(self, X: pd.DataFrame) -> pd.DataFrame:
+            return X.assign(**{name: X[name].fillna("").astype(str) for name in nominal})
+
+        def predict_proba(self, X: pd.DataFrame) -> Array:
+            return np.asarray(self.model.predict_proba(self._cells(X)))
+
+    return Strings()
+
+
 def explainable_boosting(X: pd.DataFrame) -> Classifier:
     """InterpretML's explainable boosting machine."""
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -173,6 +202,7 @@ PEERS: dict[str, tuple[Callable[[pd.DataFrame], Classifier], str | None]] = {
     "ten bins": (lambda X: TextbookBayes(10), None),
     "LightGBM": (lightgbm, "lightgbm"),
     "XGBoost": (xgboost, "xgboost"),
+    "CatBoost": (catboost, "catboost"),
     "EBM": (explainable_boosting, "interpret"),
     "Khiops": (khiops, "khiops"),
 }

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from likely import AODEClassifier, BayesClassifier, EvidenceClassifier, FullBayesClassifier, TreeClassifier, evaluate
-from likely.studio.document import Material, packed_document
+from likely.studio.document import packed_document
+from likely.studio.material import Material
 from likely.studio.page import page
 
 TYPE = """() => { const box = document.querySelector('.field input'), times = [];
@@ -45,6 +46,7 @@ MODELS: dict[str, tuple[Callable[[], Any], int]] = {
     "full Bayes, 40 columns": (FullBayesClassifier, 40),
     "AODE, 12 columns": (AODEClassifier, 12),
     "evidence, 20 columns": (EvidenceClassifier, 20),
+    "evidence, 200 columns": (EvidenceClassifier, 200),
     "tree, 20 columns": (TreeClassifier, 20),
 }
 
@@ -69,6 +71,7 @@ def main() -> None:
             tab = browser.new_page()
             tab.goto(file.as_uri() + "#case")
             tab.wait_for_selector(".field input")
+            tab.evaluate("likely.interval(likely.state.row)")  # evidence has work to do before its first interval
             paint, keys = tab.evaluate(PAINT), tab.evaluate(TYPE)
             tab.goto(file.as_uri() + "#decisions")
             tab.wait_for_selector("[data-cost]")

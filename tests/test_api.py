@@ -13,9 +13,9 @@ import pytest
 
 import likely
 from likely import store
-from likely.api import Reason, compare, evaluate, select_model
+from likely.api import ModelReason, compare, evaluate, select_model
 from likely.cli.run import run
-from likely.engines import pieces
+from likely.engines import files
 from likely.errors import ModelFileError, SchemaError, SettingsError
 from likely.io.file_table import open_table
 from likely.table import as_table
@@ -132,13 +132,13 @@ def test_the_reason_is_data(
     source: Any = as_table(trips) if kind == "frame" else open_table("rows.csv")
     found = select_model(source, "label")
     assert (found.name, found.reason.kind) == ("evidence", "fits")
-    assert 0 < found.reason.need <= found.reason.budget == pieces.BUDGET
-    assert select_model(source, "label", "naive").reason == Reason("named")
-    assert select_model(source, "label", counts=True).reason == Reason("counts")
-    assert select_model(source, "label", settings={"unseen": "smooth"}).reason == Reason("setting")
+    assert 0 < found.reason.need <= found.reason.budget == files.BUDGET
+    assert select_model(source, "label", "naive").reason == ModelReason("named")
+    assert select_model(source, "label", counts=True).reason == ModelReason("counts")
+    assert select_model(source, "label", settings={"unseen": "smooth"}).reason == ModelReason("setting")
     kinds = dict.fromkeys(trips.columns.drop("label"), "ignored")
-    assert select_model(source, "label", settings={"schema": kinds}).reason == Reason("no columns")
-    monkeypatch.setattr(pieces, "BUDGET", 10_000)
+    assert select_model(source, "label", settings={"schema": kinds}).reason == ModelReason("no columns")
+    monkeypatch.setattr(files, "BUDGET", 10_000)
     found = select_model(source, "label")
     assert (found.name, found.reason.kind, found.classifier.weights) == ("naive", "large", "learned")
     with caplog.at_level(logging.INFO, "likely"):

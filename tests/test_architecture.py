@@ -22,6 +22,7 @@ from likely.models.registry import entries
 REPO = Path(__file__).resolve().parents[1]
 FOLDERS = ("src", "docs", "tests", "benchmarks", ".ci")
 LONGEST_MODULE = 400
+MOST_ANY = 210
 HEAVY = ("numba", "sklearn", "pandas", "pyarrow", "scipy")
 # HTML or SVG written by hand: an element that begins a string, or stands in one.
 ELEMENT = re.compile(
@@ -168,6 +169,23 @@ def test_a_classifier_has_few_classes_above_it(kind: type) -> None:
 def test_no_method_waits_for_another_class_to_fill_it() -> None:
     sources = [path for path in files() if path.suffix == ".py" and REPO / "src" in path.parents]
     assert [str(path) for path in sources if "raise NotImplementedError" in path.read_text()] == []
+
+
+def test_a_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in Path(likely.__file__).parent.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(path.stem)
+    assert len(homes) > 300
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}, "say what each of them is"
+
+
+def test_types_are_said() -> None:
+    """`Any` is for what a library without types hands over; there were three times as many lines of it once."""
+    sources = [path for path in files() if path.suffix == ".py" and REPO / "src" in path.parents]
+    lines = [line for path in sources for line in path.read_text().splitlines()]
+    assert len([line for line in lines if re.search(r"\bAny\b", line) and "import" not in line]) <= MOST_ANY
 
 
 def test_every_module_of_logic_has_a_test_file() -> None:

@@ -2,27 +2,37 @@
 
 `make mutants` draws a sample of each package with a fixed seed; `make mutants ARGS=--all` tries every change, and
 `ARGS="--only stats/moments --sample 50"` some of a module. A mutant lives in a process of its own, forked from one in
-which the libraries are loaded already; an import hook hands it the changed module. Its tests are those that mirror the
-module, then those of its package. Kernels that are changed, and those that call them, are compiled anew, since the
-compiler's cache does not look at constants. Changes that change nothing stand in `equivalent.toml`, with the reason.
+which package and tests are loaded already: a changed function gets its new code there. Its tests are those of its
+package, and of the homes of the package's modules, that call the function, the quickest first. Who calls what is noted
+in one run of each test file, which is kept until the file or the package changes. What is no function (a number at the
+head of a module, a default, a compiled kernel and those that call it) is loaded anew through an import hook, without
+the compiler's cache, which does not look at constants, and with checks of bounds. Changes that change nothing stand in
+`equivalent.toml`, with the reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import gc
+import hashlib
 import importlib
 import importlib.abc
 import importlib.util
+import json
 import os
 import random
 import resource
 import sys
+import tempfile
+import threading
+import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 
 import pytest
 
@@ -129,7 +139,7 @@ def changes(node: ast.AST) -> Iterator[tuple[object, str | int, object]]:
 def kernels(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     """The compiled functions of a module."""
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {f.name: f for f in functions if any("njit" in ast.unparse(d) for d in f.decorator_list)}
+    return {f.name: f for f in functions if any("kernel" in ast.unparse(d) for d in f.decorator_list)}
 
 
 def uncache(tree: ast.Module, names: set[str]) -> set[str]:
@@ -140,10 +150,15 @@ def uncache(tree: ast.Module, names: set[str]) -> set[str]:
         names = names | {
             k for k, f in compiled.items() if names & {n.id for n in ast.walk(f) if isinstance(n, ast.Name)}
         }
-    for decorator in (d for name in names & compiled.keys() for d in compiled[name].decorator_list):
-        if isinstance(decorator, ast.Call):
-            decorator.keywords = [word for word in decorator.keywords if word.arg != "cache"]
+    for name in names & compiled.keys():
+        compiled[name].decorator_list = [_uncached(decorator) for decorator in compiled[name].decorator_list]
     return names
+
+
+def _uncached(decorator: ast.expr) -> ast.expr:
+    """The same decorator without the cache."""
+    call = decorator if isinstance(decorator, ast.Call) else ast.Call(decorator, [], [])
+    return ast.Call(call.func, call.args, [*call.keywords, ast.keyword("cache", ast.Constant(False))])
 
 
 def changed_modules(mutant: Mutant, tree: ast.Module) -> dict[str, tuple[Path, ast.Module]]:
@@ -156,7 +171,7 @@ def changed_modules(mutant: Mutant, tree: ast.Module) -> dict[str, tuple[Path, a
     found = {dotted(mutant.module): (SRC / f"{mutant.module}.py", tree)}
     for path in SRC.rglob("*.py") if stale else ():
         text = path.read_text()
-        if f"from {dotted(mutant.module)} import" in text and "njit" in text:
+        if f"from {dotted(mutant.module)} import" in text and "@kernel" in text:
             uncache(theirs := ast.parse(text), stale)
             found[dotted(str(path.relative_to(SRC).with_suffix("")))] = (path, theirs)
     return found
@@ -182,47 +197,247 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         path, tree = self.trees[module.__name__]
-        exec(compile(tree, path, "exec"), vars(module))
+        exec(compile(ast.fix_missing_locations(tree), path, "exec"), vars(module))
+
+
+# Which tests reach a function: noted in one run of each test file, in a process of its own.
+
+FEW_EXAMPLES = 10
+"""Of generated cases, which all go the same ways, so many are looked at."""
+
+Reached = dict[str, tuple[float, set[str]]]
+"""Of each test of a file the seconds that it takes, and the functions that it calls, as `module:Class.function`."""
+
+
+class Noted:
+    """A plugin of pytest that notes the functions of this package that each test calls, fixtures included."""
+
+    def __init__(self) -> None:
+        self.codes: set[CodeType] = set()
+        self.shared: set[CodeType] = set()  # by fixtures, which may be those of a whole file
+        self.found: Reached = {}
+        threading.setprofile(self.note)
+        sys.setprofile(self.note)
+
+    def note(self, frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            self.codes.add(frame.f_code)
+
+    def pytest_sessionstart(self) -> None:
+        from hypothesis import settings  # pytest wants to see it first
+
+        settings.register_profile("few", settings.default, max_examples=FEW_EXAMPLES)
+        settings.load_profile("few")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self) -> Iterator[None]:
+        self.codes = set()
+        sys.setprofile(self.note)  # another test may have ended it
+        result = yield
+        self.shared |= self.codes.copy()
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        self.codes, begun = set(), time.process_time()
+        result = yield
+        codes, self.codes = self.codes, set()
+        self.found[item.nodeid] = time.process_time() - begun, named(codes)
+        return result
+
+    def told(self) -> dict[str, tuple[float, list[str]]]:
+        """What each test reaches, with what fixtures of its file do."""
+        shared = named(self.shared)
+        return {test: (seconds, sorted(names | shared)) for test, (seconds, names) in self.found.items()}
+
+
+def named(codes: set[CodeType]) -> set[str]:
+    """The functions of this package among some, by module and full name."""
+    own = [code for code in codes if code.co_filename.startswith(str(SRC))]
+    return {
+        f"{Path(code.co_filename).relative_to(SRC).with_suffix('')}:{code.co_qualname.replace('.<locals>', '')}"
+        for code in own
+    }
+
+
+def suite_of(package: str) -> list[Path]:
+    """The test files of a package, and those that are stated as the homes of its modules."""
+    homes: dict[str, str] = tomllib.loads((TESTS / "homes.toml").read_text())
+    stated = {TESTS / home for module, home in homes.items() if module.startswith(f"{package}/")}
+    return sorted({*(TESTS / package).glob("test_*.py"), *stated})
+
+
+def reached_by(path: Path, package: str) -> Reached:
+    """What the tests of a file reach; from the last run, if neither file nor package has changed since."""
+    digest = hashlib.sha256(path.read_bytes())
+    for source in sorted((SRC / package).glob("*.py")):
+        digest.update(source.read_bytes())
+    kept = Path(tempfile.gettempdir()) / f"likely-reach-{digest.hexdigest()[:24]}.json"
+    if not kept.exists():
+        if not (child := os.fork()):
+            code = 3
+            try:
+                silence()
+                noted = Noted()
+                code = int(pytest.main([*QUIET, str(path)], plugins=[noted]))
+                if not code:
+                    kept.write_text(json.dumps(noted.told()))
+            finally:
+                os._exit(code)
+        if os.waitpid(child, 0)[1]:
+            raise SystemExit(f"{path} fails without any change.")
+    return {test: (seconds, set(names)) for test, (seconds, names) in json.loads(kept.read_text()).items()}
+
+
+@cache
+def callers_of(module: str, kernel: str) -> frozenset[str]:
+    """Functions that name a kernel, which leaves no trace itself when it is called; also by way of other kernels."""
+    found: set[str] = set()
+    for path in SRC.rglob("*.py"):
+        text, own = path.read_text(), str(path.relative_to(SRC).with_suffix(""))
+        if own == module or (f"from {dotted(module)} import" in text and kernel in text):
+            tree = ast.parse(text)
+            for name, function in functions_of(tree):
+                if any(isinstance(node, ast.Name) and node.id == kernel for node in ast.walk(function)):
+                    found |= callers_of(own, name) if name in kernels(tree) and name != kernel else {f"{own}:{name}"}
+    return frozenset(found)
+
+
+def functions_of(node: ast.AST, within: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions and methods of a tree by their full names."""
+    for child in ast.iter_child_nodes(node):
+        name = f"{within}.{child.name}".lstrip(".") if isinstance(child, ast.FunctionDef | ast.ClassDef) else within
+        if isinstance(child, ast.FunctionDef):
+            yield name, child
+        yield from functions_of(child, name)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tests of a package, and what each reaches."""
+
+    reached: dict[Path, Reached]
+
+    def tests_of(self, mutant: Mutant, tree: ast.Module) -> dict[str, float]:
+        """The tests that reach a mutant with their seconds, the quickest first."""
+        own, name = f"{mutant.module}:", mutant.function
+        if name in kernels(tree):
+            wanted = tuple(callers_of(mutant.module, name))
+        else:  # what stands in a class or at the head of a module is reached by all that use the module
+            wanted = (own + name,) if name in dict(functions_of(tree)) else (own,)
+        found = {
+            test: seconds
+            for reached in self.reached.values() for test, (seconds, names) in reached.items()
+            if any(each.startswith(wanted) for each in names)
+        }  # fmt: skip
+        for path, reached in self.reached.items():  # what one test keeps, others of its file may look at
+            if "cache" in path.read_text() and found.keys() & reached.keys():
+                found |= {test: seconds for test, (seconds, _) in reached.items()}
+        return dict(sorted(found.items(), key=lambda pair: pair[1]))
 
 
 # The tests of a mutant, in a process of its own.
 
-
-def tests_of(module: str) -> list[str]:
-    """The tests that mirror a module or are stated as its home; then those of its package."""
-    homes: dict[str, str] = tomllib.loads((TESTS / "homes.toml").read_text())
-    package, name = module.split("/")
-    home = TESTS / homes.get(module, f"{package}/test_{name}.py")
-    return [str(path) for path in (home, TESTS / package) if path.exists()]
+QUIET = ("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
 
 
-def start(module: str, mutant: Mutant | None, tree: ast.Module, seconds: int) -> int:
-    """Fork a process that runs the tests of a module, changed or as it is; its number."""
+class Chosen:
+    """A plugin of pytest that keeps some tests, in their order."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self.places = {test: place for place, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted((i for i in items if i.nodeid in self.places), key=lambda item: self.places[item.nodeid])
+
+
+def patched(mutant: Mutant, tree: ast.Module) -> bool:
+    """Give a function that is loaded already its changed code; whether that says all there is to say."""
+    parts = mutant.function.split(".")
+    outer = next((".".join(parts[: k + 1]) for k in range(len(parts))
+                  if ".".join(parts[: k + 1]) in dict(functions_of(tree))), "")  # fmt: skip
+    if not outer or outer in kernels(tree):
+        return False
+    path = SRC / f"{mutant.module}.py"
+    before = codes_of(compile(tree, path, "exec"))
+    mutant.swap()
+    after = codes_of(compile(tree, path, "exec"))
+    mutant.swap()
+    changed = {key for key in before if key[0] == outer and before[key] != after[key]}
+    loaded = [each for each in gc.get_objects() if isinstance(each, FunctionType)
+              and each.__code__.co_filename == str(path) and key_of(each.__code__) in changed]  # fmt: skip
+    for function in loaded:
+        function.__code__ = after[key_of(function.__code__)]
+    return bool(loaded)
+
+
+def key_of(code: CodeType) -> tuple[str, int]:
+    """What tells the functions of a module apart."""
+    return code.co_qualname, code.co_firstlineno
+
+
+def codes_of(code: CodeType) -> dict[tuple[str, int], CodeType]:
+    """The functions and methods of a module's code, those within functions left aside."""
+    found = {}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found[key_of(inner)] = inner
+            if "<locals>" not in inner.co_qualname:
+                found |= codes_of(inner)
+    return found
+
+
+def unload() -> None:
+    """Forget this package and its tests, so that they are loaded anew."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if file.startswith((str(SRC), str(TESTS))):
+            del sys.modules[name]
+
+
+def silence() -> None:
+    """Let this process print nothing."""
+    os.dup2(quiet := os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(quiet, 2)
+
+
+def load(suite: Suite) -> None:
+    """Load the tests, and with them the package, without running any."""
+    told = os.dup(1), os.dup(2)
+    silence()
+    pytest.main([*QUIET, "--collect-only", *map(str, suite.reached)])
+    for place, stream in enumerate(told, 1):
+        os.dup2(stream, place)
+
+
+def start(mutant: Mutant, tree: ast.Module, suite: Suite) -> int:
+    """Fork a process that runs the tests of a mutant; its number."""
+    tests = suite.tests_of(mutant, tree)
     if child := os.fork():
         return child
     code = 3
     try:
+        seconds = int(120 + 10 * sum(tests.values()))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))  # of computing: how busy the machine is counts not
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-        os.dup2(quiet := os.open(os.devnull, os.O_WRONLY), 1)
-        os.dup2(quiet, 2)
-        if mutant is not None:
+        silence()
+        if not patched(mutant, tree):
+            unload()
+            vars(importlib.import_module("numba.core.config"))["BOUNDSCHECK"] = 1  # of what is compiled anew
             sys.meta_path.insert(0, Changed(changed_modules(mutant, tree)))
-        for some in tests_of(module):
-            code = int(pytest.main(["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", some]))
-            if code:
-                break
+        files = dict.fromkeys(str(ROOT / test.split("::")[0]) for test in tests)
+        code = int(pytest.main([*QUIET, *files], plugins=[Chosen(list(tests))])) if tests else 0
     finally:
         os._exit(code)
 
 
-def run(tasks: Sequence[tuple[str, Mutant | None, ast.Module, int]], jobs: int) -> Iterator[tuple[int, bool, float]]:
+def run(tasks: Sequence[tuple[Mutant, ast.Module]], suite: Suite, jobs: int) -> Iterator[tuple[int, bool, float]]:
     """Of each task, as it ends: its place, whether a test failed, and how many seconds of computing that took."""
     waiting, running = list(enumerate(tasks))[::-1], dict[int, int]()
     while waiting or running:
         while waiting and len(running) < jobs:
             place, task = waiting.pop()
-            running[start(*task)] = place
+            running[start(*task, suite)] = place
         child, status, used = os.wait4(-1, 0)
         yield running.pop(child), status != 0, used.ru_utime + used.ru_stime
 
@@ -252,19 +467,21 @@ def main() -> int:
         drawn = found if chosen.all else random.Random(chosen.seed).sample(found, min(chosen.sample, len(found)))
         if not drawn:
             continue
-        # Twice: the first run may compile kernels, and only the second tells how long a mutant may take.
-        [_, (_, failed, seconds)] = run([(drawn[0].module, None, trees[drawn[0].module], 3600)] * 2, 1)
-        if failed:
-            print(f"{package}: the tests fail without any change.")
+        suite = Suite({path: reached_by(path, package) for path in suite_of(package)})
+        load(suite)
+        unchanged = [Mutant(name, 0, next(iter(kernels(tree))), tree, "body", tree.body, "")
+                     for name, tree in trees.items() if kernels(tree)][:1]  # fmt: skip
+        if any(failed for _, failed, _ in run([(each, trees[each.module]) for each in unchanged], suite, 1)):
+            print(f"{package}: the tests fail when a module is loaded anew without any change.")
             return 2
-        tasks = [(mutant.module, mutant, trees[mutant.module], int(30 + 2 * seconds)) for mutant in drawn]
-        survivors = 0
-        for place, failed, _ in run(tasks, chosen.jobs):
+        survivors, computed = 0, 0.0
+        for place, failed, seconds in run([(mutant, trees[mutant.module]) for mutant in drawn], suite, chosen.jobs):
+            computed += seconds
             if not failed:
                 survivors += 1
                 print(f"survived  {drawn[place]}", flush=True)
         noticed = f"{1.0 - survivors / len(drawn):.1%} of {len(drawn)} noticed"
-        print(f"{package}: {noticed} ({len(found)} in all)", flush=True)
+        print(f"{package}: {noticed} ({len(found)} in all; {computed:,.0f} seconds of computing)", flush=True)
     return 0
 
 

@@ -17,7 +17,8 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 from likely import BayesClassifier, EvidenceClassifier, SVMClassifier, TreeClassifier, evaluate
 from likely.store import Provenance
-from likely.studio.document import Material, packed_document
+from likely.studio.document import packed_document
+from likely.studio.material import Material
 from likely.studio.page import page
 
 HERE = Path(__file__).parent

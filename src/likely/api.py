@@ -14,12 +14,12 @@ from likely.arrays import ColumnLike
 from likely.comparison.candidates import Contenders
 from likely.comparison.compare import compare as compare_tables
 from likely.comparison.compare import in_order
-from likely.engines import pieces
+from likely.engines import files
 from likely.engines.connect import as_relation, connect, is_relation
 from likely.engines.relation import Relation
 from likely.errors import (
     Message,
-    Parameter,
+    NamedParameter,
     Part,
     Setting,
     SettingsError,
@@ -32,11 +32,11 @@ from likely.io.file_table import FileTable, open_table
 from likely.io.sources import looks_like_files
 from likely.models.persistence import load
 from likely.models.registry import entries, entry_named
-from likely.models.sklearn_names import HERE, refuse_unknown
+from likely.models.settings import SKLEARN_NAMES, refuse_unknown
 from likely.progress import Shown
 from likely.streaming import read_all
 from likely.streaming.evaluate import evaluate_file
-from likely.streaming.in_place import evaluate_in_place, fetch
+from likely.streaming.evaluation_in_place import evaluate_in_place, fetch
 from likely.streaming.notes import learned_notes, report_notes, rows_with_label
 from likely.streaming.train import fit_file
 from likely.table import RowsLike, Table, as_table
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Reason",
+    "ModelReason",
     "Selection",
     "compare",
     "data_notes",
@@ -110,10 +110,9 @@ def train(
     if is_relation(table):
         if drop_unlabelled:
             raise SettingsError(
-                Parameter("drop_unlabelled"), " is for files and tables in memory; filter the table there."
+                NamedParameter("drop_unlabelled"), " is for files and tables in memory; filter the table there."
             )
-        there: Classifier = _train_in_place(as_relation(table), target, model, settings, weight, checkpoint)
-        return there
+        return _train_in_place(as_relation(table), target, model, settings, weight, checkpoint)
     source = open_source(table)
     source, dropped = labelled_source(source, target) if drop_unlabelled else (source, 0)
     selection = select_model(
@@ -121,7 +120,7 @@ def train(
     )
     for line in selection.reason.sentences():
         LOG.info(line)
-    learned: Classifier = learn(selection, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
+    learned = learn(selection, source, target, weight=weight, checkpoint=checkpoint, progress=progress)
     if dropped:
         learned._take_notes((unlabelled_note(dropped), *learned.schema_.notes))
     for note in learned.schema_.notes:
@@ -201,11 +200,11 @@ def engine_table(table: Any, name: str | None = None, *, sample: int | None = No
 
 
 def _train_in_place(
-    relation: Relation, target: str, model: str, settings: dict[str, Any], weight: str | None, checkpoint: Any
-) -> Any:
+    relation: Relation, target: str, model: str, settings: dict[str, Any], weight: str | None, checkpoint: object
+) -> Classifier:
     """Learn a table where it lies."""
     if checkpoint is not None:
-        raise SettingsError(Parameter("checkpoint"), " is for tables in files: an engine counts in one go.")
+        raise SettingsError(NamedParameter("checkpoint"), " is for tables in files: an engine counts in one go.")
     relation.require([target] if weight is None else [target, weight])
     name = model
     if model == AUTO:
@@ -217,7 +216,8 @@ def _train_in_place(
         classifier.fit(relation, target)
     else:
         fetch(relation, target, weight).fit(classifier)
-    return classifier.set_params(schema=settings.get("schema"))
+    found: Classifier = classifier.set_params(schema=settings.get("schema"))
+    return found
 
 
 def open_source(table: AnySource) -> FileTable | Table:
@@ -244,7 +244,7 @@ def _opened(table: AnySource, target: object = None) -> FileTable | RowsLike:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ModelReason:
     """Why a model was chosen: somebody named it, a setting or a wish needs it, or the size of the table decides."""
 
     kind: Literal["named", "setting", "counts", "fits", "no columns", "large", "on disk"]
@@ -253,23 +253,22 @@ class Reason:
 
     def sentences(self) -> tuple[str, ...]:
         """What there is to be told; nothing about what somebody asked for."""
-        need, budget = _mib(self.need), _mib(self.budget)
+        budget = _mib(self.budget)
         naive, evidence = Setting("model", "naive"), Setting("model", "evidence")
         told: dict[str, tuple[str, ...]] = {
             "fits": (
-                f"model: evidence, since the table fits into memory ({need} of at most {budget} MiB).",
-                Message(naive, " is the textbook model: merged, it needs no rows."),
+                Message("model: evidence (", naive, " is the textbook model)"),
             ),
-            "no columns": ("model: naive Bayes, since no column tells anything.",),
+            "no columns": ("model: naive Bayes, since there are no columns to learn from",),
             "large": (
-                f"model: naive Bayes with learned weights, since the table needs more than {budget} MiB of memory.",
+                f"model: naive Bayes with learned weights, since the table would need more than {budget} MiB of memory",
                 Message(
-                    evidence, " learns it nevertheless, from codes on disk; ", naive, " is the textbook model."
+                    evidence, " trains on it all the same, with files on disk; ", naive, " is the textbook model"
                 ),
             ),
             "on disk": (
-                f"model: evidence; the table needs more than {budget} MiB of memory, so it is read twice, and codes "
-                f"that do not fit are kept in temporary files in {gettempdir()}.",
+                f"model: evidence; the table would need more than {budget} MiB of memory, so it is read twice, with "
+                f"temporary files in {gettempdir()}",
             ),
         }  # fmt: skip
         return told.get(self.kind, ())
@@ -281,7 +280,7 @@ class Selection:
 
     name: str
     classifier: Any
-    reason: Reason
+    reason: ModelReason
     rows: read_all.LabelledRows | None = None
 
 
@@ -302,14 +301,16 @@ def select_model(
     `counts`: something is wanted that only naive Bayes can do. `spills`: evidence, if it is named, may learn a large
     table in files from codes on disk. Rows of files are read here where the model needs all of them.
     """
-    given, budget = dict(settings or {}), pieces.BUDGET
+    given, budget = dict(settings or {}), files.BUDGET
     if target not in source.names:
         raise missing_columns([target], source.names)
-    name, why = model, Reason("named")
+    name, why = model, ModelReason("named")
     if model == AUTO:
         of_evidence = new_classifier("evidence", {}).get_params(deep=False)
         strange = [setting for setting in given if setting not in of_evidence]
-        name, why = ("naive", Reason("counts" if counts else "setting")) if counts or strange else ("evidence", why)
+        name, why = (
+            ("naive", ModelReason("counts" if counts else "setting")) if counts or strange else ("evidence", why)
+        )
     classifier = new_classifier(name, given)
     if entry_named(name).counts:
         return Selection(name, classifier, why)
@@ -324,12 +325,16 @@ def select_model(
         rows, features = None, schema_for(source, target, with_weight(given.get("schema"), weight)).features
         need, empty = read_all.PER_CELL * source.n_rows * len(features), not features
     if model != AUTO:
-        return Selection(name, classifier, Reason("on disk", need, budget) if free and need > budget else why, rows)
+        return Selection(
+            name, classifier, ModelReason("on disk", need, budget) if free and need > budget else why, rows
+        )
     if empty:
-        return Selection("naive", new_classifier("naive", given), Reason("no columns"))
+        return Selection("naive", new_classifier("naive", given), ModelReason("no columns"))
     if need <= budget:
-        return Selection(name, classifier, Reason("fits", need, budget), rows)
-    return Selection("naive", new_classifier("naive", {**given, "weights": "learned"}), Reason("large", need, budget))
+        return Selection(name, classifier, ModelReason("fits", need, budget), rows)
+    return Selection(
+        "naive", new_classifier("naive", {**given, "weights": "learned"}), ModelReason("large", need, budget)
+    )
 
 
 def new_classifier(model: str, settings: Mapping[str, object]) -> Any:
@@ -338,16 +343,18 @@ def new_classifier(model: str, settings: Mapping[str, object]) -> Any:
     if model not in offered:
         names = list(offered)
         raise SettingsError(
-            Message(Parameter("model"), f" is {model!r}, but it is one of {listed(names)}.{did_you_mean(model, names)}")
+            Message(
+                NamedParameter("model"), f" is {model!r}, but it is one of {listed(names)}.{did_you_mean(model, names)}"
+            )
         )
     known, wanted = offered[model].make().get_params(deep=False), dict(settings)
     if "random_state" not in known:  # models that count draw nothing by chance
         wanted.pop("random_state", None)
     for setting in wanted:
-        if setting in HERE:
+        if setting in SKLEARN_NAMES:
             refuse_unknown(type(offered[model].make()), [setting])
         if setting not in known:
-            named: tuple[Part, ...] = (Parameter(setting), " is nothing that ", Setting("model", model), " knows.")
+            named: tuple[Part, ...] = (NamedParameter(setting), " is nothing that ", Setting("model", model), " knows.")
             raise SettingsError(Message(*named))
     return offered[model].make(**wanted)
 
@@ -360,13 +367,15 @@ def learn(
     weight: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Shown = None,
-) -> Any:
+) -> Classifier:
     """Teach the model that was chosen all rows."""
-    classifier = selection.classifier
+    classifier: Classifier = selection.classifier
     if checkpoint is not None and (selection.rows is not None or isinstance(source, Table)):
         what = " is for models that count" if selection.rows is not None else " is for tables in files"
         which: tuple[Part, ...] = (", and ", Setting("model", selection.name), " does not")
-        raise SettingsError(Message(Parameter("checkpoint"), what, *(which if selection.rows is not None else ()), "."))
+        raise SettingsError(
+            Message(NamedParameter("checkpoint"), what, *(which if selection.rows is not None else ()), ".")
+        )
     if selection.rows is not None:
         selection.rows.fit(classifier, progress)
     elif isinstance(source, Table):

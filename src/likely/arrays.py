@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,15 @@ UInt16 = NDArray[np.uint16]
 Float32 = NDArray[np.float32]
 AnyArray = NDArray[Any]
 """An array whose dtype is the caller's: labels, cells as they came, decisions."""
+
+Cell = TypeVar("Cell", bound=np.generic)
+
+
+def read_only(array: NDArray[Cell]) -> NDArray[Cell]:
+    """The same cells, not to be written to. Kernels are compiled anew for arrays that can be: hand them one sort."""
+    shown = array.view()
+    shown.flags.writeable = False
+    return shown
 
 
 @runtime_checkable
@@ -62,3 +71,6 @@ TableLike: TypeAlias = Sequence[object] | Mapping[str, object] | ArrowStream | A
 
 ColumnLike: TypeAlias = Sequence[object] | ArrowStream | ArrowArray | SupportsArray
 """One value per row: labels, weights, groups, as an array, a series or a list."""
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""What JSON can say: settings, schemas and answers as they are written to a file or a wire."""

@@ -102,7 +102,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class NamedParameter:
     """A parameter that a sentence calls by its name."""
 
     name: str
@@ -139,7 +139,7 @@ class AtRow:
         return self.text
 
 
-Part = str | Setting | Parameter | PythonOnly | AtRow | Aside
+Part = str | Setting | NamedParameter | PythonOnly | AtRow | Aside
 
 
 class Message(str):

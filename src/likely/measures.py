@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,38 @@ ROUNDING = 1e-12
 """Bits, shares: a measure this near to zero is zero, and its ratio to something small is no news either."""
 
 
+class Measure(Protocol):
+    """A measure: called with one table, or by `many` with many at once (the last two axes are classes × values)."""
+
+    __name__: str
+    many: Callable[[Array], Array]
+
+    def __call__(self, table: ArrayLike, *, total: float | None = None) -> float: ...
+
+
+MEASURES: dict[str, Measure] = {}
+"""All measures by name."""
+
+
+def _measure(many: Callable[[Array], Array]) -> Measure:
+    """The measure of one table, from the function of many of which it has name and docstring."""
+
+    def measure(table: ArrayLike, *, total: float | None = None) -> float:
+        counts = checked(table)
+        value, known = float(many(counts)), float(counts.sum())
+        if total is None or known == 0.0:
+            return value
+        if not (np.isfinite(total) and total >= known * (1.0 - ROUNDING)):
+            raise DataError(f"The weight of all cases is {total!r}, but {known:g} are known: give at least that.")
+        return value * min(known / total, 1.0)
+
+    measure.__name__ = measure.__qualname__ = many.__name__
+    measure.__doc__ = many.__doc__
+    vars(measure)["many"] = many
+    MEASURES[many.__name__] = cast(Measure, measure)
+    return MEASURES[many.__name__]
+
+
 def rate_correct(table: ArrayLike) -> float:
     """Share of cases that are classified rightly if every value stands for its most frequent class.
 
@@ -32,31 +65,23 @@ def rate_correct(table: ArrayLike) -> float:
     >>> rate_correct([[3, 3], [3, 3]]), rate_correct([[4, 2], [2, 4]]), rate_correct([[0, 3, 3], [3, 3, 0]])
     (0.5, 0.6666666666666666, 0.75)
     """
-    return float(rates_correct(checked(table)))
+    return float(_shares(checked(table)).max(axis=-2, initial=0.0).sum())
 
 
-def rates_correct(tables: Array) -> Array:
-    """The same for many tables at once."""
-    return np.asarray(_shares(tables).max(axis=-2, initial=0.0).sum(axis=-1))
-
-
-def misclassification(table: ArrayLike, *, total: float | None = None) -> float:
+@_measure
+def misclassification(tables: Array) -> Array:
     """Error reduction: the rate correct with the column, less the rate correct without it.
 
     >>> misclassification([[0, 3, 3], [3, 3, 0]])
     0.25
     """
-    return _one(misclassifications, table, total)
-
-
-def misclassifications(tables: Array) -> Array:
-    """The same for many tables at once."""
     shares = _shares(tables)
     without = shares.sum(axis=-1).max(axis=-1, initial=0.0)
     return _settled(shares.max(axis=-2, initial=0.0).sum(axis=-1) - without)
 
 
-def information_gain(table: ArrayLike, *, total: float | None = None) -> float:
+@_measure
+def information_gain(tables: Array) -> Array:
     """H(class) − H(class | value) in bits: the mutual information of class and column.
 
     Blood pressure (low, normal, high) and drug (A, B) of twelve patients:
@@ -64,13 +89,10 @@ def information_gain(table: ArrayLike, *, total: float | None = None) -> float:
     >>> information_gain([[0, 3, 3], [3, 3, 0]])
     0.5
     """
-    return _one(information_gains, table, total)
-
-
-def information_gains(tables: Array) -> Array:
-    """The same for many tables at once: the last two axes are classes × values."""
     return _entropies(tables).gain
 
+
+information_gains = information_gain.many
 
 PRIOR_ROWS = 4.0 ** np.arange(-2, 9)
 """Rows by which the class shares of a value may be drawn towards those of all rows; the best of these counts."""
@@ -102,108 +124,62 @@ def held_out_information(table: ArrayLike, row_weights: ArrayLike = 1.0) -> floa
     return min(best, entropy(totals / total)) if best > ROUNDING else 0.0
 
 
-def gain_ratio(table: ArrayLike, *, total: float | None = None) -> float:
+@_measure
+def gain_ratio(tables: Array) -> Array:
     """Information gain over the entropy of the column: columns with many values lose their advantage.
 
     >>> gain_ratio([[0, 3, 3], [3, 3, 0]])
     0.3333333333333333
     """
-    return _one(gain_ratios, table, total)
-
-
-def gain_ratios(tables: Array) -> Array:
-    """The same for many tables at once."""
     found = _entropies(tables)
     return _ratio(found.gain, found.of_value)
 
 
-def symmetric_gain_ratio_1(table: ArrayLike, *, total: float | None = None) -> float:
+@_measure
+def symmetric_gain_ratio_1(tables: Array) -> Array:
     """Information gain over the entropy of column and class together.
 
     >>> symmetric_gain_ratio_1([[0, 3, 3], [3, 3, 0]])
     0.25
     """
-    return _one(symmetric_gain_ratios_1, table, total)
-
-
-def symmetric_gain_ratios_1(tables: Array) -> Array:
-    """The same for many tables at once."""
     found = _entropies(tables)
     return _ratio(found.gain, found.of_both)
 
 
-def symmetric_gain_ratio_2(table: ArrayLike, *, total: float | None = None) -> float:
+@_measure
+def symmetric_gain_ratio_2(tables: Array) -> Array:
     """Information gain over the sum of the entropies of column and class.
 
     >>> symmetric_gain_ratio_2([[0, 3, 3], [3, 3, 0]])
     0.2
     """
-    return _one(symmetric_gain_ratios_2, table, total)
-
-
-def symmetric_gain_ratios_2(tables: Array) -> Array:
-    """The same for many tables at once."""
     found = _entropies(tables)
     return _ratio(found.gain, found.of_value + found.of_class)
 
 
-def chi2(table: ArrayLike, *, total: float | None = None) -> float:
+@_measure
+def chi2(tables: Array) -> Array:
     """χ² over the number of cases: how far class and column are from being independent.
 
     >>> chi2([[0, 3, 3], [3, 3, 0]])
     0.5
     """
-    return _one(chi2s, table, total)
-
-
-def chi2s(tables: Array) -> Array:
-    """The same for many tables at once."""
     shares = _shares(tables)
     apart = shares.sum(axis=-1)[..., :, None] * shares.sum(axis=-2)[..., None, :]
     return _settled(np.divide((shares - apart) ** 2, apart, out=np.zeros_like(apart), where=apart > 0.0).sum((-2, -1)))
 
 
-def gini(table: ArrayLike, *, total: float | None = None) -> float:
+@_measure
+def gini(tables: Array) -> Array:
     """Gini gain: how much less probable it becomes that two cases of one value have different classes.
 
     >>> gini([[0, 3, 3], [3, 3, 0]])
     0.25
     """
-    return _one(ginis, table, total)
-
-
-def ginis(tables: Array) -> Array:
-    """The same for many tables at once."""
     shares = _shares(tables)
     of_value = shares.sum(axis=-2)
     within = np.divide((shares**2).sum(-2), of_value, out=np.zeros_like(of_value), where=of_value > 0.0).sum(-1)
     return _settled(within - (shares.sum(axis=-1) ** 2).sum(axis=-1))
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure by name: called with one table, or by `many` with many at once."""
-
-    name: str
-    many: Callable[[Array], Array]
-
-    def __call__(self, table: ArrayLike, *, total: float | None = None) -> float:
-        return _one(self.many, table, total)
-
-
-MEASURES: dict[str, Measure] = {
-    name: Measure(name, many)
-    for name, many in (
-        ("misclassification", misclassifications),
-        ("information_gain", information_gains),
-        ("gain_ratio", gain_ratios),
-        ("symmetric_gain_ratio_1", symmetric_gain_ratios_1),
-        ("symmetric_gain_ratio_2", symmetric_gain_ratios_2),
-        ("chi2", chi2s),
-        ("gini", ginis),
-    )
-}
-"""All measures by name. A new one is two functions and its place in this line."""
 
 
 ELSEWHERE = {"entropy": "information_gain", "log_loss": "information_gain", "squared_error": "gini"}
@@ -277,16 +253,6 @@ def _settled(values: Array) -> Array:
 
 def _ratio(gain: Array, entropy: Array) -> Array:
     return np.asarray(np.divide(gain, entropy, out=np.zeros_like(gain), where=gain > 0.0))
-
-
-def _one(many: Callable[[Array], Array], table: ArrayLike, total: float | None) -> float:
-    counts = checked(table)
-    value, known = float(many(counts)), float(counts.sum())
-    if total is None or known == 0.0:
-        return value
-    if not (np.isfinite(total) and total >= known * (1.0 - ROUNDING)):
-        raise DataError(f"The weight of all cases is {total!r}, but {known:g} are known: give at least that.")
-    return value * min(known / total, 1.0)
 
 
 # How far a share may be off by chance.

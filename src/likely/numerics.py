@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import Any, Final, TypeGuard
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import AtRow, DataError, NotMergeable, SettingsError
+from likely.jit import kernel
 
 
 def is_between(given: object, low: float, high: float) -> TypeGuard[float]:
@@ -40,7 +40,7 @@ def normalise(log_joint: Array, prior: Array, in_logs: bool, out: Array) -> None
     _share(shares, prior, in_logs, out)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _lower(log_joint: Array, out: Array) -> None:
     """Put the peak of each row at zero; a row without one is marked by NaN."""
     n_classes = log_joint.shape[1]
@@ -55,7 +55,7 @@ def _lower(log_joint: Array, out: Array) -> None:
             out[i, c] = log_joint[i, c] - peak
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _share(shares: Array, prior: Array, in_logs: bool, out: Array) -> None:
     """Divide each row by its sum, in logarithms if these are asked for."""
     n_classes = shares.shape[1]
@@ -94,7 +94,7 @@ def log_of(probabilities: Array) -> Array:
         return np.asarray(np.log(probabilities), dtype=np.float64)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def most_probable(log_joint: Array, prior: Array, out: NDArray[np.intp]) -> None:
     """The class with the largest log joint of each row; the first of equals, by the prior if all are impossible."""
     for i in range(log_joint.shape[0]):
@@ -212,7 +212,7 @@ class LBFGSHistory:
             self.order.append(place)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def dot(a: Array, b: Array) -> float:
     """Σ a b, always in the same order: four sums side by side."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -227,7 +227,7 @@ def dot(a: Array, b: Array) -> float:
     return (s0 + s1) + (s2 + s3)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def two_loop(gradient: Array, s: Array, y: Array, order: NDArray[np.int64], preconditioner: Array) -> Array:
     """−H⁻¹ gradient by the two-loop recursion; `order` lists the rows of `s` and `y` in use, the oldest first."""
     out = -gradient

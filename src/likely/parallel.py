@@ -25,9 +25,10 @@ Sum = TypeVar("Sum", bound="Adds")
 
 
 class _Thread(threading.local):
-    """Whether this thread belongs to a pool."""
+    """Whether this thread belongs to a pool of workers (`busy`), or to those of one call (`shared`)."""
 
     busy = False
+    shared = False
 
 
 _HERE = _Thread()
@@ -64,8 +65,13 @@ def run(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | Non
     workers = min(n_threads(n_jobs), len(items))
     if workers <= 1:
         return [task(item) for item in items]
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers, initializer=_share) as pool:
         return list(pool.map(task, items))
+
+
+def within_pool() -> bool:
+    """Whether the caller is one of several threads already, so that it had better work alone."""
+    return _HERE.busy or _HERE.shared
 
 
 def pipeline(
@@ -80,7 +86,7 @@ def pipeline(
         for item in items:
             yield item, task(item)
         return
-    pool = ThreadPoolExecutor(workers)
+    pool = ThreadPoolExecutor(workers, initializer=_share)
     waiting: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
@@ -133,6 +139,10 @@ class WorkerPool:
 
 def _mark() -> None:
     _HERE.busy = True
+
+
+def _share() -> None:
+    _HERE.shared = True
 
 
 # Matrix products inside our own threads: the linear algebra library must not start further ones.

@@ -65,7 +65,7 @@ def rewrites() -> bool:
     return (sys.stderr.isatty() and os.environ.get("TERM") != "dumb") or in_notebook()
 
 
-class Line:
+class StatusLine:
     """The one line on the error stream where a bar is drawn; whoever writes something else there clears it first."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class Line:
                 sys.stderr.flush()
 
 
-LINE = Line()
+LINE = StatusLine()
 
 
 def _line(what: str, share: float | None, more: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import likely as package
-from likely.engines import pieces
+from likely.engines import files
 from tests.cli.conftest import Likely
 
 
@@ -32,13 +32,12 @@ def trips(tmp_path: Path) -> pd.DataFrame:
     return table
 
 
-def test_evidence_is_taken_where_it_fits_and_two_lines_say_why(likely: Likely, trips: pd.DataFrame) -> None:
+def test_evidence_is_taken_where_it_fits_and_a_line_says_so(likely: Likely, trips: pd.DataFrame) -> None:
     said = likely("train", "trips.csv", "-t", "y")
     assert said.code == 0
     assert said.out == ""
     lines = said.err.splitlines()
-    assert lines[0] == "model: evidence, since the table fits into memory (1 of at most 512 MiB)."
-    assert "--model naive" in lines[1]
+    assert lines[0] == "model: evidence (--model naive is the textbook model)"
     assert lines[-1].startswith("Learned 150 rows, ")
     clf = package.load("trips.likely")
     assert isinstance(clf, package.EvidenceClassifier)
@@ -55,7 +54,7 @@ def test_a_table_beyond_the_budget_is_counted(
     likely: Likely, trips: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for budget in (1000, 10_000):  # the file is larger than that; what its rows would need is
-        monkeypatch.setattr(pieces, "BUDGET", budget)
+        monkeypatch.setattr(files, "BUDGET", budget)
         said = likely("train", "trips.csv", "-t", "y")
         assert said.code == 0
         assert said.err.startswith("model: naive Bayes with learned weights, since")
@@ -66,7 +65,7 @@ def test_a_table_beyond_the_budget_is_counted(
         assert clf.summary_.n_rows == 150
         judged = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3")
         assert judged.code == 0
-        assert "without weights" in judged.err
+        assert "without learned weights" in judged.err
 
 
 def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
@@ -78,11 +77,13 @@ def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
     assert "model:" not in said.err
     small = package.load("trips.likely")
     for budget in (1000, 10_000):
-        monkeypatch.setattr(pieces, "BUDGET", budget)
+        monkeypatch.setattr(files, "BUDGET", budget)
         before = sorted(tmp_path.iterdir())
         said = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
         assert said.code == 0, said.err
-        assert said.err.startswith("model: evidence; the table needs more than 1 MiB of memory, so it is read twice")
+        assert said.err.startswith(
+            "model: evidence; the table would need more than 1 MiB of memory, so it is read twice"
+        )
         assert str(tmp_path) in said.err.splitlines()[0]
         assert sorted(tmp_path.iterdir()) == before
         clf = package.load("trips.likely")
@@ -94,7 +95,7 @@ def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
     refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence", "--checkpoint", "half.likely")
     assert refused.code == 2
     assert "evidence reads the files twice" in refused.err
-    monkeypatch.setattr(pieces, "BUDGET", 1000)
+    monkeypatch.setattr(files, "BUDGET", 1000)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
     assert refused.code == 2
@@ -158,7 +159,7 @@ def test_a_model_of_evidence_ranks_and_shows_itself(likely: Likely, trips: pd.Da
     told = likely("explain", "trips.likely", "trips.csv").out
     assert "\nintercept  " in told, "it has no value to be named"
     shown = likely("show", "trips.likely").out
-    for word in ("learned 150 rows of trips.csv", "to predict 'y'", "a × b", "prior"):
+    for word in ("trained on 150 rows of trips.csv", "predicts 'y'", "a × b", "prior"):
         assert word in shown
     assert likely("rank", "trips.csv", "-t", "y", "--model", "evidence").out.startswith("column")
     assert likely("train", "trips.csv", "-t", "y", "--model", "tree", "-o", "tree.likely").code == 0
@@ -206,7 +207,7 @@ def test_numbers_of_a_table_are_ranked_by_their_counts(likely: Likely, tmp_path:
 def test_a_table_without_anything_to_learn_from(likely: Likely, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("a,b,y\n,,x\n,,z\n,,x\n")
     said = likely("train", "empty.csv", "-t", "y")
-    assert said.code == 0 and "model: naive Bayes, since no column tells anything." in said.err
+    assert said.code == 0 and "model: naive Bayes, since there are no columns to learn from" in said.err
     said = likely("train", "empty.csv", "-t", "y", "--model", "evidence")
     assert said.code == 2 and "No column is left to learn from" in said.err
 

@@ -40,3 +40,15 @@ def test_models_formats_and_classes(tmp_path: Path) -> None:
     assert offered("likely export d.likely --to on", tmp_path) == ["onnx"]
     assert offered("likely explain d.likely --contrast w", tmp_path) == ["wet"]
     assert offered("likely explain d.likely --contrast wet,d", tmp_path) == ["wet,dry"]
+
+
+def test_model_files_and_listed_values(tmp_path: Path) -> None:
+    train({"sky": ["grey", "blue"] * 5, "day": ["wet", "dry"] * 5}, "day", model="naive").save(tmp_path / "d.likely")
+    (tmp_path / "days.csv").write_text("sky,day\n")
+    assert offered("likely show d", tmp_path) == ["d.likely"]
+    assert offered("likely predict d", tmp_path) == ["d.likely"]
+    assert offered("likely train days.csv --onto d", tmp_path) == ["d.likely"]
+    assert offered("likely train days.csv --format p", tmp_path) == ["parquet"]
+    assert offered("likely train days.csv --missing v", tmp_path) == ["value"]
+    assert offered("likely compare days.csv --by l", tmp_path) == ["log_loss"]
+    assert offered("likely mail d.likely --learn w", tmp_path) == ["wet"]

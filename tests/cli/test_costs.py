@@ -49,7 +49,7 @@ def test_costs_with_truths_in_rows(likely: Likely, model: str) -> None:
     Path("costs.csv").write_text(",show,hide\nread,0,9\nskip,1,0\n")
     refused = likely("predict", model, "new.csv", "--loss", "costs.csv")
     assert refused.code == 2, "its columns are no classes"
-    assert "costs.csv gives no cost for the class 'read', 'skip'" in refused.err
+    assert "costs.csv has no cost for the class 'read', 'skip'" in refused.err
     assert "say --truth rows" in refused.err
 
 

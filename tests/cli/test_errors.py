@@ -59,7 +59,7 @@ def test_every_odd_file_is_read_or_refused_in_a_sentence(case: Case, likely: Lik
 
 
 REFUSED = {
-    "no target": (["train", "mails.csv"], "Which column is to be predicted? Say --target COLUMN"),
+    "no target": (["train", "mails.csv"], "Which column should be predicted? Say --target COLUMN"),
     "misspelt target": (["train", "mails.csv", "-t", "knd"], "Did you mean 'kind'?"),
     "no file": (["train", "mials.csv", "-t", "kind"], "Did you mean 'mails.csv'?"),
     "no match": (["train", "*.tsv", "-t", "kind"], "No file matches"),
@@ -70,8 +70,8 @@ REFUSED = {
     "a folder as output": (["convert", "mails.csv", "-o", "folder.csv"], "folder.csv"),
     "unknown suffix": (["convert", "mails.csv", "-o", "out.doc"], "end it in .csv"),
     "two standard inputs": (["predict", "-", "-"], "not both"),
-    "standard input and a file": (["schema", "-", "mails.csv"], "name it alone"),
-    "no model": (["predict", "mails.csv", "new.csv"], "make one with: likely train"),
+    "standard input and a file": (["schema", "-", "mails.csv"], "cannot be combined"),
+    "no model": (["predict", "mails.csv", "new.csv"], "to train a model, say: likely train"),
     "missing model": (["show", "mail.likely"], "Did you mean 'mails.likely'?"),
     "damaged model": (["show", "damaged.likely"], "cannot be loaded"),
     "model where a table is meant": (["evaluate", "mails.likely"], "is a model; name a table"),

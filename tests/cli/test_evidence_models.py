@@ -10,10 +10,13 @@ import pandas as pd
 import pytest
 
 import likely as package
-from likely.engines import pieces
+from likely.engines import files
 from tests.cli.conftest import Likely
 
-STALE = "note: corrections are stale, so it predicts as weighted naive Bayes; renew them by the rows: likely refresh "
+STALE = (
+    "note: the corrections are stale, so the model predicts as weighted naive Bayes; "
+    "to refit them, say: likely refresh "
+)
 
 
 @pytest.fixture
@@ -59,7 +62,7 @@ def test_merged_counts_are_those_of_all_rows(likely: Likely, models: pd.DataFram
     assert kinds <= {"stale", "says", "heard together", "share of text"}, "what was counted is the same"
     refreshed = likely("refresh", "both.likely", "all.csv")
     assert refreshed.code == 0, refreshed.err
-    assert refreshed.err.endswith("Refreshed by 240 rows; wrote both.likely\n")
+    assert refreshed.err.endswith("Refreshed with 240 rows; wrote both.likely\n")
     assert "stale" not in likely("show", "both.likely").out
     assert (package.load("both.likely").predict(models) == models["y"]).all()
 
@@ -90,14 +93,14 @@ def test_refreshing_by_some_rows_and_elsewhere(
     assert likely("train", "south.csv", "--onto", "north.likely", "-o", "more.likely").code == 0
     said = likely("refresh", "more.likely", "north.csv", "-o", "fresh.likely", "--json")
     assert said.json == {"model": "fresh.likely", "rows": 150, "counted": 240, "stale": False}
-    assert "note: 150 rows of 240 that were counted" in said.err
+    assert "note: refitted to 150 rows of the 240 that were counted" in said.err
     assert package.load("more.likely").stale_
-    monkeypatch.setattr(pieces, "BUDGET", 20_000)
+    monkeypatch.setattr(files, "BUDGET", 20_000)
     few = likely("refresh", "more.likely", "all.csv", "--json")
     assert 10 < few.json["rows"] < 200
     assert not package.load("more.likely").stale_
     piped = likely("refresh", "-", "all.csv", given=Path("more.likely").read_bytes())
-    assert (piped.code, piped.err) == (2, "likely: Say where to write the model: -o FILE.\n")
+    assert (piped.code, piped.err) == (2, "likely: Where should the model be written? Say -o FILE.\n")
 
 
 def test_new_classes_and_categories(likely: Likely, models: pd.DataFrame) -> None:
@@ -118,7 +121,7 @@ def test_learned_weights_are_refreshed_too(likely: Likely, trips: pd.DataFrame) 
     clf = package.BayesClassifier(weights="learned", schema={"note": "ignored"}).fit(trips, "y")
     clf.save("weighed.likely")
     said = likely("train", "south.csv", "--onto", "weighed.likely")
-    assert "note: weights of columns are stale; renew them by the rows: likely refresh weighed.likely" in said.err
+    assert "note: the learned weights are stale; to refit them, say: likely refresh weighed.likely" in said.err
     trips[:9].assign(y="odd").to_csv("odd.csv", index=False)
     assert likely("train", "odd.csv", "--onto", "weighed.likely", "-o", "odd.likely").code == 0
     assert package.load("odd.likely").predict_proba(trips).shape == (240, 3)

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import likely as package
-from likely.cli.commands.export import FORMATS, complete_formats
+from likely.cli.commands.export import FORMATS
+from likely.cli.options import complete_choices
 from likely.models.export import KINDS, KINDS_OF_TREES
 from tests.cli.conftest import Likely
 
@@ -59,4 +60,5 @@ def test_what_a_format_cannot_say_is_one_sentence(likely: Likely, table: pd.Data
 
 def test_formats_are_completed() -> None:
     assert {*KINDS, *KINDS_OF_TREES} == set(FORMATS)
-    assert complete_formats("o") == ["onnx"] and complete_formats("") == list(FORMATS)
+    offered = complete_choices("|".join(FORMATS))
+    assert offered("o") == ["onnx"] and offered("") == list(FORMATS)

@@ -102,3 +102,9 @@ def test_columns_near_the_one_that_was_meant_are_named(likely: Likely) -> None:
     assert "Did you mean 'kind'?" in likely("train", "mails.csv", "-t", "Kind").err
     Path("t.csv").write_text("price_net,price_tax,y\n1,2,a\n3,4,b\n")
     assert "Did you mean 'price_net' or 'price_tax'?" in likely("train", "t.csv", "-t", "price_nex").err
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_has_plain_words_for_types(name: str, likely: Likely) -> None:
+    said = likely(*filter(None, [name]), "--help" if not name else "--help-all").out
+    assert not re.search(r"<[a-z]", said), "no type of Python"

@@ -9,7 +9,7 @@ import pytest
 
 import likely as package
 from likely.cli.output import in_options
-from likely.errors import DataError, Parameter, Part, PythonOnly, Setting, say_kind, say_type
+from likely.errors import DataError, NamedParameter, Part, PythonOnly, Setting, say_kind, say_type
 from tests.cli.conftest import Likely
 
 
@@ -103,7 +103,7 @@ def test_what_is_wrong_with_an_option(likely: Likely, options: list[str], told: 
         (["say ", Setting("delimiter", ";"), "."], "delimiter=';'", "say --delimiter ';'."),
         (["close it, or say ", Setting("quote", "")], "quote=''", "close it, or say --quote none"),
         ([Setting("encoding", "latin-1"), "."], "encoding='latin-1'", "--encoding latin-1."),
-        ([Parameter("variance_floor"), " is 1."], "variance_floor is 1.", "--variance-floor is 1."),
+        ([NamedParameter("variance_floor"), " is 1."], "variance_floor is 1.", "--variance-floor is 1."),
         (["name it", PythonOnly(" in Python"), "."], "name it in Python.", "name it."),
         (["The cell holds 'na='."], "The cell holds 'na='.", "The cell holds 'na='."),
     ],

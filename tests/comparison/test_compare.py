@@ -142,7 +142,7 @@ class TestNoise:
 
     def test_the_method_is_named(self, board: likely.Comparison, iris: tuple[np.ndarray, np.ndarray]) -> None:
         assert board.interval == CORRECTED
-        assert CORRECTED in str(board)
+        assert CORRECTED in " ".join(str(board).split())
         X, y = iris
         split = compare(X[::2], y[::2], ["naive Bayes"], cv=(X[1::2], y[1::2]))
         assert split.interval == AS_IT_IS

@@ -113,4 +113,6 @@ def test_a_narrow_terminal_has_no_line_that_is_too_long_in_the_table() -> None:
     table = board.text(80).split("\n\n")[1].splitlines()
     assert max(map(len, table)) <= 80
     assert "log loss" in table[0] and "size" not in table[0]
-    assert board.text() == str(board) and "size" in str(board)
+    assert board.text() == str(board) == board.text(80)
+    assert "size" in board.text(200)
+    assert max(map(len, str(board).splitlines())) <= 80

@@ -38,6 +38,14 @@ def test_temperature_is_the_best_power() -> None:
     assert all(loss(best) <= loss(best * factor) for factor in (0.9, 0.99, 1.01, 1.1))
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_temperature_does_not_depend_on_the_unit_of_weights(unit: float) -> None:
+    sure = posterior_of(3.0 * TRUE_ODDS)
+    assert Temperature.settle(sure, TRUTH, unit * WEIGHT).power == pytest.approx(
+        Temperature.settle(sure, TRUTH, WEIGHT).power, rel=1e-4
+    )
+
+
 def test_temperature_keeps_zeros_and_order() -> None:
     given = np.array([[0.0, 0.2, 0.8], [0.5, 0.5, 0.0]])
     told = Temperature(0.5).apply(given)

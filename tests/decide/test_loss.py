@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from likely import REFUSED, Loss, SettingsError
+from likely.decide.loss import shown_order
 
 CREDIT = {"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}
 COSTS = [[0.0, 5.0], [1.0, 0.0]]
@@ -299,3 +300,22 @@ def test_what_is_no_table_of_costs(given: Any) -> None:
     with pytest.raises(SettingsError, match="no table of costs") as caught:
         Loss(given)
     assert "\n" not in str(caught.value)
+
+
+def test_decisions_are_shown_in_the_order_of_the_truths() -> None:
+    classes = ["a", "b", "c"]
+    costs = {"b": dict(a=1, b=0, c=1), "a": dict(a=0, b=1, c=1), "c": dict(a=1, b=1, c=0)}
+    assert str(Loss(costs)).splitlines()[0].split()[-3:] == classes
+    assert shown_order(["wait", "b", "a", "c", "call"], classes) == [2, 1, 3, 0, 4]
+
+
+def test_a_file_with_one_cell_in_its_first_line_is_no_table(tmp_path: Path) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text("cost\ngrant,1\n")
+    with pytest.raises(SettingsError, match="holds no table of costs"):
+        Loss.from_csv(file)
+
+
+def test_as_many_classes_as_are_shown_leave_none_out() -> None:
+    assert "more" not in str(Loss.zero_one("abcdefgh"))
+    assert str(Loss.zero_one("abcdefghi")).count("… 1 more") == 2

@@ -106,3 +106,24 @@ def test_of_very_many_rows_some_are_enough(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_allclose(kept, (clf.predict_proba(X) / clf.model_.prior)[::3], rtol=1e-12)
     monkeypatch.setattr(priors, "MOST_CELLS", 3 * 777)
     assert len(priors.likelihood_ratios(clf._scores(X), clf.model_.prior)) == 9000 // 12
+
+
+def test_shares_are_as_likely_as_the_tolerance_promises() -> None:
+    ratios = np.random.default_rng(5).random((400, 3)) ** 2
+    start = np.full(3, 1.0 / 3.0)
+
+    def likelihood(shares: Any) -> float:
+        return float(np.log(ratios @ shares).sum())
+
+    best = likelihood(shifted_prior(ratios, start, tolerance=1e-12, max_iterations=100_000))
+    for tolerance in (1e-3, 1e-6):
+        assert best - likelihood(shifted_prior(ratios, start, tolerance)) <= tolerance
+    np.testing.assert_array_equal(shifted_prior(ratios, start), shifted_prior(ratios, start, 1e-3))
+
+
+@pytest.mark.filterwarnings("error")
+def test_classes_that_overlap_take_tens_of_steps() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2_000) + 0.3 * rng.integers(0, 2, 2_000)
+    ratios = np.column_stack([np.exp(-0.5 * x**2), np.exp(-0.5 * (x - 0.3) ** 2)])
+    shifted_prior(ratios, np.array([0.99, 0.01]), tolerance=1e-6, max_iterations=100)  # plain steps take more than 400

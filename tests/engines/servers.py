@@ -16,6 +16,9 @@ from typing import Any
 
 BINARIES = [Path("/usr/local/bin"), *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
 
+GUARDED = "guarded"
+"""A user of PostgreSQL who needs a password."""
+
 
 class NotHere(Exception):
     """An engine that cannot be had on this machine, and why."""
@@ -78,6 +81,8 @@ def _start(home: Path) -> str:
     home.chmod(0o777)
     data, port = home / "data", _free_port()
     _run([binary("initdb"), "-D", str(data), "-U", "likely", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
+    rules = data / "pg_hba.conf"
+    rules.write_text(f"host all {GUARDED} all scram-sha-256\n{rules.read_text()}")
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={home} -c fsync=off"
     _run([binary("pg_ctl"), "-D", str(data), "-l", str(home / "log"), "-o", options, "-w", "start"])
     return f"postgresql://likely@127.0.0.1:{port}/postgres"

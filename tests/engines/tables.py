@@ -98,6 +98,26 @@ def texts(n: int = 300) -> pa.Table:
     return pa.table({"body": pa.array(body, mask=gap), "label": np.array(["ham", "spam"])[y]})
 
 
+def dated(n: int = 400) -> pa.Table:
+    """Days, moments with microseconds before and after 1970, and both as text, some with a zone; gaps."""
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, n)
+    moments = np.datetime64("1950-01-01T00:00:00", "us") + rng.integers(0, 120 * 365 * 86_400 * 10**6, n)
+    days = np.datetime64("2024-01-01", "D") + 7 * rng.integers(0, 40, n) + y * rng.integers(0, 7, n)
+    gap = rng.random((3, n)) < 0.1
+    zones = np.array(["", "Z", "+02:00", "-0530"])[rng.integers(0, 4, n)]
+    written = [f" {str(moment)[:19]}{zone}" for moment, zone in zip(moments, zones, strict=True)]
+    return pa.table(
+        {
+            "day": pa.array(days, mask=gap[0]),
+            "moment": pa.array(moments, mask=gap[1]),
+            "written": pa.array(written, mask=gap[2]),
+            "short": pa.array([str(day) for day in days]),
+            "label": np.array(["no", "yes"])[y],
+        }
+    )
+
+
 TABLES = {
     "plain": plain,
     "far": far,
@@ -105,4 +125,5 @@ TABLES = {
     "strange values": strange_values,
     "one class": one_class,
     "many categories": many_categories,
+    "dates": dated,
 }

@@ -48,12 +48,12 @@ def test_a_table_of_a_database_file(folder: Path) -> None:
 
 def test_what_is_not_said_is_asked_for(folder: Path) -> None:
     for arguments, asked in (
-        (["warehouse.duckdb", "-t", "label"], "say --table NAME for one of its tables"),
+        (["warehouse.duckdb", "-t", "label"], "'warehouse.duckdb' is a database; say which table: --table NAME"),
         (["--connect", "duckdb:///warehouse.duckdb", "-t", "label"], "Say --table NAME beside --connect"),
         (["-t", "label"], "Name files, or say --connect URL --table NAME"),
         (["warehouse.duckdb", "--table", "nights", "-t", "label"], "Table 'nights' cannot be opened in duckdb"),
-        (["warehouse.duckdb", "--table", "days"], "Say --target COLUMN; there are"),
-        (["days.parquet", "--table", "days", "-t", "label"], "--table is for a database"),
+        (["warehouse.duckdb", "--table", "days"], "Say --target COLUMN; the columns are"),
+        (["days.parquet", "--table", "days", "-t", "label"], "--table is for databases"),
     ):
         done = run(folder, "train", *arguments)
         assert done.returncode not in (0, 1) and asked in done.stderr.replace("\n", " "), (arguments, done.stderr)

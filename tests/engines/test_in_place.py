@@ -13,7 +13,7 @@ from likely import BayesClassifier, EvidenceClassifier, Loss
 from likely.api import evaluate
 from likely.engines.connect import as_relation
 from likely.engines.relational import RelationalRows, fold_of
-from likely.streaming.in_place import evaluate_in_place
+from likely.streaming.evaluation_in_place import evaluate_in_place
 from tests.engines import tables
 from tests.engines.conftest import ENGINES, Load
 

@@ -41,9 +41,9 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sent, over = threading.Event(), threading.Event()
     run = Relation.run
 
-    def told(self: Relation, query: Any) -> Any:
+    def told(self: Relation, query: Any, **options: Any) -> Any:
         sent.set()
-        return run(self, query)
+        return run(self, query, **options)
 
     def press() -> None:
         sent.wait(PATIENCE)

@@ -110,10 +110,10 @@ def test_spark_shuffles_summaries_only(engine: str, load: Any, monkeypatch: pyte
     session = load(tables.plain(10)).get_backend()._session
     asked = Relation.run
 
-    def told(self: Relation, query: Any) -> Any:
+    def told(self: Relation, query: Any, **options: Any) -> Any:
         frame = session.sql(str(self.table.get_backend().compile(query)))
         plans.append(frame._jdf.queryExecution().executedPlan().toString())
-        return asked(self, query)
+        return asked(self, query, **options)
 
     monkeypatch.setattr(Relation, "run", told)
     BayesClassifier().fit(load(tables.plain(400)), "label")

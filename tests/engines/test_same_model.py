@@ -22,6 +22,11 @@ CLASSIFIERS = {
     "full": FullBayesClassifier(),
     "aode": AODEClassifier(),
 }
+DATED = {
+    "chosen": BayesClassifier(families="auto"),
+    "full": FullBayesClassifier(),
+    "aode": AODEClassifier(schema={"written": "ignored", "short": "date", "short: month": "ignored"}),
+}
 
 
 def same(a: Any, b: Any, where: str = "") -> None:
@@ -75,6 +80,12 @@ def test_naive_bayes_is_the_same_from_every_engine(name: str, load: Load) -> Non
 @pytest.mark.parametrize("how", CLASSIFIERS)
 def test_every_way_to_count_is_the_same(how: str, load: Load) -> None:
     both(CLASSIFIERS[how], tables.plain(), "label", load)
+
+
+@pytest.mark.parametrize("how", DATED)
+def test_parts_of_dates_are_counted_as_in_memory(how: str, load: Load) -> None:
+    here, there = both(DATED[how], tables.dated(), "label", load)
+    assert here.schema_ == there.schema_ and "moment: days since 1970" in there.families_
 
 
 def test_rows_count_for_their_weight(load: Load) -> None:

@@ -234,3 +234,18 @@ def test_parts_of_dates_are_worked_out_by_the_engine(engine: str, load: Load) ->
         found = scored(clf, load(rows), engine, columns=["id"]).sort_by("id")
         shares = np.column_stack([found.column(f"P({label})").to_numpy() for label in ("early", "late")])
         assert shares.astype(float) == pytest.approx(clf.predict_proba(rows), abs=1e-9)
+
+
+def test_dates_in_texts_are_read_by_the_clock_on_the_wall(engine: str, load: Load) -> None:
+    rows = tables.dated(200).append_column("id", pa.array(range(200)))
+    clf = BayesClassifier(schema={"id": "ignored"}).fit(rows, "label")
+    found = scored(clf, load(rows), engine, columns=["id"]).sort_by("id")
+    shares = np.column_stack([found.column(f"P({label})").to_numpy() for label in ("no", "yes")])
+    assert shares.astype(float) == pytest.approx(clf.predict_proba(rows), abs=1e-9)
+
+
+def test_a_column_that_holds_no_dates_is_named(engine: str, load: Load) -> None:
+    clf = BayesClassifier().fit(tables.dated(100), "label")
+    wrong = tables.dated(5).set_column(0, "day", pa.array([1, 2, 3, 4, 5]))
+    with pytest.raises(SchemaError, match=r"Column 'day' of table .* holds int64, but dates were learned"):
+        clf.predict(load(wrong))

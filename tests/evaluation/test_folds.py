@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely import SettingsError
-from likely.evaluation.folds import by_fold, grouped, split, stratified
+from likely.evaluation.folds import MIN_PER_CLASS, by_fold, grouped, split, stratified, stratified_sample
 
 codes = st.lists(st.integers(0, 4), min_size=4, max_size=80).map(lambda y: np.array(y, dtype=np.int32))
 
@@ -62,3 +62,44 @@ def test_a_split_takes_its_share_of_every_class(share: float) -> None:
     test = split(y, None, share, 0)
     for label, n in enumerate([200, 60, 40]):
         assert abs(test[y == label].sum() - share * n) <= 1
+
+
+def test_rare_classes_are_spread_over_groups_of_many_sizes() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), rng.integers(5, 30, 60)).astype(np.int32)
+    y = np.zeros(len(groups), dtype=np.int32)
+    for group in range(10):
+        y[np.flatnonzero(groups == group)[:3]] = 1
+    fold = grouped(y, groups, 5, 0)
+    assert np.bincount(fold[y == 1]).tolist() == [6] * 5
+    assert np.ptp(np.bincount(fold)) <= 5
+
+
+@pytest.mark.parametrize(("share", "tested"), [(0.3, 3), (0.34, 3), (0.36, 4), (0.01, 1), (0.99, 9)])
+def test_a_split_takes_the_share_in_whole_groups(share: float, tested: int) -> None:
+    groups = np.repeat(np.arange(10), 10).astype(np.int32)
+    test = split(np.zeros(100, dtype=np.int32), groups, share, 0)
+    assert test.sum() == 10 * tested
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=600), st.integers(1, 300), st.integers(0, 3),
+    st.lists(st.integers(0, 600), max_size=5),
+)  # fmt: skip
+def test_a_fair_sample(labels: list[int], most: int, seed: int, cuts: list[int]) -> None:
+    y = np.array(labels, dtype=np.int32)
+    found = stratified_sample(lambda: [y], most, seed)
+    assert (np.diff(found) > 0).all()
+    counts, drawn = np.bincount(y, minlength=5), np.bincount(y[found], minlength=5)
+    for have, got in zip(counts.tolist(), drawn.tolist(), strict=True):
+        assert got == min(max(round(most * have / len(y)), MIN_PER_CLASS), have)
+    parts = np.split(y, sorted(min(cut, len(y)) for cut in cuts))
+    np.testing.assert_array_equal(found, stratified_sample(lambda: parts, most, seed))
+
+
+def test_a_sample_comes_from_everywhere_and_follows_no_rhythm() -> None:
+    y = np.zeros(10_000, dtype=np.int32)
+    found = stratified_sample(lambda: [y], 1000, 0)
+    np.testing.assert_array_equal(found // 10, np.arange(1000))
+    assert np.bincount(found % 10, minlength=10).min() > 50
+    assert not np.array_equal(found, stratified_sample(lambda: [y], 1000, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,9 @@ from scipy.stats import binomtest
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
-from likely.evaluation.intervals import rows_worth, wilson
-from likely.evaluation.metrics import Rates, areas, calibration, crossed, curve, figures
+from likely.decide import Loss
+from likely.evaluation.intervals import MOST_CURVED, intervals, rows_worth, wilson
+from likely.evaluation.metrics import CURVES, UNBOUNDED, Rates, areas, calibration, crossed, curve, figures, log_losses
 from likely.evaluation.predictions import PredictionBuffer, Predictions
 
 EXACT = 1e-12
@@ -196,3 +198,70 @@ def test_weights_are_worth_fewer_rows_the_more_they_differ() -> None:
     assert rows_worth(np.full(40, 2.5), 1) == pytest.approx(40)
     assert rows_worth(np.full(120, 1 / 3), 3) == pytest.approx(40)
     assert rows_worth(np.array([1.0] + 9 * [1e-9]), 1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_figures_do_not_depend_on_the_unit_of_weights(unit: float) -> None:
+    seen, weight = predictions(5, weighted=True, truths=3)
+    other = replace(seen, weight=unit * weight)
+    assert figures(other, 1.0) == pytest.approx(figures(seen, 1.0), rel=1e-9)
+    np.testing.assert_allclose(Rates.of(other, 1.0).average("macro"), Rates.of(seen, 1.0).average("macro"), rtol=1e-9)
+
+
+def test_no_probability_is_certain() -> None:
+    eps = np.finfo(np.float64).eps
+    assert log_losses(np.array([1.0, 0.0])).tolist() == [-np.log(1.0 - eps), -np.log(eps)]
+
+
+def decided(refuse: float, n: int = 300) -> Predictions:
+    """Predictions of three classes with a price for refusing."""
+    seen, weight = predictions(3, n=n)
+    loss = Loss.zero_one(np.arange(3), refuse=refuse)
+    buffer = PredictionBuffer(np.arange(3), seen.truth, weight, np.arange(n), loss)
+    buffer.write(slice(0, n), seen.posterior)
+    return buffer.finish()
+
+
+def test_intervals_of_rates_rest_on_the_rows_that_were_decided() -> None:
+    seen = decided(0.45)
+    found = figures(seen, 1.0)
+    assert 0.2 < found["coverage"] < 0.9
+    ends = intervals(seen, found, 1.0, 1, 0)
+    for name in ("accuracy", "error_rate"):
+        assert ends[name] == wilson(found[name], 300 * found["coverage"])
+    assert ends["coverage"] == wilson(found["coverage"], 300)
+    assert ends["log_loss"].method == "bootstrap"
+
+
+def test_a_sample_of_more_rows_has_narrower_intervals_but_for_curves() -> None:
+    seen = decided(0.45)
+    found = figures(seen, 1.0)
+    few, many = intervals(seen, found, 1.0, 1, 0), intervals(seen, found, 1.0, 1, 0, rows=300 * 100)
+    assert many["accuracy"] == wilson(found["accuracy"], 300 * 100 * found["coverage"])
+    for name in ("log_loss", "brier_score", "expected_cost", "f_macro", *CURVES):
+        times = 1.0 if name in CURVES else 10.0
+        assert found[name] - few[name].low == pytest.approx(times * (found[name] - many[name].low), rel=1e-6), name
+        assert few[name].high - found[name] == pytest.approx(times * (many[name].high - found[name]), rel=1e-6), name
+
+
+def test_intervals_end_where_figures_do() -> None:
+    n = 12
+    posterior = np.tile([0.999, 0.001], (n, 1))
+    truth = np.array([0] * 5 + [1] * 7, dtype=np.int32)
+    loss = Loss({0: {0: -3.0, 1: 1.0}, 1: {0: 1.0, 1: -3.0}})
+    buffer = PredictionBuffer(np.arange(2), truth, np.ones(n), np.arange(n), loss)
+    buffer.write(slice(0, n), posterior)
+    seen = buffer.finish()
+    found = figures(seen, 1.0)
+    ends = intervals(seen, found, 1.0, 1, 0)
+    assert ends["log_loss"].high > found["log_loss"] > 1.0
+    assert ends["expected_cost"].low < found["expected_cost"] < 0.0
+    assert all(0.0 <= ends[name].low <= ends[name].high <= 1.0 for name in ends if name not in UNBOUNDED)
+    assert ends["recall_macro"].high <= 1.0 and ends["calibration_error"].high <= 1.0
+
+
+@pytest.mark.parametrize(("n_classes", "drawn"), [(MOST_CURVED, True), (MOST_CURVED + 1, False)])
+def test_curves_of_many_classes_have_no_interval(n_classes: int, drawn: bool) -> None:
+    seen, _ = predictions(n_classes, n=n_classes * 4)
+    ends = intervals(seen, figures(seen, 1.0), 1.0, 1, 0)
+    assert [name in ends for name in CURVES] == [drawn, drawn]

@@ -123,6 +123,7 @@ def test_costs_of_single_rows_go_with_their_rows():
         ([], "no split"),
         ([([0, 1], [N])], f"row {N}"),
         ([([0, 1], [-1])], "row -1"),
+        ([([0, 1], [2, N])], f"names row {N}, but rows go from 0 to {N - 1}"),
         ([([0, 1], [1, 2])], "Row 1 is both learned and judged"),
         ([([0, 0], [1, 2])], "twice"),
         ([([], [1, 2])], "neither may be empty"),
@@ -139,6 +140,24 @@ def test_what_is_no_split_is_refused(cv, said):
 def test_splits_are_not_repeated():
     with pytest.raises(SettingsError, match="leave out repeats"):
         evaluate(BayesClassifier(), X, Y, cv=KFold(3), repeats=2)
+
+
+def test_prequential_has_fifty_blocks_and_judges_all_but_the_first():
+    splits = prequential(10 * BLOCKS)
+    assert len(splits) == BLOCKS - 1
+    assert all(len(split.judged) == 10 and len(split.learned) == split.judged[0] for split in splits)
+    assert [split.learned.tolist() for split in prequential(2)] == [[0]]
+
+
+def test_a_share_of_the_rows_is_drawn_anew_each_time():
+    report = evaluate(BayesClassifier(), X, Y, cv=0.25, repeats=3, random_state=5)
+    assert report.n_rows == 60
+    assert report.predictions.fold.tolist() == [0] * 60 + [1] * 60 + [2] * 60
+    assert report.predictions.weight == pytest.approx(np.full(180, 1 / 3))
+    draws = [set(report.predictions.unit[k * 60 : k * 60 + 60].tolist()) for k in range(3)]
+    assert draws[0] != draws[1] != draws[2]
+    again = evaluate(BayesClassifier(), X, Y, cv=0.25, repeats=1, random_state=5)
+    assert set(again.predictions.unit.tolist()) == draws[0]
 
 
 def test_prequential_needs_a_row_to_begin_with():

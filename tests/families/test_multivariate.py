@@ -11,8 +11,8 @@ from scipy.stats import multivariate_normal
 from likely import FullBayesClassifier
 from likely.families import MultivariateGaussian, Settings
 from likely.families import multivariate as module
-from likely.families.covariance import lower_factor, shrinkage_of
 from likely.families.gaussian import Gaussian
+from likely.families.multivariate_covariance import lower_factor, shrinkage_of
 from likely.stats import Scatter
 from likely.table import as_table
 

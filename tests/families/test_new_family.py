@@ -21,8 +21,8 @@ from likely.arrays import Array
 from likely.explain import outcomes_of
 from likely.families import FAMILIES, register
 from likely.families.outcomes import BlockScorer, Outcomes
-from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.protocol import SQL, Certainty, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import log_bias, trigamma
 from likely.models.export import export_file, numbers_of
 from likely.stats import Histogram, Moments
 from likely.table import Table, as_table

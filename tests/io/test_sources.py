@@ -122,7 +122,10 @@ def test_a_table_shows_what_it_knows(folder: Path) -> None:
     assert "a: text" in str(table)
     assert any("leading zeros" in note for note in table.notes)
     assert any("'None' is a category" in note for note in table.notes)
-    assert table.dialect is not None and table.dialect.describe() == "delimiter ,, utf-8, decimal ., a header"
+    assert (
+        table.dialect is not None
+        and table.dialect.describe() == "utf-8, with a header, ',' between cells, decimal point '.'"
+    )
 
 
 @pytest.mark.parametrize(

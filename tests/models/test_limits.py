@@ -20,7 +20,7 @@ from likely.models.tree.data import bin_numbers, quantile_edges
 from likely.numerics import MOST_PLACES
 from likely.table import as_table
 from likely.text.class_counts import count_rows
-from likely.text.documents import Block
+from likely.text.documents import DocumentBlock
 from likely.text.token_stream import LONGEST_TEXT, read_stream
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
@@ -79,7 +79,7 @@ def test_blocks_of_files_are_shorter_than_offsets_of_arrow() -> None:
 
 
 def test_a_text_longer_than_a_word_may_be() -> None:
-    endless = Block(np.broadcast_to(np.uint8(ord("a")), LONGEST_TEXT + 1), np.array([LONGEST_TEXT + 1]))
+    endless = DocumentBlock(np.broadcast_to(np.uint8(ord("a")), LONGEST_TEXT + 1), np.array([LONGEST_TEXT + 1]))
     with pytest.raises(DataError, match="cut it into several"):
         read_stream([endless], Tokenizer())
 

@@ -22,7 +22,7 @@ from likely import (
 )
 from likely.errors import SettingsError, UnknownParameter
 from likely.models.classifier import Classifier
-from likely.models.sklearn_names import HERE
+from likely.models.settings import SKLEARN_NAMES
 
 CLASSIFIERS = [
     AODEClassifier, BayesClassifier, CalibratedClassifier, EvidenceClassifier, FullBayesClassifier, SVMClassifier,
@@ -44,7 +44,7 @@ CLASSIFIERS = [
     ],
 )
 def test_our_name_is_told(kind: type[Classifier], name: str, here: str) -> None:
-    told = f"{kind.__name__} has no parameter '{name}': what scikit-learn calls so is '{here}' here."
+    told = f"{kind.__name__} has no parameter '{name}'; scikit-learn's '{name}' is called '{here}' here."
     for error in (
         UnknownParameter,
         TypeError,
@@ -53,7 +53,7 @@ def test_our_name_is_told(kind: type[Classifier], name: str, here: str) -> None:
         with pytest.raises(error) as raised:
             kind(**{name: 1})
         assert str(raised.value) == told
-    with pytest.raises(UnknownParameter, match="what scikit-learn calls so"):
+    with pytest.raises(UnknownParameter, match=r"is called .* here"):
         kind().set_params(**{name: 1})
 
 
@@ -63,7 +63,7 @@ def test_a_slip_of_the_pen_and_a_name_from_nowhere() -> None:
     with pytest.raises(UnknownParameter, match="it has smoothing, priors"):
         BayesClassifier(zzz=1)  # type: ignore[call-arg]
     table = {"x": [1.0, 2.0], "y": ["a", "b"]}
-    with pytest.raises(SettingsError, match="is 'smoothing' here"):
+    with pytest.raises(SettingsError, match="is called 'smoothing' here"):
         likely.train(table, "y", model="naive", alpha=1)
     with pytest.raises(SettingsError, match="Did you mean 'information_gain'"):
         TreeClassifier(measure="entropy").fit(table, "y")
@@ -82,7 +82,7 @@ def test_the_constructor_is_as_before(kind: type[Classifier]) -> None:
 
 def test_every_hint_leads_to_a_parameter() -> None:
     known = {name for kind in CLASSIFIERS for name in inspect.signature(kind).parameters}
-    assert {name for names in HERE.values() for name in names} <= known
+    assert {name for names in SKLEARN_NAMES.values() for name in names} <= known
 
 
 def test_parameters_of_a_classifier_within() -> None:

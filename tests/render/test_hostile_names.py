@@ -13,7 +13,7 @@ import likely
 from likely import AODEClassifier, BayesClassifier, EvidenceClassifier, Loss, SVMClassifier, TreeClassifier
 from likely.markup import tag
 from likely.models.display import model_page
-from likely.models.tree.outline import SCRIPT
+from likely.models.tree.plot import SCRIPT
 from likely.table.schema import Schema
 from tests.test_markup import Reader
 

@@ -142,7 +142,7 @@ def test_a_picture_saves_itself_by_suffix(clf: BayesClassifier, tmp_path: Path) 
     assert "<svg" in page
     with pytest.raises(SettingsError, match=r"why\.pdf"):
         picture.save(tmp_path / "why.pdf")
-    assert repr(picture) == "Picture('Row 0 is snow, P = 0.8130')"
+    assert repr(picture) == "Picture('Row 0: snow, P = 0.8130')"
     assert picture.to_svg() == picture.to_svg()
 
 

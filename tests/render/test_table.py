@@ -14,7 +14,7 @@ from rich.console import Console
 from likely.render.page import fragment, page
 from likely.render.table import (
     Cell,
-    Column,
+    ColumnHead,
     Grid,
     count,
     figure,
@@ -33,7 +33,12 @@ EVIL = "<script>alert('&')</script>"
 
 @pytest.fixture
 def grid() -> Grid:
-    columns = [Column("name", "left"), Column("share", form=figure), Column("kind", "left"), Column("", drawn=True)]
+    columns = [
+        ColumnHead("name", "left"),
+        ColumnHead("share", form=figure),
+        ColumnHead("kind", "left"),
+        ColumnHead("", drawn=True),
+    ]
     rows = [["a", 0.5, "x", Cell(None, bar=-0.5)], [EVIL, Cell(2.0, bar=1.0, shade=0.5), None, Cell(None, bar=0.25)]]
     return Grid(columns, rows, "Title", ["a note"], marks={1: "total"}, left_out=1234)
 
@@ -72,7 +77,7 @@ def test_a_page_is_whole_and_knows_the_dark() -> None:
 
 def test_rich_shows_all_and_takes_no_name_for_its_own_marks() -> None:
     out = io.StringIO()
-    grid = Grid([Column("name", "left"), Column("n", form=count)], [["[bold]x[/bold]", 3]], "Title")
+    grid = Grid([ColumnHead("name", "left"), ColumnHead("n", form=count)], [["[bold]x[/bold]", 3]], "Title")
     Console(file=out, width=60).print(grid.rich())
     assert "[bold]x[/bold]" in out.getvalue()
     assert "3" in out.getvalue()
@@ -84,7 +89,7 @@ def test_programs_get_the_values(grid: Grid) -> None:
 
 
 def test_an_empty_table_has_its_heads() -> None:
-    assert Grid([Column("a", "left"), Column("b")], []).text() == "a  b"
+    assert Grid([ColumnHead("a", "left"), ColumnHead("b")], []).text() == "a  b"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +118,10 @@ def test_json_has_plain_values_only() -> None:
 
 
 def test_columns_are_left_out_until_a_table_fits() -> None:
-    grid = Grid([Column("name", "left"), Column("size"), Column("time"), Column("")], [["a", "10 kB", "3 ms", "◀"]])
+    grid = Grid(
+        [ColumnHead("name", "left"), ColumnHead("size"), ColumnHead("time"), ColumnHead("")],
+        [["a", "10 kB", "3 ms", "◀"]],
+    )
     assert grid.narrowed(80, "size", "time").text() == grid.text()
     assert grid.narrowed(16, "size", "time").lines() == [["name", "time", ""], ["a", "3 ms", "◀"]]
     assert grid.narrowed(3, "size", "time").lines() == [["name", ""], ["a", "◀"]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import likely
-from likely.render.theme import DARK, LIGHT, Scheme, variables
+from likely.render.theme import DARK, LIGHT, ColourScheme, variables
 
 HEX = re.compile(r'"#[0-9A-Fa-f]{6}"')
 
@@ -25,7 +25,7 @@ def contrast(a: str, b: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
-def test_texts_stand_out_from_their_ground(scheme: Scheme) -> None:
+def test_texts_stand_out_from_their_ground(scheme: ColourScheme) -> None:
     for ground in (scheme.paper, scheme.card, scheme.shade):
         for text in (scheme.ink, scheme.muted, scheme.good, scheme.bad):
             assert contrast(text, ground) >= 4.5, (text, ground)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from likely import BayesClassifier, SettingsError
-from likely.render.words import marked_text
+from likely.render.page import marked_text
 from likely.teaching import datasets
 
 

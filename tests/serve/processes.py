@@ -21,8 +21,8 @@ import uvicorn
 from likely.serve import server
 from likely.serve.app import app_of
 from likely.serve.catalogue import read_source
-from likely.serve.connections import Connection
 from likely.serve.options import ServiceOptions
+from likely.serve.server import Connection
 from likely.serve.service import Service
 
 PATIENCE = 120.0

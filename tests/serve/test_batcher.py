@@ -15,8 +15,8 @@ import likely
 from likely.errors import LikelyError
 from likely.serve import batcher
 from likely.serve.batcher import Batcher
+from likely.serve.catalogue import Judged, Snapshot
 from likely.serve.metrics import Metrics
-from likely.serve.snapshot import Judged, Snapshot
 from tests.serve.conftest import weather, without_label
 
 ROWS = without_label(weather(40, seed=7))

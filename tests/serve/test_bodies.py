@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.serve.answers import ARROW, CSV
-from likely.serve.arrow_bodies import read_arrow
-from likely.serve.bodies import Body, media_type, read_object
-from likely.serve.refusals import Refusal
+from likely.serve.bodies import Body, media_type, read_arrow, read_object
+from likely.serve.refusals import HTTPRefusal
 from tests.serve.conftest import Serve, weather, without_label
 
 ROWS = without_label(weather(20, seed=1))
@@ -38,7 +37,7 @@ WHOLE = stream(pa.Table.from_pylist(ROWS))
     ],
 )  # fmt: skip
 def test_what_is_no_json_object(content: bytes) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HTTPRefusal) as refused:
         read_object(Body(content, "application/json"))
     assert refused.value.status in (400, 422)
 
@@ -46,14 +45,14 @@ def test_what_is_no_json_object(content: bytes) -> None:
 def test_types_of_bodies() -> None:
     assert media_type(None) == "application/json"
     assert media_type("Text/CSV; charset=utf-8") == CSV
-    with pytest.raises(Refusal):
+    with pytest.raises(HTTPRefusal):
         read_object(Body(b"{}", CSV))
 
 
 def test_a_misspelt_field_is_refused() -> None:
     """A key or a weight that is passed over in silence would be a row learned twice."""
     assert read_object(Body(b'{"rows": []}', "application/json"), "rows", "labels") == {"rows": []}
-    with pytest.raises(Refusal, match="'rows', 'labels', and nothing else"):
+    with pytest.raises(HTTPRefusal, match="'rows', 'labels', and nothing else"):
         read_object(Body(b'{"rows": [], "key": "a"}', "application/json"), "rows", "labels")
 
 
@@ -76,7 +75,7 @@ def test_an_arrow_stream_is_read_whole() -> None:
     ],
 )  # fmt: skip
 def test_arrow_streams_that_are_refused(content: bytes, status: int) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HTTPRefusal) as refused:
         read_arrow(content, 20, 10)
     assert refused.value.status == status
 
@@ -97,7 +96,7 @@ def test_a_damaged_stream_is_refused_or_read(damage: list[tuple[int, int]]) -> N
         content[place] = byte
     try:
         table = read_arrow(bytes(content), 1000, 100)
-    except Refusal as refused:
+    except HTTPRefusal as refused:
         assert refused.status in (400, 413, 415, 422)
     else:
         table.to_pylist()

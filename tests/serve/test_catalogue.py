@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from likely.errors import NoSuchFile, SettingsError
-from likely.serve.catalogue import Source, read_source
+from likely.serve.catalogue import ModelSource, read_source
 from tests.serve.conftest import Serve, fitted, weather, without_label
 
 ROWS = without_label(weather(3, seed=3))
 
 
 def test_how_models_are_named(tmp_path: Path) -> None:
-    assert read_source("a/b.likely") == Source("b", "1", Path("a/b.likely"))
-    assert read_source("x=a/b.likely") == Source("x", "1", Path("a/b.likely"))
-    assert read_source("x@v2=a/b.likely") == Source("x", "v2", Path("a/b.likely"))
+    assert read_source("a/b.likely") == ModelSource("b", "1", Path("a/b.likely"))
+    assert read_source("x=a/b.likely") == ModelSource("x", "1", Path("a/b.likely"))
+    assert read_source("x@v2=a/b.likely") == ModelSource("x", "v2", Path("a/b.likely"))
     odd = tmp_path / "a=b.likely"
     odd.touch()
-    assert read_source(str(odd)) == Source("a=b", "1", odd)
+    assert read_source(str(odd)) == ModelSource("a=b", "1", odd)
     for wrong in ("=a.likely", "a/b=c.likely", "a?b=c", "a\n=c"):
         with pytest.raises(SettingsError, match="name of a model"):
             read_source(wrong)

@@ -15,7 +15,7 @@ from likely.serve.catalogue import read_source
 from likely.serve.changes import Change, read_change
 from likely.serve.journal import JournalError, journal_of
 from likely.serve.live_model import LiveModel, Outcome, with_journal
-from likely.serve.refusals import Refusal
+from likely.serve.refusals import HTTPRefusal
 from tests.serve.conftest import Serve, fitted, weather, without_label
 
 BASE, NEW = weather(200), weather(60, seed=9)
@@ -84,7 +84,7 @@ def test_a_request_counts_once(own: Path) -> None:
     assert isinstance(twin, Outcome) and twin.repeated and twin.revision == first.revision
     assert isinstance(other, Outcome)
     clash = one.commit([change(NEW[:4], "k")])[0]
-    assert isinstance(clash, Refusal) and clash.status == 409
+    assert isinstance(clash, HTTPRefusal) and clash.status == 409
     assert one.compact()
     assert one.commit([change(NEW[:5], "k")]) == [Outcome(5, first.revision, repeated=True)]
     one.journal.close()
@@ -99,9 +99,9 @@ def test_what_is_wrong_harms_nobody_else(own: Path) -> None:
     strange = [{**NEW[0], "day": 1}], [{**NEW[0], "wind": "much"}], [{**NEW[0], "rain": 10**400}]
     outcomes = one.commit([change(NEW[:2]), *(change(rows) for rows in strange), change(NEW[2:4])])
     assert [isinstance(outcome, Outcome) for outcome in outcomes] == [True, False, False, False, True]
-    assert [o.status for o in outcomes if isinstance(o, Refusal)] == [422] * 3
+    assert [o.status for o in outcomes if isinstance(o, HTTPRefusal)] == [422] * 3
     never = one.commit([change([{**NEW[0], "town": "Rome"}], kind="forget")])[0]
-    assert isinstance(never, Refusal) and never.status == 409
+    assert isinstance(never, HTTPRefusal) and never.status == 409
     assert_same(one.snapshot.classifier, BASE + NEW[:4])
     one.journal.close()
     assert_same(live(own).snapshot.classifier, BASE + NEW[:4])
@@ -114,7 +114,7 @@ def test_new_classes_and_values_are_learned_up_to_a_limit(own: Path) -> None:
     assert one.snapshot.labels == ["dry", "fog", "wet"]
     assert_same(one.snapshot.classifier, BASE + fog)
     many = [{**NEW[0], "day": f"c{k}"} for k in range(30)]
-    assert isinstance(one.commit([change(many)])[0], Refusal)
+    assert isinstance(one.commit([change(many)])[0], HTTPRefusal)
     one.close()
 
 

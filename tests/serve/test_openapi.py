@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from likely.serve.catalogue import Snapshot
 from likely.serve.metrics import Metrics, escaped
 from likely.serve.openapi import example_row
-from likely.serve.snapshot import Snapshot
 from tests.serve.conftest import TOWNS, Serve, fitted, weather
 
 

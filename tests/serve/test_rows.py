@@ -13,9 +13,9 @@ from numpy.testing import assert_array_equal
 import likely
 from likely.errors import LikelyError, SchemaError
 from likely.serve.batcher import judged_together
-from likely.serve.refusals import Refusal
+from likely.serve.catalogue import Snapshot
+from likely.serve.refusals import HTTPRefusal
 from likely.serve.rows import RowReader, checked_rows
-from likely.serve.snapshot import Snapshot
 
 TRAINED = {
     "n": [1.5, 2.5, 9.5, 8.5, 3.0, 7.0], "s": ["a", "b", "a", "c", "b", "c"], "i": [1, 2, 3, 3, 2, 1],
@@ -98,7 +98,7 @@ def test_columns_that_are_missing() -> None:
 
 @pytest.mark.parametrize("given", [None, [], {}, "rows", [1], [[]], [{}, None]])
 def test_what_are_no_rows(given: Any) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HTTPRefusal) as refused:
         checked_rows(given, 10, 10)
     assert refused.value.status == 422
 

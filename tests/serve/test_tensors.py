@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import likely
-from likely.serve.tensors import _pack, _texts
+from likely.serve.open_inference import _pack, _texts
 from tests.serve.conftest import Serve, weather, without_label
 
 ROWS = without_label(weather(5, seed=2))

@@ -8,7 +8,7 @@ import pytest
 from likely.errors import NotMergeable
 from likely.measures import information_gain
 from likely.stats import PairCounts
-from likely.stats.pair_counts import Cuts, Layout, size_of
+from likely.stats.pair_counts import Cuts, PairLayout, size_of
 
 #        town  size  number (cut at 1.5)
 ROWS = [[0, 1, 0], [0, 0, 1], [1, 1, -1], [2, 1, 1], [0, -1, 0]]
@@ -22,7 +22,7 @@ def seen() -> PairCounts:
 
 
 def test_where_pairs_have_their_cells() -> None:
-    layout = Layout.of([3, 2, 2])
+    layout = PairLayout.of([3, 2, 2])
     assert layout.sizes.tolist() == [3, 2, 2] and layout.singles.tolist() == [0, 3, 5]
     assert layout.pairs.tolist() == [[-1, 7, 13], [-1, -1, 19], [-1, -1, -1]] and layout.width == 23
     assert size_of(AXES[2]) == 2 and size_of(AXES[0]) == 3

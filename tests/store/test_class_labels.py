@@ -25,7 +25,7 @@ from likely import (
 )
 from likely.errors import SettingsError
 from likely.models.classifier import UnsavedWarning
-from likely.store.class_labels import read_labels, write_labels
+from likely.store.plain import read_labels, write_labels
 from likely.table import encode_labels
 
 N = 24

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import likely
-from likely import BayesClassifier, Laplace, MEstimate, Schema, SettingsError
+from likely import BayesClassifier, EvidenceClassifier, Laplace, MEstimate, Schema, SettingsError
 from likely.stats import feature_counts
 from likely.store.plain import from_plain, to_plain
 
@@ -216,4 +216,17 @@ def test_columns_that_say_the_same_come_back(path: Path) -> None:
             break
     assert np.abs(seen.cross).max() > 1.0
     clf.save(path)
+    np.testing.assert_array_equal(likely.load(path).predict_proba(table), clf.predict_proba(table))
+
+
+def test_a_file_of_before_lacks_settings_that_came_later(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": ["x", "y"] * 10}
+    clf = EvidenceClassifier().fit(table, ["no", "yes"] * 10)
+    all_of = EvidenceClassifier.get_params
+    monkeypatch.setattr(
+        EvidenceClassifier, "get_params",
+        lambda self, deep=True: {name: of for name, of in all_of(self, deep).items() if name != "depth"},
+    )  # fmt: skip
+    clf.save(path)
+    monkeypatch.undo()
     np.testing.assert_array_equal(likely.load(path).predict_proba(table), clf.predict_proba(table))

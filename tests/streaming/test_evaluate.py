@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import likely.io.columnar as columnar
-from likely import BayesClassifier, FullBayesClassifier, Loss, Report, evaluate, train
+from likely import BayesClassifier, FullBayesClassifier, Loss, Report, TreeClassifier, evaluate, train
 from likely.errors import DataError, NotMergeable, SettingsError
 from likely.models.difference import differences
 from likely.streaming.evaluate import evaluate_file
@@ -42,6 +44,24 @@ def test_same_figures_as_in_memory(path: Path, clf: BayesClassifier, cv: int) ->
     assert theirs.predictions.posterior is not None
     np.testing.assert_allclose(ours.predictions.posterior, theirs.predictions.posterior, rtol=1e-9, atol=1e-12)
     assert ours.accuracy == theirs.accuracy
+
+
+@pytest.mark.parametrize("how", [{"cv": 3}, {"cv": 0.25}, {"cv": 3, "groups": "group"}, {"cv": 3, "weight": "group"}])
+def test_classifiers_that_do_not_count_are_judged_on_files_too(path: Path, how: dict[str, Any]) -> None:
+    """A tree was an AttributeError here, and an estimator of scikit-learn's, too."""
+    rows, given, clf = table(), dict(how), TreeClassifier(max_depth=3)
+    weight, group = (given.pop(name, None) for name in ("weight", "groups"))
+    learned = rows.drop(columns=[name for name in ("y", weight) if name])
+    theirs = evaluate(
+        clf, learned, rows["y"], groups=None if group is None else rows[group],
+        sample_weight=None if weight is None else rows[weight], progress=False, **given,
+    )  # fmt: skip
+    assert evaluate(clf, str(path), "y", progress=False, **how).log_loss == pytest.approx(theirs.log_loss, rel=1e-12)
+    assert clf.schema is None
+    numbers = path.with_name("numbers.csv")
+    rows[["group", "y"]].to_csv(numbers, index=False)
+    if "groups" not in how:
+        assert evaluate(LogisticRegression(), str(numbers), "y", cv=3, progress=False).accuracy > 0.3
 
 
 def test_a_table_in_many_pieces(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

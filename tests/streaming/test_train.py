@@ -13,7 +13,7 @@ import pytest
 
 import likely
 from likely import BayesClassifier, DataError, FileError, SchemaError
-from likely.engines import pieces
+from likely.engines import files
 from likely.io import blocks, delimited, open_table
 from likely.progress import Progress, Shown
 from likely.streaming import fit_file, train, train_file
@@ -177,7 +177,7 @@ def test_what_a_statistic_refuses_is_told_with_the_line(tmp_path: Path) -> None:
 
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "MOST_VALUES", 500)
+    monkeypatch.setattr(files, "MOST_VALUES", 500)
     path = tmp_path / "rows.csv"
     path.write_text("user,y\n" + "".join(f"u{n // 2},{'pq'[n % 2]}\n" for n in range(2000)))
     with pytest.raises(DataError, match=r"'user' has more than .* distinct values .*'ignored'"):

@@ -98,17 +98,18 @@ def test_what_needs_rows_is_refused(path: Path) -> None:
 
 def test_the_sample_of_a_long_file_does_not_depend_on_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     from likely.models.tree import stream as tree
+    from likely.stats import ClassWeights
     from likely.table.schema import Schema
 
     monkeypatch.setattr(tree, "MOST_SAMPLED", 100)
     numbers = rng.normal(size=5000)
-    found = []
+    found, classes = [], ClassWeights(np.array([0]), np.ones(1), np.ones(1, dtype=np.int64))
     for size in (37, 1000, 5000):
-        looked = tree.Looked(Schema.infer({"x": numbers}))
+        first_pass = tree.FirstPass(Schema.infer({"x": numbers}))
         for start in range(0, 5000, size):
             part = numbers[start : start + size]
-            looked.take(tree.Glance(len(part), np.array([0]), np.ones(1), {}, {"x": part}))
-        found.append(np.concatenate(looked.sampled["x"]))
+            first_pass.take(tree.PieceSeen(len(part), classes, {}, {"x": part}))
+        found.append(np.concatenate(first_pass.sampled["x"]))
     assert 100 <= len(found[0]) < 300
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])

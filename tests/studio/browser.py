@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -15,6 +17,10 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-dev-shm-usage",
 ]  # fmt: skip
+
+
+PATIENCE = 120_000
+"""Milliseconds: a guard for busy machines, which nothing measures."""
 
 
 class NotHere(Exception):
@@ -41,3 +47,15 @@ def _installed() -> str:
     if found is None:
         raise NotHere("Chromium could not be installed by apt-get, so pages are not looked at")
     return found
+
+
+def until(tab: Any, expression: str, arg: Any = None) -> None:
+    """Wait until an expression of JavaScript holds.
+
+    Playwright's own `wait_for_function` asks again from inside the page, where our policy forbids `eval`: it works only
+    if the expression holds at once. Here the question is put anew from outside.
+    """
+    end = time.monotonic() + PATIENCE / 1000
+    while not tab.evaluate(expression, arg):
+        assert time.monotonic() < end, f"never true: {expression}"
+        tab.wait_for_timeout(20)

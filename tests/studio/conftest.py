@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from likely.studio.document import Material, packed_document
+from likely.studio.document import packed_document
+from likely.studio.material import Material
 from likely.studio.page import page as studio_page
-from tests.studio.browser import ARGUMENTS, NotHere, chromium
+from tests.studio.browser import ARGUMENTS, PATIENCE, NotHere, chromium, until
 
 Open = Callable[..., Any]
 
@@ -33,6 +34,7 @@ def browser() -> Iterator[Any]:
 def tab(browser: Any) -> Iterator[Any]:
     """A page of a browser; whatever goes wrong in it, or is asked of another host, fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    context.set_default_timeout(PATIENCE)
     opened = context.new_page()
     wrong: list[str] = []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
@@ -60,7 +62,7 @@ def show(tab: Any, tmp_path: Path) -> Open:
         content = packed_document(Material(classifier=classifier, **more))
         path.write_text(studio_page("A model", content), "utf-8")
         tab.goto(path.as_uri() + (f"#{view}" if view else ""))
-        tab.wait_for_function("window.likely !== undefined")
+        until(tab, "window.likely !== undefined")
         return tab
 
     return opened

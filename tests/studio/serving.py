@@ -11,10 +11,10 @@ import uvicorn
 
 from likely.serve import server
 from likely.serve.app import app_of
-from likely.serve.connections import Connection
 from likely.serve.options import ServiceOptions
+from likely.serve.server import Connection
 from likely.serve.service import Service
-from likely.studio.document import Material
+from likely.studio.material import Material
 from likely.studio.routes import StudioRoutes
 from likely.studio.workbench import Workbench
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from likely import BayesClassifier, EvidenceClassifier, TreeClassifier, evaluate
+from likely import (
+    BayesClassifier,
+    CalibratedClassifier,
+    ConvNetClassifier,
+    EvidenceClassifier,
+    SVMClassifier,
+    TreeClassifier,
+    evaluate,
+)
 from tests.studio.conftest import Open
+from tests.studio.serving import studio
+from tests.studio.test_routes import table_in
+from tests.studio.test_rules import posts
 from tests.studio.test_views import go, labelled
 
 VIEWS = ("overview", "column", "case", "nomogram", "decisions", "evaluation", "comparison", "plane")
@@ -32,16 +46,51 @@ def whole(show: Open) -> Any:
     return show(clf, rows=table, report=evaluate(clf, table, "risk", cv=3))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious(whole: Any, theme: str) -> None:
-    whole.emulate_media(color_scheme=theme)
+LOOKS = [(theme, language) for theme in ("light", "dark") for language in ("en", "de")]
+
+
+def look(tab: Any, theme: str, language: str) -> None:
+    """Light or dark, English or German."""
+    tab.emulate_media(color_scheme=theme)
+    if language == "de":
+        tab.click("#language")
+
+
+@pytest.mark.parametrize(("theme", "language"), LOOKS)
+def test_axe_finds_nothing_serious(whole: Any, theme: str, language: str) -> None:
+    look(whole, theme, language)
     for view in VIEWS:
         go(whole, view)
         assert serious(whole) == [], view
 
 
-def test_on_a_phone_and_in_german(whole: Any) -> None:
-    whole.set_viewport_size({"width": 390, "height": 844})
+@pytest.mark.parametrize(("theme", "language"), LOOKS)
+def test_the_first_page(tab: Any, tmp_path: Path, theme: str, language: str) -> None:
+    with studio() as address:
+        tab.goto(f"{address}/studio")
+        look(tab, theme, language)
+        assert serious(tab) == []
+        tab.set_input_files("input[type=file]", table_in(tmp_path, 60))
+        tab.wait_for_selector("[data-use=target]")
+        assert serious(tab) == []
+
+
+@pytest.mark.parametrize(("theme", "language"), LOOKS)
+def test_letters(show: Open, theme: str, language: str) -> None:
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 17, (40, 8, 8)).astype(float)
+    table = {f"p{k}": images.reshape(40, 64)[:, k] for k in range(64)} | {"letter": ["a", "b"] * 20}
+    clf = ConvNetClassifier(epochs=1).fit(table, "letter")
+    tab = show(clf, "letters", rows=table)
+    look(tab, theme, language)
+    tab.click(".row button:has(canvas) >> nth=0")
+    tab.wait_for_selector("[role=status] .bars")
+    assert serious(tab) == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1920])
+def test_on_screens_of_every_width_and_in_german(whole: Any, width: int) -> None:
+    whole.set_viewport_size({"width": width, "height": 844})
     whole.click("#language")
     for view in VIEWS:
         go(whole, view)
@@ -49,11 +98,35 @@ def test_on_a_phone_and_in_german(whole: Any) -> None:
     assert serious(whole) == []
 
 
-@pytest.mark.parametrize("kind", [TreeClassifier, EvidenceClassifier])
-def test_trees_and_heat_maps(show: Open, kind: Any) -> None:
-    table = labelled()
-    tab = show(kind().fit(table, "risk"), "tree" if kind is TreeClassifier else "column/0", rows=table)
-    assert serious(tab) == []
+MODELS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
+    "tree": (TreeClassifier, ("tree", "case", "nomogram")),
+    "evidence": (lambda: EvidenceClassifier(max_triples=1), ("column", "case")),
+    "SVM": (lambda: SVMClassifier(kernel="linear"), ("plane", "case")),
+    "calibrated": (lambda: CalibratedClassifier(method="venn-abers"), ("overview", "case")),
+}
+
+
+@pytest.mark.parametrize(("theme", "language"), LOOKS)
+@pytest.mark.parametrize("name", MODELS)
+def test_views_of_other_models(show: Open, name: str, theme: str, language: str) -> None:
+    make, views = MODELS[name]
+    table = labelled(150)
+    tab = show(make().fit(table, "risk"), rows=table)
+    look(tab, theme, language)
+    for view in views:
+        go(tab, view)
+        assert serious(tab) == [], view
+
+
+@pytest.mark.parametrize(("theme", "language"), LOOKS)
+def test_texts_and_empty_states(show: Open, theme: str, language: str) -> None:
+    table, y = posts(150)
+    clf = BayesClassifier(schema={"body": "text"}).fit(table, y)
+    tab = show(clf, rows={name: cells[:20] for name, cells in table.items()})
+    look(tab, theme, language)
+    for view in ("overview", "column", "case", "decisions", "evaluation", "comparison"):
+        go(tab, view)
+        assert serious(tab) == [], view
 
 
 def test_keys_reach_every_view_and_every_cell(whole: Any) -> None:

@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 
 from likely import BayesClassifier
-from tests.studio.test_scoring import people
+from tests.studio.test_rules import people
 
 PATIENCE = 120
 

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 from likely import BayesClassifier, EvidenceClassifier, SVMClassifier, TreeClassifier, evaluate, train
-from likely.studio.document import Material, document, packed_document
+from likely.studio.document import document, packed_document
+from likely.studio.material import Material
 from likely.table import as_table
-from tests.studio.test_scoring import people, posts
+from tests.studio.test_rules import people, posts
 
 
 def column(told: dict[str, Any], name: str) -> dict[str, Any]:
@@ -85,8 +86,8 @@ def test_what_looks_odd_is_said() -> None:
     clf = BayesClassifier().fit(table, labels)
     later = {**table, "fine": rng.normal(3.0, 1.0, 800)}
     found = document(Material(classifier=clf, rows=later))["suspicions"]
-    assert [(each["is"], each["column"]) for each in found] == [("leak", "leak"), ("gaps", "gaps"), ("drift", "fine")]
-    assert document(Material(classifier=clf, rows=table))["suspicions"][-1]["is"] != "drift"
+    assert [(each["kind"], each["column"]) for each in found] == [("leak", "leak"), ("gaps", "gaps"), ("drift", "fine")]
+    assert document(Material(classifier=clf, rows=table))["suspicions"][-1]["kind"] != "drift"
 
 
 def test_a_page_of_a_large_model_says_what_it_leaves_out() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from likely import BayesClassifier
 from likely.store.expressions import Expressions
-from likely.studio.expressions import column_tree, merged
+from likely.studio.rules import column_tree, merged
 
 
 def test_a_look_up_by_category_is_a_table() -> None:

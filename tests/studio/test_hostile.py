@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from likely import BayesClassifier, EvidenceClassifier, TreeClassifier, evaluate
-from likely.studio.document import Material, packed_document
+from likely.studio.document import packed_document
+from likely.studio.material import Material
 from likely.studio.page import page
 from tests.studio.conftest import Open
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from likely.errors import SettingsError
-from likely.serve.refusals import Refusal
+from likely.serve.refusals import HTTPRefusal
 from likely.studio.jobs import MOST_WAITING, Job, Jobs
 
 
@@ -35,9 +35,11 @@ def test_what_fails_is_one_sentence() -> None:
         raise RuntimeError("secret")
 
     jobs = Jobs()
-    assert ended(jobs.start(refused)).error == "No."
-    assert "secret" not in ended(jobs.start(broken)).error
-    with pytest.raises(Refusal):
+    told = ended(jobs.start(refused)).told()
+    assert (told["error"], told["code"], told["facts"]) == ("No.", "settings", [])
+    told = ended(jobs.start(broken)).told()
+    assert told["code"] == "failed" and "secret" not in str(told)
+    with pytest.raises(HTTPRefusal):
         jobs.find("strange")
     jobs.close()
 
@@ -46,7 +48,7 @@ def test_too_much_is_refused() -> None:
     jobs, hold = Jobs(), threading.Event()
     for _ in range(MOST_WAITING):
         jobs.start(lambda _: hold.wait(10))
-    with pytest.raises(Refusal, match="busy"):
+    with pytest.raises(HTTPRefusal, match="busy"):
         jobs.start(lambda _: None)
     hold.set()
     jobs.close()

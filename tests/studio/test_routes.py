@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,16 @@ import pyarrow as pa
 import pytest
 
 import likely
+import likely.studio
 from likely import BayesClassifier, evaluate
-from likely.models.calibrated import CalibratedClassifier
-from likely.studio.document import Material
+from likely.studio.jobs import CODES
+from likely.studio.material import Material
+from likely.text.tokenizer import Tokenizer
+from tests.studio.browser import until
 from tests.studio.serving import studio
-from tests.studio.test_scoring import people
+from tests.studio.test_rules import people
 
-SLOW = 60_000
+SLOW = 300_000
 
 
 def table_in(folder: Path, n: int = 240) -> Path:
@@ -80,6 +84,33 @@ def test_another_table_and_refusals_in_one_sentence(tab: Any, tmp_path: Path) ->
         assert tab.request.get(f"{address}/studio/model").status == 404
 
 
+def test_refusals_are_worded_in_the_language_of_the_reader(browser: Any, tmp_path: Path) -> None:
+    told = {
+        "empty.csv": (b"", "Die Datei ist leer."), "head.csv": (b"a,b\n", "Die Tabelle hat keine Zeilen."),
+        "book.xlsx": (b"PK\x03\x04 no table", "Die Datei lässt sich nicht als Tabelle lesen. Der Dienst sagt"),
+    }  # fmt: skip
+    says = "(told) => document.querySelector('[role=alert]').textContent.includes(told)"
+    with studio() as address, browser.new_context(locale="de-DE") as context:
+        page = context.new_page()
+        page.goto(f"{address}/studio")
+        for name, (content, sentence) in told.items():
+            (tmp_path / name).write_bytes(content)
+            page.set_input_files("input[type=file]", tmp_path / name)
+            until(page, says, sentence)
+        page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('gone')); }")
+        page.set_input_files("input[type=file]", table_in(tmp_path, 40))
+        until(page, says, "Läuft er noch?")
+
+
+def test_every_code_of_a_refusal_has_words() -> None:
+    codes = {code for _, code in CODES}
+    for path in Path(likely.studio.__file__).parent.glob("*.py"):
+        codes |= set(re.findall(r'code="([^"]+)"', path.read_text("utf-8")))
+    work = (Path(likely.studio.__file__).parent / "web" / "work.js").read_text("utf-8")
+    worded = set(re.findall(r'[{ ,](?:"([\w ]+)"|(\w+)): "[A-Z“]', work))
+    assert codes <= {name for pair in worded for name in pair} and len(codes) > 10
+
+
 def test_pages_from_elsewhere_may_not_ask(tab: Any) -> None:
     with studio() as address:
         strange = {"origin": "http://evil.example"}
@@ -91,8 +122,9 @@ def test_pages_from_elsewhere_may_not_ask(tab: Any) -> None:
 
 def test_a_model_that_only_python_scores(tab: Any) -> None:
     table, y = people(120, 2)
-    rows = pa.table({**table, "risk": y})
-    clf = CalibratedClassifier(BayesClassifier(), folds=3).fit(rows, "risk")
+    rows = pa.table({**table, "words": ["very good", "very bad"] * 60, "risk": y})
+    letters = Tokenizer(analyzer="char", ngram_range=(2, 3))
+    clf = BayesClassifier(schema={"words": "text"}, text=letters).fit(rows, "risk")
     wanted = clf.predict_proba(rows.slice(0, 1))[0]
     with studio(Material(classifier=clf, rows=rows, name="c.likely"), rows) as address:
         tab.goto(f"{address}/studio#case")

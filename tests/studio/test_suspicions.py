@@ -16,7 +16,7 @@ def test_chance_is_no_finding() -> None:
         "x": np.where(rng.random(600) < 0.1, np.nan, rng.normal(size=600)),
     }
     clf = BayesClassifier().fit(table, rng.choice(["u", "v"], 600).tolist())
-    assert suspicions(clf, {"town": 0.001, "x": 0.001}, as_table(table)) == []
+    assert suspicions(clf.summary_, {"town": 0.001, "x": 0.001}, as_table(table)) == []
 
 
 def test_new_values_and_moved_numbers_are_drift() -> None:
@@ -24,6 +24,6 @@ def test_new_values_and_moved_numbers_are_drift() -> None:
     table = {"town": rng.choice(["a", "b"], 400).tolist(), "x": rng.normal(size=400)}
     clf = BayesClassifier(families={"x": "bins"}).fit(table, rng.choice(["u", "v"], 400).tolist())
     later = as_table({"town": ["c"] * 400, "x": rng.normal(2.0, 1.0, 400)})
-    found = suspicions(clf, {}, later)
-    assert {each["column"] for each in found if each["is"] == "drift"} == {"town", "x"}
-    assert suspicions(clf, {}, as_table({"town": ["c"] * 5, "x": [9.0] * 5})) == []  # too few rows to say
+    found = suspicions(clf.summary_, {}, later)
+    assert {each["column"] for each in found if each["kind"] == "drift"} == {"town", "x"}
+    assert suspicions(clf.summary_, {}, as_table({"town": ["c"] * 5, "x": [9.0] * 5})) == []  # too few rows to say

@@ -10,7 +10,7 @@ import pytest
 
 from likely import BayesClassifier, EvidenceClassifier, Loss, SVMClassifier, TreeClassifier, evaluate
 from tests.studio.conftest import Open
-from tests.studio.test_scoring import people, posts
+from tests.studio.test_rules import people, posts
 
 
 def labelled(n: int = 300, n_classes: int = 3) -> dict[str, Any]:

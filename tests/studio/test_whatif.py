@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from likely import BayesClassifier, EvidenceClassifier, TreeClassifier
+from likely import BayesClassifier, CalibratedClassifier, EvidenceClassifier, TreeClassifier
 from tests.studio.conftest import Open
-from tests.studio.test_scoring import people
+from tests.studio.test_rules import people
 
 SET = "([name, cell]) => likely.state.row.set(name, cell)"
 
@@ -53,6 +53,32 @@ def test_intervals(show: Open) -> None:
             "(() => { const e = likely.interval(likely.state.row); return [[...e.low], [...e.high]]; })()"
         )
         assert np.abs(np.array(ends) - [low[k], high[k]]).max() < 0.01
+
+
+ENDS = "(() => { const e = likely.interval(likely.state.row); return [[...e.low], [...e.high]]; })()"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_intervals_of_evidence(show: Open, n_classes: int) -> None:
+    """Rows, pairs, triples and gaps: the page follows Laplace's approximation to the last digits that matter."""
+    table, y = people(900, n_classes)
+    clf = EvidenceClassifier(max_triples=1).fit(table, y)
+    places = list(range(12))
+    low, high = clf.predict_interval({name: [cells[k] for k in places] for name, cells in table.items()})
+    tab = show(clf)
+    for k, row in enumerate(some_rows(table, places)):
+        placed(tab, row)
+        assert np.abs(np.array(tab.evaluate(ENDS)) - [low[k], high[k]]).max() < 1e-7
+
+
+def test_bounds_of_venn_and_abers(show: Open) -> None:
+    table, y = people(400, 2)
+    clf = CalibratedClassifier(method="venn-abers").fit(table, y)
+    low, high = clf.predict_bounds({name: [cells[k] for k in range(6)] for name, cells in table.items()})
+    tab = show(clf)
+    for k, row in enumerate(some_rows(table, list(range(6)))):
+        placed(tab, row)
+        assert np.abs(np.array(tab.evaluate(ENDS)) - [low[k], high[k]]).max() < 1e-9
 
 
 @pytest.mark.parametrize("kind", [BayesClassifier, EvidenceClassifier, TreeClassifier])

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from likely.errors import DataError, LikelyError, SchemaError
+from likely.stats import ClassWeights
 from likely.table import as_table, encode_labels, labels_of, merge_classes
 
 label = st.one_of(
@@ -262,3 +263,17 @@ def test_a_target_that_is_no_column_is_named() -> None:
         labels_of("plaay", as_table({"play": ["yes", "no"]}))
     with pytest.raises(DataError, match="y should be a 1d array"):
         labels_of("play", as_table(np.ones((2, 1))))
+
+
+@pytest.mark.parametrize("threads", ["1", "5"])
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float64])
+def test_labels_of_many_rows_are_encoded_by_several_threads(
+    dtype: type, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIKELY_THREADS", threads)
+    y = np.random.default_rng(0).integers(-7, 9, 150_001).astype(dtype)
+    labels = encode_labels(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    assert labels.classes.tolist() == classes.tolist() and np.array_equal(labels.codes, codes)
+    counted = ClassWeights.observe(labels.classes, labels.codes)
+    assert counted.rows.tolist() == np.bincount(codes).tolist() == counted.weights.tolist()

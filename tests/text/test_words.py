@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.text import Words
+from likely.text import Words, count_by_class
+from likely.text.vocabulary import MANY_WORDS
 
 LISTS = st.lists(
     st.one_of(
@@ -48,3 +49,22 @@ def test_a_vocabulary_is_a_value() -> None:
     assert repr(words) == "<3 words: 'bun', 'cha', 'phở'>"
     assert words.to_arrow().to_pylist() == words.to_list()
     assert words.take(np.array([2, 0])).to_list() == ["phở", "bun"]
+
+
+def test_many_words_are_sorted_as_few_are() -> None:
+    """Threads take the words of one first letter each; an empty word comes before all."""
+    random = np.random.default_rng(0)
+    found = {"", "\x00", "\x00b", "ß", "漢字", *(f"{n:x}é" for n in random.integers(0, 1 << 40, MANY_WORDS).tolist())}
+    words = Words.of(found)
+    assert len(words) > MANY_WORDS
+    for n_jobs in (1, 3):
+        assert words.take(words.order(n_jobs)).to_list() == sorted(found, key=str.encode)
+
+
+def test_words_of_many_threads_are_merged_as_those_of_one() -> None:
+    random = np.random.default_rng(1)
+    texts = [" ".join(f"w{k}" for k in random.integers(0, 50_000, 40)) for _ in range(30_000)]
+    y = np.zeros(len(texts), dtype=np.int32)
+    alone, many = (count_by_class(texts, y, 1, n_jobs=n_jobs) for n_jobs in (1, 7))
+    assert alone.words == many.words
+    assert np.array_equal(alone.counts, many.counts) and np.array_equal(alone.documents, many.documents)

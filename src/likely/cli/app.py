@@ -1,15 +1,15 @@
-"""The commands under one roof, and groups of options that several of them take."""
+"""All commands in one program, and groups of options that several of them share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from inspect import Parameter, Signature, signature
 from textwrap import dedent
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from likely.cli.commands import (
@@ -35,10 +35,13 @@ from likely.cli.commands import (
     version,
     warm_up,
 )
-from likely.cli.options import refuse_losses
+from likely.cli.options import complete_choices, refuse_losses
 from likely.cli.output import ALL_OPTIONS, OptionGroup, OutputOptions, told_in_words
 from likely.compilation import WATCHER
 from likely.version import __version__
+
+Clicked: TypeAlias = Any
+"""What Typer hands on from Click, of which it has a copy without public types."""
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
@@ -59,8 +62,11 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
     parameters.append(Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll))
     annotations = {parameter.name: parameter.annotation for parameter in parameters}
+    for mark in _marks(annotations.values()):
+        if "|" in (mark.metavar or "") and mark.autocompletion is None:
+            mark.autocompletion = complete_choices(str(mark.metavar))
 
-    def run(**given: Any) -> None:
+    def run(**given: object) -> None:
         refuse_losses(annotations, given)
         del given["help_all"]
         values = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
@@ -84,16 +90,19 @@ def flowing(command: Callable[..., None]) -> Callable[..., None]:
 def _options(group: type[OptionGroup]) -> list[Parameter]:
     """The options of a group as parameters, each under the heading of the group."""
     hints = get_type_hints(group, include_extras=True)
-    for entry in fields(group):
-        for mark in get_args(hints[entry.name]):
-            if isinstance(mark, OptionInfo):
-                mark.rich_help_panel = group.panel
-                if group.rare:
-                    RARE.add(group.panel)
+    if group.rare:
+        RARE.add(group.panel)
+    for mark in _marks(hints[entry.name] for entry in fields(group)):
+        mark.rich_help_panel = group.panel
     return [
         Parameter(entry.name, Parameter.KEYWORD_ONLY, default=entry.default, annotation=hints[entry.name])
         for entry in fields(group)
     ]
+
+
+def _marks(annotations: Iterable[object]) -> Iterator[OptionInfo]:
+    """What the annotations say about options."""
+    return (mark for kind in annotations for mark in get_args(kind) if isinstance(mark, OptionInfo))
 
 
 # The short help, and all of it.
@@ -111,14 +120,17 @@ def _show_all(ctx: typer.Context, wanted: bool) -> None:
 
 HelpAll = Annotated[
     bool,
-    typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options, those of rare use as well."),
+    typer.Option(
+        "--help-all", callback=_show_all, is_eager=True, help="Show all options, also those that are rarely needed."
+    ),
 ]
 
 
 class Command(TyperCommand):
     """A command whose help is short, unless all of it is asked for."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self, ctx: Clicked, formatter: Clicked) -> None:
+        _hide_types(self.get_params(ctx))
         rare = [] if ctx.meta.get(ALL_OPTIONS) else [option for option in self.params if _is_rare(option)]
         for option in rare:
             vars(option)["hidden"] = True
@@ -129,20 +141,33 @@ class Command(TyperCommand):
                 vars(option)["hidden"] = False
         if rare:
             left_out = sorted({vars(option)["rich_help_panel"].split(" (")[0].lower() for option in rare})
-            typer.echo(f" {len(rare)} more ({', '.join(left_out)}): {ctx.command_path} --help-all\n")
+            typer.echo(f" {len(rare)} more options ({', '.join(left_out)}): {ctx.command_path} --help-all\n")
 
 
 def _is_rare(option: object) -> bool:
     return vars(option).get("rich_help_panel") in RARE and "--model" not in vars(option)["opts"]
 
 
-# The commands under one roof.
+def _hide_types(parameters: Iterable[object]) -> None:
+    """Leave Python's types (`<bool>`, `<list[str]>`) out of the help; what a value looks like, its metavar says."""
+    for parameter in parameters:
+        if vars(parameter).get("is_flag"):
+            vars(parameter)["metavar"] = ""
+        elif isinstance(parameter, TyperArgument):
+            vars(parameter)["display_type_rich"] = lambda ctx: None
+
+
+# All commands in one program.
 
 
 class Commands(TyperGroup):
     """All commands; what any of them refuses is told in one sentence."""
 
-    def invoke(self, ctx: Any) -> Any:
+    def format_help(self, ctx: Clicked, formatter: Clicked) -> None:
+        _hide_types(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
+    def invoke(self, ctx: Clicked) -> object:
         with told_in_words():
             return super().invoke(ctx)
 
@@ -161,8 +186,8 @@ app = typer.Typer(
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Learn": _by_name(train.train, evaluate.evaluate, compare.compare, merge.merge, forget.forget, refresh.refresh),
-    "Use and look": _by_name(predict.predict, explain.explain, show.show, studio.studio, rank.rank),
-    "Answer elsewhere": _by_name(serve.serve, mail.mail),
+    "Use and understand": _by_name(predict.predict, explain.explain, show.show, studio.studio, rank.rank),
+    "Run as a service": _by_name(serve.serve, mail.mail),
     "Tables and exports": _by_name(
         schema.schema, convert.convert, export.export, datasets.datasets, demo.demo, warm_up.warm_up
     ),
@@ -186,13 +211,13 @@ def start(
     """Bayes classification for real tables and texts.
 
     \b
-    likely train mails.csv --target kind      learn; writes mails.likely
+    likely train mails.csv --target kind      train; writes mails.likely
     likely predict mails.likely new.csv       prediction and probabilities
     likely evaluate mails.csv --target kind   how good is it?
     likely explain mails.likely new.csv       why?
 
-    A table is a CSV of any dialect, Parquet, Arrow or JSON lines, packed or not, a glob, a folder, or - for standard
-    input; files may be larger than memory. Every command has examples: likely COMMAND --help
+    A table is a CSV file of any dialect, Parquet, Arrow, JSON lines or Excel, compressed or not; a glob, a folder, or -
+    for standard input. Files may be larger than memory. Every command has examples: likely COMMAND --help
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())

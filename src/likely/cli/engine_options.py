@@ -1,4 +1,4 @@
-"""Tables in engines on the command line: an address and a name, a database file, or files that an engine reads."""
+"""Options for tables in engines: an address and a name, a database file, or files that an engine reads."""
 
 from __future__ import annotations
 
@@ -33,16 +33,20 @@ class EngineOptions(OptionGroup):
     connect: Annotated[
         Text,
         typer.Option(
-            help="An engine's address, such as postgresql://user@host/db; a password may come from its own places.",
+            help="Address of a database, such as postgresql://user@host/db; passwords may come from its usual places.",
             metavar="URL",
         ),
     ] = None  # fmt: skip
-    table: Annotated[Text, typer.Option(help="The table there, or in a database file.", metavar="NAME")] = None
-    engine: Annotated[Text, typer.Option(help="Let an engine read and count files.", metavar="duckdb|spark")] = None
+    table: Annotated[Text, typer.Option(help="Name of the table in the database or database file.", metavar="NAME")] = (
+        None
+    )
+    engine: Annotated[Text, typer.Option(help="Let this engine read and count the files.", metavar="duckdb|spark")] = (
+        None
+    )
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Rows that are fetched for corrections; the usual is what fits into memory.",
+            help="Rows to fetch for corrections; by default as many as fit into memory.",
             metavar="ROWS", min=1,
         ),
     ] = None  # fmt: skip
@@ -53,7 +57,7 @@ class EngineOptions(OptionGroup):
 
         if self.connect is not None:
             if tables:
-                raise SettingsError(f"--connect says where the table is, so {listed(tables)} is one too many.")
+                raise SettingsError(f"--connect already says where the table is; leave out {listed(tables)}.")
             if self.table is None:
                 raise SettingsError("Which table? Say --table NAME beside --connect.")
             return engine_table(self.connect, self.table, sample=self.sample)
@@ -62,10 +66,10 @@ class EngineOptions(OptionGroup):
         suffix = next((end for end in DATABASES if tables[0].endswith(end)), None)
         if suffix is not None:
             if self.table is None or len(tables) > 1:
-                raise SettingsError(f"{tables[0]!r} is a database: say --table NAME for one of its tables.")
+                raise SettingsError(f"{tables[0]!r} is a database; say which table: --table NAME.")
             return engine_table(f"{DATABASES[suffix]}:///{tables[0]}", self.table, sample=self.sample)
         if self.table is not None:
-            raise SettingsError(f"--table is for a database, and {tables[0]!r} is none: leave it out.")
+            raise SettingsError(f"--table is for databases, but {tables[0]!r} is a file; leave --table out.")
         if self.engine is None:
             return None
         from likely.engines.connect import read_files

@@ -1,4 +1,4 @@
-"""What is believed: the options of every command that makes a classifier, under the names that they have in Python."""
+"""The parameters of classifiers as options of a command, under the names that they have in Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from likely.text.tokenizer import Tokenizer
 
 WORDS = ("smoothed", "uniform")
-"""What --priors may say beside shares."""
+"""Words that --priors takes."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,7 @@ class ModelOptions(OptionGroup):
     model: Annotated[
         Text,
         Option(
-            help="Else evidence if the table fits into memory, and naive Bayes if it does not, or if an option is "
-            "given that only naive Bayes knows.",
+            help="By default evidence, or naive Bayes if the table does not fit into memory.",
             metavar="evidence|naive|full|aode|tree|svm",
             autocompletion=complete_models,
         ),
@@ -49,19 +48,22 @@ class ModelOptions(OptionGroup):
     smoothing: Annotated[
         Texts,
         Option(
-            help="Added to every count: 1 is Laplace's rule; for one column: town=0.5; may be repeated; auto: by "
-            "leave-one-out.",
+            help="Added to every count: 1 is Laplace's rule; auto chooses by leave-one-out; town=0.5 for one column; "
+            "may be repeated.",
             metavar="[COLUMN=]NUMBER",
         ),
     ] = None
     priors: Annotated[
-        Text, Option(help="smoothed, uniform, or shares by class: yes=0.3,no=0.7 (else as counted).", metavar="SHARES")
+        Text,
+        Option(
+            help="smoothed, uniform, or by class: yes=0.3,no=0.7; by default the class proportions.", metavar="PRIORS"
+        ),
     ] = None
     family: Annotated[
         Texts,
         Option(
-            help="Of a column, or of all: visits=poisson; gaussian, lognormal, poisson, bins, categorical, bernoulli, "
-            "multinomial, complement; may be repeated.",
+            help="Distribution of a column (or of all): visits=poisson; gaussian, lognormal, poisson, bins, "
+            "categorical, bernoulli, multinomial, complement; may be repeated.",
             metavar="[COLUMN=]FAMILY",
             autocompletion=complete_columns,
         ),
@@ -69,7 +71,7 @@ class ModelOptions(OptionGroup):
     kind: Annotated[
         Texts,
         Option(
-            help="Of a column: zip=nominal, body=text, age=numeric; may be repeated.",
+            help="Kind of a column: numeric, nominal, date, text or ignored; zip=nominal; may be repeated.",
             metavar="COLUMN=KIND",
             autocompletion=complete_columns,
         ),
@@ -80,29 +82,35 @@ class ModelOptions(OptionGroup):
             help="Columns to leave out: id,name; may be repeated.", metavar="NAMES", autocompletion=complete_columns
         ),
     ] = None
-    missing: Annotated[Text, Option(help="A missing value says nothing, or is a category.", metavar="ignore|value")] = (
-        None
-    )
-    unseen: Annotated[Text, Option(help="A new category says nothing, or is smoothed.", metavar="ignore|smooth")] = None
+    missing: Annotated[
+        Text, Option(help="A missing value is ignored, or counts as a value.", metavar="ignore|value")
+    ] = None
+    unseen: Annotated[
+        Text, Option(help="An unseen category is ignored, or gets a smoothed probability.", metavar="ignore|smooth")
+    ] = None
     variance: Annotated[Text, Option(help="Divide by n − 1, or by n.", metavar="unbiased|ml")] = None
     variance_floor: Annotated[
-        float | None, Option(help="Least variance, relative to the column's.", metavar="NUMBER")
+        float | None, Option(help="Smallest variance, relative to that of the column.", metavar="NUMBER")
     ] = None
     text: Annotated[
         Texts,
         Option(
-            help="How texts become words: ngram_range=1,2 or analyzer=char or stop_words=FILE or language=en or "
+            help="How texts are split into words: ngram_range=1,2, analyzer=char, stop_words=FILE, language=en, "
             "reduce=stem …; may be repeated.",
             metavar="NAME=VALUE",
         ),
         Reads(after="stop_words="),
     ] = None
-    weighting: Annotated[Text, Option(help="Of words: counts or tf-idf.", metavar="counts|tf-idf")] = None
-    normalise: Annotated[bool, Option("--normalise", help="With complement: classes weigh alike.")] = False
-    bins: Annotated[int | None, Option(help="With the family bins: at most so many.", metavar="N")] = None
-    covariance: Annotated[Text, Option(help="For --model full.", metavar="full|pooled|diagonal|shrunk")] = None
-    shrinkage: Annotated[Text, Option(help="For --covariance shrunk: auto, or 0 to 1.", metavar="NUMBER")] = None
-    n_jobs: Annotated[int | None, Option(help="Threads (all cores); results do not depend on it.", metavar="N")] = None
+    weighting: Annotated[Text, Option(help="Weights of words.", metavar="counts|tf-idf")] = None
+    normalise: Annotated[bool, Option("--normalise", help="Normalise the weights of the complement family.")] = False
+    bins: Annotated[int | None, Option(help="Most bins of a column, for the family bins.", metavar="N")] = None
+    covariance: Annotated[
+        Text, Option(help="Covariance matrix, for --model full.", metavar="full|pooled|diagonal|shrunk")
+    ] = None
+    shrinkage: Annotated[Text, Option(help="For --covariance shrunk: auto, or from 0 to 1.", metavar="NUMBER")] = None
+    n_jobs: Annotated[
+        int | None, Option(help="Threads; all cores by default. Results do not depend on it.", metavar="N")
+    ] = None
 
     def settings(self, types: Mapping[str, str], target: str) -> dict[str, Any]:
         """What was said, under the names of Python's parameters; `types` are those of the table's columns."""
@@ -150,15 +158,11 @@ def _priors(given: Text, kind: str) -> str | dict[Hashable, float] | None:
         return given
     if "=" not in given:
         raise SettingsError(
-            f"--priors is {given!r}, but it is smoothed, uniform, or shares such as yes=0.3,no=0.7."
+            f"--priors is {given!r}, but it is smoothed, uniform, or a list such as yes=0.3,no=0.7."
             f"{did_you_mean(given, WORDS)}"
         )
     shares = pairs_in("--priors", listed_in([given]) or [], "yes=0.3,no=0.7")
     return {label_of_type(label, kind): number_in("--priors", share) for label, share in shares.items()}
-
-
-def _share(given: Text) -> float | str | None:
-    return given if given is None or given == "auto" else number_in("--shrinkage", given)
 
 
 def _tokenizer(given: Texts) -> Tokenizer | None:
@@ -172,7 +176,7 @@ def _tokenizer(given: Texts) -> Tokenizer | None:
     for name, value in pairs.items():
         if name not in known:
             raise SettingsError(
-                f"--text has no {name!r}; there are {listed(list(known))}.{did_you_mean(name, list(known))}"
+                f"--text has no {name!r}; the settings are {listed(list(known))}.{did_you_mean(name, list(known))}"
             )
         settings[name] = _tokenizer_value(name, value, known[name].default)
     return Tokenizer(**settings)

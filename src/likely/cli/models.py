@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from likely.cli.output import PIPE, OutputOptions, StandardOutput, write_json
 from likely.errors import ModelFileError, NoSuchFile, SettingsError, did_you_mean
@@ -27,7 +27,7 @@ def is_model(path: str) -> bool:
         return Path(path).suffix == ".likely"
 
 
-def load_model(path: str) -> Any:
+def load_model(path: str) -> Classifier:
     """The classifier in a file, or from standard input."""
     if path == PIPE:
         with tempfile.NamedTemporaryFile(suffix=".likely") as file:
@@ -61,17 +61,17 @@ def is_stale(classifier: object) -> bool:
 def stale_note(classifier: Classifier, path: str) -> str:
     """What a stale classifier does now, and how it is renewed."""
     name = "MODEL" if path == PIPE else path
-    corrections = "corrections are stale, so it predicts as weighted naive Bayes"
-    what = "weights of columns are stale" if keeps_counts(classifier) else corrections
-    return f"note: {what}; renew them by the rows: likely refresh {name} TABLE"
+    corrections = "the corrections are stale, so the model predicts as weighted naive Bayes"
+    what = "the learned weights are stale" if keeps_counts(classifier) else corrections
+    return f"note: {what}; to refit them, say: likely refresh {name} TABLE"
 
 
-def load_counts(path: str, purpose: str, *, corrected: bool = False) -> Any:
+def load_counts(path: str, purpose: str, *, corrected: bool = False) -> Learner:
     """The same for what only a classifier that counts can do; `corrected`: or evidence, whose counts add up."""
     classifier = load_model(path)
     if not (adds_counts(classifier) if corrected else keeps_counts(classifier)):
         raise SettingsError(
-            f"The {type(classifier).__name__} in {path!r} cannot {purpose}; train one that counts: --model naive."
+            f"The {type(classifier).__name__} in {path!r} cannot {purpose}; a model made of counts can: --model naive."
         )
     return classifier
 
@@ -100,7 +100,9 @@ def save_model(classifier: Classifier, path: str, sources: Sequence[str]) -> Non
         classifier.save(path, sources)
         return
     if sys.stdout.isatty():
-        raise SettingsError("A model is no text for a terminal; name a file with -o, or pipe it on.")
+        raise SettingsError(
+            "A model is binary, so it is not written to a terminal; name a file with -o, or use a pipe."
+        )
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder, "model.likely")
         classifier.save(written, sources)
@@ -158,11 +160,12 @@ def _saved(path: str) -> Saved:
     return store.read(path, import_kind).saved
 
 
-def _loaded(path: str, name: str) -> Any:
+def _loaded(path: str, name: str) -> Classifier:
     from likely.models.persistence import load
 
     try:
-        return load(path)
+        found: Classifier = load(path)
+        return found
     except FileNotFoundError:
         raise NoSuchFile(f"There is no model {name!r}.{_near(name)}") from None
     except ModelFileError as error:
@@ -170,7 +173,7 @@ def _loaded(path: str, name: str) -> Any:
             raise ModelFileError(str(error).replace(repr(path), name)) from None
         if not is_model(path):
             raise ModelFileError(
-                f"{name!r} is no model of likely; make one with: likely train {name} --target COLUMN"
+                f"{name!r} is not a model file; to train a model, say: likely train {name} --target COLUMN"
             ) from None
         raise
 

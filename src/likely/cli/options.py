@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from glob import has_magic
+from glob import escape, glob, has_magic
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 from typer import Argument, Context, Option
@@ -106,6 +106,20 @@ def complete_models(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
+def complete_choices(metavar: str) -> Callable[[str], list[str]]:
+    """For an option whose metavar lists its values: `rows|columns`."""
+
+    def offered(incomplete: str) -> list[str]:
+        return [choice for choice in metavar.split("|") if choice.startswith(incomplete)]
+
+    return offered
+
+
+def complete_model_files(incomplete: str) -> list[str]:
+    """Model files; where there is none, the shell offers all files."""
+    return sorted(glob(f"{escape(incomplete)}*.likely"))
+
+
 def complete_classes(ctx: Context, incomplete: str) -> list[str]:
     """The classes of the model on the command line; nothing if it cannot be read, and never an error."""
     from likely.api import load
@@ -140,7 +154,14 @@ Tables = Annotated[
     Reads(),
 ]
 Model = Annotated[
-    str, Argument(help="A model file, or - for standard input.", metavar="MODEL", show_default=False), Reads()
+    str,
+    Argument(
+        help="A model file, or - for standard input.",
+        metavar="MODEL",
+        show_default=False,
+        autocompletion=complete_model_files,
+    ),
+    Reads(),
 ]
 Target = Annotated[
     str | None,
@@ -148,17 +169,24 @@ Target = Annotated[
 ]
 Weight = Annotated[
     str | None,
-    Option(help="A column that says what each row counts for.", metavar="COLUMN", autocompletion=complete_columns),
+    Option(help="A column of row weights.", metavar="COLUMN", autocompletion=complete_columns),
 ]
 OUT = Option("--out", "-o", help="Where to write; - is standard output.", metavar="FILE")
-Guard = Annotated[bool, Option("--guard/--no-guard", help="Keep spreadsheets from running text as formulas.")]
+Guard = Annotated[bool, Option("--guard/--no-guard", help="Protect spreadsheets from text that looks like a formula.")]
 OutTable = Annotated[str | None, OUT, Writes()]
 OutModel = Annotated[str | None, OUT, Writes(MODEL, onto="model", usual=lambda given: given.get("model"))]
 """A model that may be written where it was read."""
-Page = Annotated[str | None, Option("--html", help="Write a page that opens offline.", metavar="FILE"), Writes(PAGE)]
+Page = Annotated[
+    str | None, Option("--html", help="Write an HTML page that opens offline.", metavar="FILE"), Writes(PAGE)
+]
+Studio = Annotated[
+    str | None,
+    Option("--studio", help="Write the studio of the model as a page, and link to it from --html.", metavar="FILE"),
+    Writes(PAGE),
+]
 Seed = Annotated[int, Option(help="The same seed gives the same folds.", metavar="N")]
-DropUnlabelled = Annotated[bool, Option("--drop-unlabelled", help="Leave out rows without a label, and count them.")]
-Force = Annotated[bool, Option("--force", help="Replace even a model that predicts another column.")]
+DropUnlabelled = Annotated[bool, Option("--drop-unlabelled", help="Leave out rows without a label, and say how many.")]
+Force = Annotated[bool, Option("--force", help="Overwrite a model file even if it predicts another column.")]
 
 
 # Values as they are written on a command line: lists, pairs of a name and a value, labels, numbers.
@@ -214,6 +242,7 @@ def label_of_type(text: str, kind: str) -> Hashable:
 
 # How a table is read: the options of every command that reads one.
 
+FORMATS = ("delimited", "json", "parquet", "arrow", "excel")
 MARKS = {"\\t": "\t", "tab": "\t", "space": " ", "none": ""}
 
 Text = str | None
@@ -224,39 +253,43 @@ Texts = list[str] | None
 class InputOptions(OptionGroup):
     """The parameters of `open_table`, under the same names."""
 
-    panel = "Input options (found out from the table, unless you say)"
+    panel = "Input options (inferred from the table by default)"
     rare = True
 
-    format: Annotated[Text, Option(help="delimited, json, parquet, arrow or excel.", metavar="NAME")] = None
-    delimiter: Annotated[Text, Option(help="Between cells: , ; tab space | or any other.", metavar="MARK")] = None
+    format: Annotated[Text, Option(help="Format of the files.", metavar="|".join(FORMATS))] = None
+    delimiter: Annotated[Text, Option(help="Between cells: , ; tab space | or any other.", metavar="CHAR")] = None
     encoding: Annotated[Text, Option(help="Such as utf-8, cp1252, utf-16.", metavar="NAME")] = None
-    decimal: Annotated[Text, Option(help="Decimal mark: . or ,", metavar="MARK")] = None
-    quote: Annotated[Text, Option(help="Quote around cells; none if there is none.", metavar="MARK")] = None
-    escape: Annotated[Text, Option(help="Mark before a quote inside of a cell.", metavar="MARK")] = None
-    header: Annotated[bool | None, Option("--header/--no-header", help="Whether the first line has names.")] = None
-    names: Annotated[Texts, Option(help="Names for the columns, in place of a header: a,b,c", metavar="NAMES")] = None
-    skip: Annotated[int | None, Option(help="Lines before the header.", metavar="N", min=0)] = None
-    na: Annotated[Texts, Option(help="A cell that means a missing value; may be repeated.", metavar="CELL")] = None
+    decimal: Annotated[Text, Option(help="Decimal point: . or ,", metavar="CHAR")] = None
+    quote: Annotated[Text, Option(help="Quote around cells, or none.", metavar="CHAR")] = None
+    escape: Annotated[Text, Option(help="Character before a quote inside a cell.", metavar="CHAR")] = None
+    header: Annotated[
+        bool | None, Option("--header/--no-header", help="Whether the first line holds the column names.")
+    ] = None
+    names: Annotated[Texts, Option(help="Column names instead of a header: a,b,c", metavar="NAMES")] = None
+    skip: Annotated[int | None, Option(help="Lines to skip before the header.", metavar="N", min=0)] = None
+    na: Annotated[Texts, Option(help="A cell that stands for a missing value; may be repeated.", metavar="CELL")] = None
     type: Annotated[
         Texts,
         Option(
-            "--type", help="What a column of text holds: zip=text, n=number; may be repeated.", metavar="COLUMN=TYPE"
+            "--type",
+            help="Type of a column in a text file: zip=text, n=number; may be repeated.",
+            metavar="COLUMN=TYPE",
         ),
     ] = None
     columns: Annotated[Texts, Option(help="Read only these columns: a,b,c", metavar="NAMES")] = None
     rejects: Annotated[
         Text,
         Option(
-            help="Leave out lines that cannot be read, and write them to this file (skip: only count them).",
+            help="Write lines that cannot be read to this file, and go on without them (skip: only count them).",
             metavar="FILE",
         ),
         Writes(LEFT_OUT, words=("skip",)),
     ] = None
-    multiline: Annotated[bool, Option("--multiline", help="A quoted cell may go over many lines.")] = False
+    multiline: Annotated[bool, Option("--multiline", help="Quoted cells may span lines.")] = False
     sheet: Annotated[Text, Option(help="The sheet of a workbook.", metavar="NAME")] = None
 
     def open(self, sources: Sequence[str], output: OutputOptions | None = None) -> FileTable:
-        """The table in these files; `output` tells what was supposed about it."""
+        """The table in these files; `output` prints the notes about it."""
         from likely.compilation import watch
         from likely.io.file_table import open_table
 
@@ -275,7 +308,7 @@ def _source(sources: Sequence[str]) -> str | list[str]:
     if len(sources) == 1:
         return sources[0]
     if PIPE in sources:
-        raise SettingsError("Standard input (-) is a table by itself; name it alone, or name files.")
+        raise SettingsError("Standard input (-) cannot be combined with files; name one or the other.")
     return list(sources)
 
 
@@ -302,18 +335,18 @@ class LossOptions(OptionGroup):
     loss: Annotated[
         Text,
         Option(
-            help="CSV of costs; its first cell says what rows and columns are: truth\\decision or decision\\truth.",
+            help="CSV of costs; its first cell tells rows from columns: truth\\decision or decision\\truth.",
             metavar="FILE",
         ),
         Reads(),
     ] = None
     truth: Annotated[
         Text,
-        Option(help="Where the file has the true classes, if its first cell does not say.", metavar="rows|columns"),
+        Option(help="Where the true classes are, if the first cell does not say.", metavar="rows|columns"),
     ] = None
     refuse: Annotated[
         float | None,
-        Option(help="Price of refusing to decide; without --loss every mistake costs 1.", metavar="PRICE"),
+        Option(help="Cost of refusing to decide; without --loss every mistake costs 1.", metavar="PRICE"),
     ] = None
 
     def read(self, classes: Sequence[Hashable], output: OutputOptions) -> Loss | None:
@@ -346,6 +379,6 @@ class LossOptions(OptionGroup):
             turned = (index_levels(classes, loss.decisions) >= 0).all()
             hint = " If its rows are the true classes, say --truth rows." if turned and self.truth is None else ""
             raise SettingsError(
-                f"{self.loss} gives no cost for the class {listed(lacking)}; "
-                f"its truths are {listed(loss.truths)}.{hint}"
+                f"{self.loss} has no cost for the class {listed(lacking)}; "
+                f"its true classes are {listed(loss.truths)}.{hint}"
             )

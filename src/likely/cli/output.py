@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Annotated, ClassVar, cast
 
 import typer
 
-from likely.errors import LikelyError, Message, Parameter, Part, PythonOnly, Setting, parts_of
+from likely.errors import LikelyError, Message, NamedParameter, Part, PythonOnly, Setting, parts_of
 from likely.io.outputs import is_stream
 from likely.progress import LINE
 
@@ -49,8 +49,8 @@ class OutputOptions(OptionGroup):
 
     panel = "Output options"
 
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress bar.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Data as JSON, for programs.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no messages and no progress bar.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Print data as JSON.")] = False
 
     @property
     def progress(self) -> bool | None:
@@ -154,9 +154,9 @@ def write_table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]],
 
     `left` are the columns of words; all others are numbers, and stand to the right.
     """
-    from likely.render.table import Column, Grid
+    from likely.render.table import ColumnHead, Grid
 
-    grid = Grid([Column(name, "left" if k in left else "right") for k, name in enumerate(head)], lines, title)
+    grid = Grid([ColumnHead(name, "left" if k in left else "right") for k, name in enumerate(head)], lines, title)
     if not sys.stdout.isatty():
         write(f"{grid.text()}\n\n")
         return
@@ -207,7 +207,7 @@ def _in_options(part: Part) -> str:
     match part:
         case Setting():
             return _option(part.name, part.value)
-        case Parameter():
+        case NamedParameter():
             return _option(part.name, None)
         case PythonOnly():
             return ""
@@ -248,9 +248,9 @@ def told_in_words() -> Iterator[None]:
     except LikelyError as error:
         raise typer.Exit(refused(in_options(error.message))) from None
     except MemoryError:
-        raise typer.Exit(refused("There is not enough memory for this; read fewer columns or classes.")) from None
+        raise typer.Exit(refused("There is not enough memory for this; use fewer columns or classes.")) from None
     except UnicodeError as error:
-        raise typer.Exit(refused(f"This is no text that can be read: {error}.")) from None
+        raise typer.Exit(refused(f"The text cannot be decoded: {error}.")) from None
     except OSError as error:
         raise typer.Exit(refused(_of_system(error))) from None
 

@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:  # help, version and completion end so
         return end.code if isinstance(end.code, int) else GOOD
     except (typer.Abort, EOFError):
-        return refused("It was broken off.")
+        return refused("Cancelled.")
     except USAGE as error:
         return refused(_usage(error))
     code = result if isinstance(result, int) else GOOD

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -17,8 +17,12 @@ from likely.engines.plan import tokenizers_for
 from likely.models.classifier import Classifier
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import with_int32_indices
+from likely.stats.protocol import Matrix
 from likely.table import Codes, Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 MOST_CATEGORIES = 250
 """Values of a column that gradient boosting takes as categories; the rarer ones beyond are one value."""
@@ -55,6 +59,12 @@ class MajorityBaseline(Classifier):
         return tags
 
 
+class GivesShares(Protocol):
+    """A fitted model of scikit-learn."""
+
+    def predict_proba(self, X: Matrix) -> Array: ...
+
+
 class Baseline(Classifier):
     """A classifier of scikit-learn behind the door of this package: it reads raw tables."""
 
@@ -66,7 +76,9 @@ class Baseline(Classifier):
         self._remember_columns(rows.schema, named=rows.table.named)
         classes = rows.labels.classes
         # Theirs want two classes at least; of one there is nothing to learn.
-        self.model_: Any = self._fitted(rows.table, rows.labels.codes, rows.weight) if len(classes) > 1 else None
+        self.model_: GivesShares | None = (
+            self._fitted(rows.table, rows.labels.codes, rows.weight) if len(classes) > 1 else None
+        )
         self.classes_ = classes
         return self
 
@@ -75,18 +87,18 @@ class Baseline(Classifier):
         table = self._read(X)
         if self.model_ is None:
             return np.ones((table.n_rows, 1))
-        return np.asarray(self._shares(self._rows(table)), dtype=np.float64)
+        return np.asarray(self._shares(self.model_, self._rows(table)), dtype=np.float64)
 
     @abstractmethod
-    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> GivesShares:
         """A model of scikit-learn that has learned the rows."""
 
     @abstractmethod
-    def _rows(self, table: Table) -> Any:
+    def _rows(self, table: Table) -> Matrix:
         """The rows as that model reads them."""
 
-    def _shares(self, rows: Any) -> Any:
-        return self.model_.predict_proba(rows)
+    def _shares(self, model: GivesShares, rows: Matrix) -> Array:
+        return model.predict_proba(rows)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -101,14 +113,17 @@ class LogisticBaseline(Baseline):
         self.C = C
         self.schema = schema
 
-    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> GivesShares:
         from sklearn.linear_model import LogisticRegression
 
         tokenizers = tokenizers_for(table, dict.fromkeys(self.schema_.text, "text multinomial"), None)
         self.preparation_ = Preparation.of(table, self.schema_, True, tokenizers, weight)
-        return LogisticRegression(C=self.C, max_iter=PASSES).fit(self._rows(table), y, sample_weight=weight)
+        model: GivesShares = LogisticRegression(C=self.C, max_iter=PASSES).fit(
+            self._rows(table), y, sample_weight=weight
+        )
+        return model
 
-    def _rows(self, table: Table) -> Any:
+    def _rows(self, table: Table) -> Matrix:
         return with_int32_indices(self.preparation_.rows(table))
 
 
@@ -121,7 +136,7 @@ class BoostingBaseline(Baseline):
         self.schema = schema
         self.random_state = random_state
 
-    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> Any:
+    def _fitted(self, table: Table, y: Int32, weight: Array | None) -> GivesShares:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         schema = self.schema_
@@ -135,7 +150,8 @@ class BoostingBaseline(Baseline):
         is_category = (place >= numeric) & (place < numeric + len(self.levels_))
         model = HistGradientBoostingClassifier(categorical_features=is_category, random_state=self.random_state)
         with _few_threads(rows):
-            return model.fit(rows, y, sample_weight=weight)
+            fitted: GivesShares = model.fit(rows, y, sample_weight=weight)
+        return fitted
 
     def _press(self, table: Table) -> None:
         from sklearn.decomposition import TruncatedSVD
@@ -161,9 +177,9 @@ class BoostingBaseline(Baseline):
             parts.append(self.topics_.transform(sparse.csr_matrix(self.texts_.rows(table))))
         return np.hstack(parts)
 
-    def _shares(self, rows: Any) -> Any:
+    def _shares(self, model: GivesShares, rows: Matrix) -> Array:
         with _few_threads(rows):
-            return self.model_.predict_proba(rows)
+            return model.predict_proba(rows)
 
 
 def _few_threads(rows: Array) -> AbstractContextManager[object]:
@@ -175,7 +191,7 @@ def _few_threads(rows: Array) -> AbstractContextManager[object]:
 
 
 @cache
-def _libraries() -> Any:
+def _libraries() -> ThreadpoolController:
     """Looked up once: that takes longer than a small table."""
     from threadpoolctl import ThreadpoolController
 

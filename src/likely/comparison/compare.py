@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from likely.decide import LossLike
 from likely.errors import DataError, LikelyError, SettingsError, did_you_mean, listed
 from likely.evaluation.cross_validation import Predicts, has_probabilities, labelled, readable
 from likely.evaluation.evaluate import HoldOut, evaluate
+from likely.evaluation.report import Report
 from likely.evaluation.splits import is_split, read_splits
 from likely.models.classifier import Classifier
 from likely.models.protocols import Calibrates
@@ -83,17 +85,17 @@ def compare(
         codes = encode_labels(labels).codes
         cv = read_splits(cv, codes, None if groups is None else encode_labels(groups).codes)[0]
     wanted = candidates(classifiers, images=as_images(rows) is not None, random_state=random_state)
-    options: dict[str, Any] = {
-        "cv": cv, "loss": loss, "groups": groups, "repeats": repeats, "random_state": random_state,
-        "sample_weight": sample_weight, "n_jobs": n_jobs, "progress": False,
-    }  # fmt: skip
+    judge = partial(
+        evaluate, loss=loss, groups=groups, repeats=repeats, random_state=random_state, sample_weight=sample_weight,
+        n_jobs=n_jobs, progress=False,
+    )  # fmt: skip
     entries: list[Result] = []
     failures: list[Failure] = []
     first: Exception | None = None
     bar = StepBar(len(wanted), "classifier", progress)
     for candidate in wanted:
         try:
-            entries.append(_entry(candidate, rows, labels, options))
+            entries.append(_entry(candidate, rows, labels, cv, judge))
         except FAULTS as error:
             first = first or error
             failures.append(Failure(candidate.name, _sentence(error), candidate.simplicity))
@@ -102,7 +104,7 @@ def compare(
         raise _refusal(first, failures)
     by = by or ("expected_cost" if loss is not None else _usual_measure(entries))
     if not any(candidate.is_majority for candidate in wanted):
-        entries.append(_entry(majority(candidate.name for candidate in wanted), rows, labels, options))
+        entries.append(_entry(majority(candidate.name for candidate in wanted), rows, labels, cv, judge))
     return Comparison(entries, failures, by, variance_inflation(cv, len(labels)))
 
 
@@ -137,16 +139,16 @@ def _rows_for(candidate: Candidate, X: RowsLike) -> RowsLike:
     return X if images is None or candidate.wants_images else images.reshape(len(images), -1)
 
 
-def _entry(candidate: Candidate, rows: RowsLike, y: AnyArray, options: dict[str, Any]) -> Result:
+def _entry(candidate: Candidate, rows: RowsLike, y: AnyArray, cv: HoldOut, judge: Callable[..., Report]) -> Result:
     """Honest figures by folds; then one fit and one prediction of all rows for times and size."""
-    X, cv = readable(candidate.classifier, _rows_for(candidate, rows)), options["cv"]
+    X = readable(candidate.classifier, _rows_for(candidate, rows))
     if isinstance(cv, tuple) and len(cv) == 2:
-        test, truth = _read(*cv)
-        options = {**options, "cv": (_rows_for(candidate, test), truth)}
+        test, truth = _read(*cast(tuple[RowsLike, ColumnLike], cv))
+        cv = _rows_for(candidate, test), truth
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what one of many has to say would drown the others
         with one_thread_each():  # folds go side by side
-            report = evaluate(candidate.classifier, X, y, **options)
+            report = judge(candidate.classifier, X, y, cv=cv)
         fitted, fit_seconds = _timed_fit(candidate.classifier, X, y)
         start = perf_counter()
         (fitted.predict_proba if has_probabilities(fitted) else fitted.predict)(X)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -19,9 +20,8 @@ from likely.evaluation.splits import prequential
 from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import leaderboard
-from likely.render.page import fragment
-from likely.render.report import report_page
-from likely.render.table import Column, Grid, figure, records, seconds, size
+from likely.render.page import fragment, report_page
+from likely.render.table import ColumnHead, Grid, figure, records, seconds, size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 SPOKEN = {"error": "error", "log_loss": "log loss", "brier": "Brier", "expected_cost": "cost"}
 MARK = "◀"
+WIDTH = 80
+"""Characters of a line, unless the terminal has more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,7 @@ class Comparison:
 
     def __init__(self, entries: list[Result], failures: list[Failure], by: str, inflation: float) -> None:
         ranked = [entry for entry in entries if entry.figure(by) is not None]
-        why = f"It gives no probabilities, so there is no {SPOKEN[by]}; by='error' judges it, too."
+        why = f"It gives no probabilities, so there is no {SPOKEN[by]}; by='error' includes it."
         missing = [Failure(entry.name, why, entry.simplicity) for entry in entries if entry not in ranked]
         self.entries = sorted(ranked, key=lambda entry: (entry.figure(by), entry.is_majority, entry.simplicity))
         self.failures, self.by, self._inflation = [*failures, *missing], by, inflation
@@ -145,7 +147,7 @@ class Comparison:
         return order[name] == min(order.values())
 
     @cached_property
-    def differences(self) -> dict[str, Difference]:
+    def differences(self) -> dict[str, MeanDifference]:
         """How much worse than the best each classifier is, row by row, with a 95 % interval."""
         return {entry.name: self._difference(entry, self._field[0], self.by) for entry in self.entries}
 
@@ -154,7 +156,7 @@ class Comparison:
         """Whether the best classifier is better than the class proportions alone, beyond noise."""
         return self.majority is None or not self.differences[self.majority].is_noise
 
-    def _difference(self, entry: Result, other: Result, measure: str) -> Difference:
+    def _difference(self, entry: Result, other: Result, measure: str) -> MeanDifference:
         """By how much one classifier is worse than another."""
         mine, theirs, predictions = entry.rows(measure), other.rows(measure), entry.report.predictions
         assert mine is not None
@@ -226,9 +228,10 @@ class Comparison:
         }
         return saved_text(json.dumps(content, ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
-        """A page that needs nothing else, with the picture; `source` names the table on which they were judged."""
-        page = report_page("Which classifier is best?", self._repr_html_(), source=source, chart=self.plot)
+    def to_html(self, path: str | Path | None = None, source: str | None = None, studio: str | None = None) -> str:
+        """A page with the picture; `source` names the table that was judged, `studio` a page of the studio to link."""
+        link = None if studio is None else f"{studio}#comparison"
+        page = report_page("Which classifier is best?", self._repr_html_(), source=source, chart=self.plot, studio=link)
         return saved_text(page, path)
 
     def plot(self) -> Picture:
@@ -250,16 +253,17 @@ class Comparison:
             if entry.name == self.simplest or self.differences[entry.name].is_noise
         }
         numbers = [*(SPOKEN[name] for name in self._measures), "worse by", "95 % from", "to"]
-        columns = [Column("classifier", "left"), *(Column(head, form=figure) for head in numbers)]
-        return Grid([*columns, *map(Column, ("fit", "predict", "size", ""))], rows, marks=looks)
+        columns = [ColumnHead("classifier", "left"), *(ColumnHead(head, form=figure) for head in numbers)]
+        return Grid([*columns, *map(ColumnHead, ("fit", "predict", "size", ""))], rows, marks=looks)
 
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, width: int | None = None) -> str:
-        """For a terminal; where one is too narrow, sizes and times are left out first."""
-        grid = self.grid() if width is None else self.grid().narrowed(width, "size", "predict", "fit", "Brier")
-        return "\n".join([self._headline(), "", grid.text(), "", *self._notes()])
+    def text(self, width: int = WIDTH) -> str:
+        """For a terminal; where it is too narrow, sizes and times are left out first, which `to_frame` has."""
+        grid = self.grid().narrowed(width, "size", "predict", "Brier", "fit")
+        notes = [line for note in self._notes() for line in wrap(note, width, subsequent_indent="  ")]
+        return "\n".join([self._headline(), "", grid.text(), "", *notes])
 
     def __repr__(self) -> str:
         return f"Comparison({len(self._field)} classifiers, best {self.best!r}, simplest as good {self.simplest!r})"
@@ -280,12 +284,12 @@ class Comparison:
     def _notes(self) -> list[str]:
         """What the marks and intervals mean, and who failed."""
         simple = self.simplest
-        note = f"{MARK} {simple}: the simplest classifier that is not worse than {self.best} within noise."
+        note = f"{MARK} {simple}: the simplest classifier that is as good as {self.best} within noise."
         if simple == self.best:
             none_simpler = "and no other is simpler", "and no simpler one is as good within noise"
             note = f"{MARK} {simple} is the best, {none_simpler[not self.is_simplest(simple)]}."
         elif simple == self.majority:
-            note = f"{MARK} {simple}: guessing by the class shares is better than every classifier here."
+            note = f"{MARK} {simple}: the class proportions alone are better than every classifier here."
         doubt = (
             []
             if self.beats_majority or simple == self.majority
@@ -301,12 +305,12 @@ class Comparison:
 
 LEVEL = 0.95
 
-CORRECTED = "t over paired rows, widened because folds share what they learn (Nadeau and Bengio)"
-AS_IT_IS = "t over paired rows"
+CORRECTED = "paired t over rows, widened because the folds share training rows (Nadeau and Bengio)"
+AS_IT_IS = "paired t over rows"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class MeanDifference:
     """Mean of a measure less that of the best classifier, and the ends of its 95 % interval."""
 
     mean: float
@@ -339,15 +343,15 @@ def variance_inflation(cv: HoldOut, n_rows: int) -> float:
     return 1.0 + folds / (folds - 1.0) if folds > 1.0 else 1.0
 
 
-def difference(gap: Array, weight: Array, unit: Index, inflation: float) -> Difference:
+def difference(gap: Array, weight: Array, unit: Index, inflation: float) -> MeanDifference:
     """From the gap of every judged row; entries of one unit (a row, or a group of rows) count together."""
     total = float(weight.sum())
     if not total > 0.0:
-        return Difference(0.0, 0.0, 0.0)
+        return MeanDifference(0.0, 0.0, 0.0)
     mean = float(weight @ gap) / total
     there = np.bincount(unit) > 0
     sums, sizes = (np.bincount(unit, weights=cells)[there] for cells in (weight * gap, weight))
     rest, n = sums - mean * sizes, len(sums)
     spread = np.sqrt(inflation * float(rest @ rest) * n / max(n - 1, 1)) / total
     half = float(stdtrit(max(n - 1, 1), 0.5 + 0.5 * LEVEL)) * float(spread)
-    return Difference(mean, mean - half, mean + half)
+    return MeanDifference(mean, mean - half, mean + half)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
-from scipy.optimize import isotonic_regression, minimize_scalar
 
 from likely.arrays import Array, Int32
+from likely.jit import kernel
 from likely.numerics import log_normalise, log_of, sums_of_others
 from likely.stats import Histogram
 
@@ -35,6 +34,8 @@ class Temperature:
         if posterior.shape[1] < 2 or not weight.sum() > 0.0:
             return cls(1.0)
 
+        from scipy.optimize import minimize_scalar
+
         def loss(power: float) -> float:
             return -float(weight @ log_normalise(power * logs)[1][rows, truth])
 
@@ -59,6 +60,8 @@ class Isotonic:
 
     @classmethod
     def settle(cls, posterior: Array, truth: Int32, weight: Array) -> Isotonic:
+        from scipy.optimize import isotonic_regression
+
         curves = []
         for hits, rows, scores in _by_score(posterior, truth, weight):
             least = 1.0 / (rows.sum() + 2.0)
@@ -154,7 +157,7 @@ def _joined(shares: Array, posterior: Array) -> Array:
     return np.asarray(np.divide(shares, total, out=posterior.copy(), where=total > 0.0))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _with_one_more(hits: Array, rows: Array, lower: Array, upper: Array) -> None:
     """What isotonic regression says of one row more, that did not come true (`lower`) or did (`upper`).
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Self, TypeAlias, final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,8 +14,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from likely.arrays import AnyArray, Array, ColumnLike, Int64, TableLike
 from likely.decide.loss_tables import (
     Axis,
+    CostMapping,
     Costs,
-    Side,
+    UnnamedClass,
     checked,
     from_csv,
     from_frame,
@@ -26,7 +27,7 @@ from likely.decide.loss_tables import (
 from likely.errors import SettingsError, listed
 from likely.markup import Markup, tag
 from likely.render.page import fragment
-from likely.render.table import Column, Grid
+from likely.render.table import ColumnHead, Grid
 from likely.table import encode_labels, index_levels
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Loss:
 
     def __init__(
         self,
-        costs: Mapping[Any, object] | TableLike | None,
+        costs: CostMapping | TableLike | None,
         *,
         decisions: Labels | None = None,
         truths: Labels | None = None,
@@ -152,7 +153,10 @@ class Loss:
         With classes such as 0 and 1, False and True, or no and yes, it is clear which one is positive; for others
         `positive` is needed, unless both mistakes cost the same.
         """
-        sides = [Side.NEGATIVE if negative is None else negative, Side.POSITIVE if positive is None else positive]
+        sides = [
+            UnnamedClass.NEGATIVE if negative is None else negative,
+            UnnamedClass.POSITIVE if positive is None else positive,
+        ]
         return cls._of(from_lines(sides, sides, [[0.0, miss], [false_alarm, 0.0]]), refuse)
 
     def refusing(self, price: float | None) -> Self:
@@ -161,7 +165,7 @@ class Loss:
 
     def named(self, classes: Labels) -> Self:
         """The same with the classes of a classifier where `Loss.binary` left them open."""
-        if not any(isinstance(truth, Side) for truth in self.truths):
+        if not any(isinstance(truth, UnnamedClass) for truth in self.truths):
             return self
         names, order = name_sides(self.truths, list(classes), alike=np.array_equal(self.costs, self.costs.T))
         return self._of(Costs(names, names, self.costs[np.ix_(order, order)]), self.refuse)
@@ -219,7 +223,7 @@ class Loss:
     def __hash__(self) -> int:
         return hash((self.decisions, self.truths, self.refuse))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if moved_on(self.costs):
             return partial(Loss.zero_one, refuse=self.refuse), (self.decisions,)
         named = partial(Loss, decisions=self.decisions, truths=self.truths, refuse=self.refuse)
@@ -238,7 +242,7 @@ class Loss:
         vars(self).update(decisions=decisions, truths=truths, costs=cells, refuse=price)
 
 
-LossLike: TypeAlias = Loss | Mapping[Any, object] | TableLike
+LossLike: TypeAlias = Loss | CostMapping | TableLike
 """A loss, or costs that one can be made of."""
 
 
@@ -314,4 +318,4 @@ def _grid(loss: Loss, title: str = "") -> Grid:
         heads, rows = [*heads, "REFUSED"], [[*row, loss.refuse] for row in rows]
     if len(loss.truths) > SHOWN:
         rows.append([f"… {len(loss.truths) - SHOWN} more", *[""] * len(heads)])
-    return Grid([Column(CORNER, "left"), *(Column(head, form="{:g}".format) for head in heads)], rows, title)
+    return Grid([ColumnHead(CORNER, "left"), *(ColumnHead(head, form="{:g}".format) for head in heads)], rows, title)

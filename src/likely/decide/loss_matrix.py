@@ -6,16 +6,16 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Flags, Index, Int64, TableLike
 from likely.decide.loss import REFUSED, Loss, LossLike, as_loss, moved_on
 from likely.decide.scores import Block, Scores
 from likely.errors import DataError, SettingsError, did_you_mean, listed
+from likely.jit import kernel
 from likely.parallel import BLOCK_CELLS
 from likely.table import index_levels
-from likely.table.column import as_objects
+from likely.table.cells import as_objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +146,7 @@ TILE = 8
 """Rows that share one reading of a line of costs: with a thousand classes the costs do not fit a cache."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expect(posterior: Array, costs: Array, out: Array) -> None:
     """Σ P(truth | row) · cost of each decision; `costs` is truths × decisions."""
     n_rows, n_truths = posterior.shape
@@ -160,7 +160,7 @@ def expect(posterior: Array, costs: Array, out: Array) -> None:
                         out[i, d] += share * costs[k, d]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expect_by_row(posterior: Array, costs: Array, places: Int64, out: Array) -> None:
     """The same where each row has its own costs (rows × decisions × truths); class k is truth `places[k]`."""
     for i in range(posterior.shape[0]):
@@ -172,7 +172,7 @@ def expect_by_row(posterior: Array, costs: Array, places: Int64, out: Array) -> 
             out[i, d] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expect_mistakes(posterior: Array, cost: float, out: Array) -> None:
     """The same where every mistake costs as much: Σ P(other class | row), not 1 − P, which would round to 0."""
     n_classes = posterior.shape[1]
@@ -187,7 +187,7 @@ def expect_mistakes(posterior: Array, cost: float, out: Array) -> None:
             after += posterior[i, k]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expect_mistake(posterior: Array, cost: float, chosen: Index, out: Array) -> None:
     """The same for one class of each row."""
     for i in range(posterior.shape[0]):
@@ -199,7 +199,7 @@ def expect_mistake(posterior: Array, cost: float, chosen: Index, out: Array) -> 
         out[i] = cost * (before + after)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def cheapest(expected: Array, best: Index, least: Array) -> None:
     """The smallest of each row, the first of equals."""
     for i in range(expected.shape[0]):

@@ -8,15 +8,18 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from likely.arrays import AnyArray, TableLike
 from likely.errors import Setting, SettingsError, listed
 from likely.table import as_table, index_levels
-from likely.table.column import module
+from likely.table.column import is_a
 from likely.table.levels import is_gap, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Axis = Literal["columns", "rows"]
 
@@ -58,6 +61,9 @@ def truth_in(corner: object) -> Axis | None:
 
 CHECKED_CELLS = 1 << 22
 
+CostMapping: TypeAlias = Mapping[Any, object]
+"""{decision: {truth: cost}}, whatever the decisions are."""
+
 
 class Costs(NamedTuple):
     """Decisions, truths, and what each decision costs under each truth."""
@@ -67,7 +73,7 @@ class Costs(NamedTuple):
     cells: AnyArray
 
 
-def from_mapping(costs: Mapping[Any, object]) -> Costs:
+def from_mapping(costs: CostMapping) -> Costs:
     """{decision: {truth: cost}}; all decisions know the same truths."""
     lines: list[Mapping[Hashable, object]] = []
     for decision, line in costs.items():
@@ -90,8 +96,7 @@ def from_frame(frame: TableLike, truth: Axis | None = None) -> Costs:
 
     The names of its axes, or of its first column, may tell where the truth stands.
     """
-    pandas = module("pandas")
-    if pandas is not None and isinstance(frame, pandas.DataFrame) and not _labels_first(frame):
+    if is_a(frame, "pandas.DataFrame") and not _labels_first(frame):
         corner = _axes_named(frame)
         lines, columns = frame.index.tolist(), frame.columns.tolist()
         cells = frame.to_numpy().tolist()
@@ -220,13 +225,13 @@ def _reads_one_way(costs: Costs) -> bool:
     return np.array_equal(square, square.T)
 
 
-def _axes_named(frame: Any) -> str:
+def _axes_named(frame: pd.DataFrame) -> str:
     """What the axes of a pandas frame are called, as a first cell would have it."""
     names = ["" if name is None else str(name) for name in (frame.index.name, frame.columns.name)]
     return f"{names[0] or '-'} \\ {names[1]}" if names[1] else names[0]
 
 
-def _labels_first(frame: Any) -> bool:
+def _labels_first(frame: pd.DataFrame) -> bool:
     """Whether the labels of a pandas frame stand in its first column: its index only counts the lines."""
     counted = frame.index.tolist() == list(range(len(frame)))
     first = frame.iloc[:, 0] if frame.shape[1] else None
@@ -236,7 +241,7 @@ def _labels_first(frame: Any) -> bool:
 # The two classes of a binary loss, before a classifier says what they are called.
 
 
-class Side(Enum):
+class UnnamedClass(Enum):
     """A class that was not named."""
 
     NEGATIVE = "negative"
@@ -265,7 +270,7 @@ def name_sides(
             f"A binary loss is for two classes, but here are {len(classes)}: {listed(classes)}. "
             "Give the costs of each decision in a mapping."
         )
-    named = [label for label in sides if not isinstance(label, Side)]
+    named = [label for label in sides if not isinstance(label, UnnamedClass)]
     if not named:
         return tuple(classes), [0, 1] if alike else _told_by(classes)
     place = int(index_levels(named, classes)[0])

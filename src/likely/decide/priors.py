@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from likely.arrays import Array
 from likely.decide.loss import LossLike, as_loss
@@ -59,6 +57,8 @@ def shifted_prior(ratios: Array, prior: Array, tolerance: float = 1e-3, max_iter
         if len(before) == 2:
             shares = _further(known, before[0], before[1], shares)
             before.clear()
+    from sklearn.exceptions import ConvergenceWarning
+
     warnings.warn(
         f"After {max_iterations} steps the estimated priors still move: the classes may be hard to tell apart. "
         "Allow more steps (max_iterations) or a larger tolerance.",
@@ -89,7 +89,7 @@ def _further(known: Array, first: Array, second: Array, third: Array) -> Array:
 
 # Two classes, two decisions: the likelihood ratio from which the first decision is the cheaper one.
 
-Priors = Mapping[Any, float] | Sequence[float] | Array
+Priors = Mapping[Hashable, float] | Sequence[float] | Array
 ROUNDING = 1e-6
 
 

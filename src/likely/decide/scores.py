@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Flags, Index
 from likely.errors import DataError, SettingsError
+from likely.jit import kernel
 from likely.numerics import most_probable, normalise
 from likely.parallel import row_blocks, run
-
-
-class Block(Protocol):
-    """Some rows, scored."""
-
-    def posterior(self) -> Array:
-        """P(class | row)."""
-        ...
-
-    def choose(self, out: Index) -> None:
-        """The most probable class of each row, just as `predict` chooses it."""
-        ...
-
-    def log_evidence(self, out: Array) -> None:
-        """log P(row), whatever its class."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,14 +22,17 @@ class Joint:
     prior: Array
 
     def posterior(self) -> Array:
+        """P(class | row)."""
         out = np.empty_like(self.log_joint)
         normalise(self.log_joint, self.prior, False, out)
         return out
 
     def choose(self, out: Index) -> None:
+        """The most probable class of each row, just as `predict` chooses it."""
         most_probable(self.log_joint, self.prior, out)
 
     def log_evidence(self, out: Array) -> None:
+        """log P(row), whatever its class."""
         log_evidence(self.log_joint, out)
 
 
@@ -66,6 +52,10 @@ class Shares:
         raise SettingsError(
             "This classifier tells classes apart but has no density of rows, so it cannot say which are novel."
         )
+
+
+Block = Joint | Shares
+"""Some rows, scored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +83,7 @@ class Scores:
         return out
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_evidence(log_joint: Array, out: Array) -> None:
     """log Σ exp of each row, shifted by its peak; −inf for a row that is impossible under every class."""
     for i in range(log_joint.shape[0]):

@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from typing import Protocol, TypeVar, runtime_checkable
+from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote, urlsplit
 from uuid import uuid4
 
-from likely.engines.relation import EngineError, Expression, Relation, Run, ibis_module, one_line
+from likely.arrow import pa
+from likely.engines.relation import Backend, EngineError, Expression, Relation, Run, ibis_module, one_line
 from likely.errors import LikelyError, MissingExtra, SettingsError, did_you_mean, listed, to_install
 
 SCHEMES = {
@@ -20,23 +21,35 @@ SCHEMES = {
 }  # fmt: skip
 """The engines that an address may name, as SQLAlchemy calls them and as Ibis does."""
 
+SECRETS = ("password", "passwd", "pwd", "token", "access_token", "sslpassword", "private_key")
+"""Parameters of an address that are told to nobody."""
+
 VIEW = "likely_rows"
 
 INTERRUPT_EVERY = 0.1
 """Seconds between attempts to end a query."""
 
+Result = TypeVar("Result")
 
-def is_relation(table: Any) -> bool:
+
+@runtime_checkable
+class HasAddress(Protocol):
+    """An address as SQLAlchemy holds it."""
+
+    def render_as_string(self, hide_password: bool = True) -> str: ...
+
+
+def is_relation(table: object) -> bool:
     """Whether this is a table of an engine; nothing is imported to find out."""
     return isinstance(table, Relation) or _kind(table) is not None
 
 
-def is_ibis(table: Any) -> bool:
+def is_ibis(table: object) -> bool:
     """Whether this is a table of Ibis."""
     return _kind(table) == "ibis"
 
 
-def as_relation(table: Any) -> Relation:
+def as_relation(table: object) -> Relation:
     """A table of an engine, ready to be asked."""
     if isinstance(table, Relation):
         return table
@@ -47,7 +60,7 @@ def as_relation(table: Any) -> Relation:
     return made[kind](table)
 
 
-def _kind(table: Any) -> str | None:
+def _kind(table: object) -> str | None:
     ibis, duckdb = sys.modules.get("ibis"), sys.modules.get("duckdb")
     if ibis is not None and isinstance(table, ibis.Table):
         return "ibis"
@@ -67,10 +80,10 @@ def _from_ibis(table: Expression) -> Relation:
     return Relation(table, _name_of(table), backend.name, _asking(backend))
 
 
-def _asking(backend: Any) -> Run:
+def _asking(backend: Backend) -> Run:
     """How queries are run: as Ibis does it; but Spark 4 hands over Arrow itself, which is faster."""
 
-    def ask(query: Expression) -> Any:
+    def ask(query: Expression) -> pa.Table:
         if backend.name == "pyspark":
             found = backend._session.sql(str(backend.compile(query)))
             if hasattr(found, "toArrow"):
@@ -82,7 +95,7 @@ def _asking(backend: Any) -> Run:
     return ask
 
 
-def _interruptible(ask: Callable[[], Any], interrupt: Callable[[], None]) -> Any:
+def _interruptible(ask: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
     """What a query gives; Ctrl-C ends it, even where an engine does not listen while it works."""
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(ask)
@@ -103,19 +116,19 @@ def _name_of(table: Expression) -> str:
         return "the query"
 
 
-def _from_duckdb(relation: Any) -> Relation:
+def _from_duckdb(relation: Expression) -> Relation:
     """A relation of DuckDB is asked on its own connection; nothing is created there."""
     ibis = ibis_module()
     schema = ibis.Schema.from_pyarrow(relation.limit(0).to_arrow_table().schema)
     table = ibis.table(schema, name=VIEW)
 
-    def ask(query: Expression) -> Any:
+    def ask(query: Expression) -> pa.Table:
         return relation.query(VIEW, str(ibis.to_sql(query, dialect="duckdb"))).to_arrow_table()
 
     return Relation(table, "the DuckDB relation", "duckdb", ask)
 
 
-def _from_spark(frame: Any) -> Relation:
+def _from_spark(frame: Expression) -> Relation:
     """A frame of Spark gets a temporary view for each query, which is dropped again whatever happens."""
     ibis = ibis_module()
     try:
@@ -131,7 +144,7 @@ def _from_spark(frame: Any) -> Relation:
 
     ask_spark = _asking(backend)
 
-    def ask(query: Expression) -> Any:
+    def ask(query: Expression) -> pa.Table:
         frame.createOrReplaceTempView(name)
         try:
             return ask_spark(query)
@@ -144,7 +157,7 @@ def _from_spark(frame: Any) -> Relation:
 # An address and the name of a table.
 
 
-def connect(url: Any, table: str) -> Relation:
+def connect(url: str | HasAddress, table: str) -> Relation:
     """A table that lies at an address, such as "postgresql://user@host/db" or "duckdb:///file.duckdb".
 
     The address is one of SQLAlchemy's; what it does not say (a password, say) comes from where the engine's own tools
@@ -154,39 +167,55 @@ def connect(url: Any, table: str) -> Relation:
     Traceback (most recent call last):
     likely.errors.SettingsError: The address begins with 'nowhere', but ...
     """
-    text = url.render_as_string(hide_password=False) if hasattr(url, "render_as_string") else str(url)
-    parts = urlsplit(text)
+    text = url.render_as_string(hide_password=False) if isinstance(url, HasAddress) else str(url)
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        raise SettingsError("The address is none: it is written as postgresql://user@host:5432/database.") from None
     scheme = parts.scheme.split("+")[0].lower()
     if scheme not in SCHEMES:
         raise SettingsError(
             f"The address begins with {scheme!r}, but it names an engine: {listed(sorted(SCHEMES))}."
             f"{did_you_mean(scheme, list(SCHEMES))}"
         )
-    engine, secrets = SCHEMES[scheme], _secrets(parts.password)
-    ibis = ibis_module()
+    engine, secrets = SCHEMES[scheme], (text, *_secrets(parts))
     where = f"{engine} at {parts.hostname}" if parts.hostname else engine
     try:
-        backend = _backend(ibis, engine, text)
-        found = _table(backend, table)
+        backend, found = _opened(engine, text, table)
+        return Relation(found, f"table {table!r}", engine, _asking(backend), secrets, close=backend.disconnect)
     except ImportError as error:
-        raise MissingExtra(
-            f"{engine} is not installed ({one_line(error, secrets)}): pip install 'ibis-framework[{engine}]'."
-        ) from None
+        lacking = one_line(error, secrets)
+        refused: LikelyError = MissingExtra(
+            f"{engine} is not installed ({lacking}): pip install 'ibis-framework[{engine}]'."
+        )
     except Exception as error:  # noqa: BLE001 — every engine has errors of its own
-        raise EngineError(
-            f"Table {table!r} cannot be opened in {where}: {one_line(error, (text, *secrets))}; see that the address, "
+        refused = EngineError(
+            f"Table {table!r} cannot be opened in {where}: {one_line(error, secrets)}; see that the address, "
             "your rights and the name of the table are right."
-        ) from None
-    return Relation(found, f"table {table!r}", engine, _asking(backend), (text, *secrets), close=backend.disconnect)
+        )
+    raise refused  # here, so that it does not carry along what the engine said, and with it the address
 
 
-def _secrets(password: str | None) -> tuple[str, ...]:
-    """A password as it stands in the address, and as it is."""
-    return () if not password else tuple(dict.fromkeys((password, unquote(password))))
+def _secrets(parts: SplitResult) -> tuple[str, ...]:
+    """Passwords as they stand in an address, and as they are."""
+    asked = parse_qsl(parts.query, keep_blank_values=True)
+    found = [parts.password or "", *(value for name, value in asked if name.lower() in SECRETS)]
+    spellings = [(word, unquote(word), quote(word), quote_plus(unquote(word))) for word in found if word]
+    return tuple(dict.fromkeys(spelling for word in spellings for spelling in word))
 
 
-def _backend(ibis: Any, engine: str, url: str) -> Any:
-    rest = urlsplit(url)
+def _opened(engine: str, url: str, table: str) -> tuple[Backend, Expression]:
+    """A connection, and a table there; a connection without its table is closed again."""
+    backend = _backend(engine, url)
+    try:
+        return backend, _table(backend, table)
+    except BaseException:
+        backend.disconnect()
+        raise
+
+
+def _backend(engine: str, url: str) -> Backend:
+    ibis, rest = ibis_module(), urlsplit(url)
     if engine in ("duckdb", "sqlite"):
         path = url.partition("://")[2].partition("?")[0]
         path = path[1:] if path.startswith("/") else path  # sqlalchemy: three slashes for a relative path, four else
@@ -197,7 +226,7 @@ def _backend(ibis: Any, engine: str, url: str) -> Any:
     return ibis.connect(rest._replace(scheme=engine).geturl())
 
 
-def _table(backend: Any, name: str) -> Expression:
+def _table(backend: Backend, name: str) -> Expression:
     from ibis.common.exceptions import TableNotFound
 
     schema, dot, own = name.rpartition(".")
@@ -209,7 +238,7 @@ def _table(backend: Any, name: str) -> Expression:
         return backend.table(own, database=schema)
 
 
-def session() -> Any:
+def session() -> Backend:
     """The Spark session that is active, or a local one."""
     try:
         from pyspark.sql import SparkSession
@@ -224,7 +253,7 @@ def session() -> Any:
 FILES = ("duckdb", "spark")
 
 
-def read_files(engine: str, paths: list[str]) -> Any:
+def read_files(engine: str, paths: list[str]) -> Expression:
     """Files or folders of Parquet, CSV or JSON as a table of an engine, which reads them itself."""
     if engine not in FILES:
         raise SettingsError(

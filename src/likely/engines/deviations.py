@@ -116,7 +116,7 @@ class Deviations:
         for k in range(n):
             wanted += [self._known(k), self._first(k), self._second(k)]
         try:
-            found = g.sums(g.project(self.named), wanted)
+            found = g.sums(g.project(self.named), wanted, probe=self.guarded)
         except EngineError:
             if self.guarded:
                 raise

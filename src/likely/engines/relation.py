@@ -8,13 +8,26 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from likely.errors import DataError, LikelyError, MissingExtra, SchemaError, missing_columns, say_kind, to_install
+from likely.errors import (
+    DataError,
+    LikelyError,
+    MissingExtra,
+    SchemaError,
+    listed,
+    missing_columns,
+    say_kind,
+    to_install,
+)
+from likely.table.dates import DAY, ELAPSED, PARTS, WEEKDAYS, WRITTEN, Part, part_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Expression = Any
 """An expression of Ibis, which is imported only where it is needed and whose values have no types to check against."""
+
+Backend = Any
+"""A connection of Ibis, or a session of Spark."""
 
 Cell = Literal["string", "integer", "boolean", "float"]
 """What can be counted value by value."""
@@ -25,14 +38,25 @@ SHOWN_REASON = 200
 LONG_BY_UNNEST = frozenset({"pyspark", "databricks"})
 """Engines that read all rows for every arm of a union, and so unfold the columns of a row instead."""
 
+ENDED = ("QueryCanceled", "InterruptException")
+"""Errors that are no column's fault: somebody or the clock ended a query."""
+
+SHOWN_COLUMNS = 3
+"""Columns of a query that are named in an error."""
+
+SECOND = 1_000_000
+"""Microseconds of a second."""
+
 Run = Callable[[Expression], "pa.Table"]
 
 
 class EngineError(DataError):
-    """An engine refused a query, or could not be reached."""
+    """An engine refused a query, or could not be reached; `reason` is what it said."""
+
+    reason = ""
 
 
-def ibis_module() -> Any:
+def ibis_module() -> Backend:
     """Ibis, or a sentence on how to get it."""
     try:
         import ibis
@@ -50,13 +74,15 @@ def refresh_dialects() -> None:
     vars(generator).get("_DISPATCH_CACHE", {}).clear()
 
 
-def builtin(name: str, given: str, result: str) -> Callable[[Any], Expression]:
+def builtin(name: str, given: str, result: str) -> Callable[[Expression], Expression]:
     """A function of an engine, by its own name, where Ibis has none or a worse one."""
 
-    def body(x: Any) -> Any:
+    def body(x: Expression) -> Expression:
         return x
 
-    made: Callable[[Any], Expression] = ibis_module().udf.scalar.builtin(body, name=name, signature=((given,), result))
+    made: Callable[[Expression], Expression] = ibis_module().udf.scalar.builtin(
+        body, name=name, signature=((given,), result)
+    )
     return made
 
 
@@ -67,48 +93,111 @@ class Relation:
     `secrets` never appear in what is told of errors; `drawn` is how many rows may be fetched for what needs rows.
     """
 
-    table: Expression
+    table: Expression = field(repr=False)
     name: str
     engine: str
-    ask: Run
-    secrets: tuple[str, ...] = ()
+    ask: Run = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     drawn: int | None = None
-    close: Callable[[], None] = field(default=lambda: None)
+    close: Callable[[], None] = field(default=lambda: None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns."""
         return tuple(self.table.columns)
 
-    def run(self, query: Expression) -> pa.Table:
-        """The result of a query as an Arrow table; what goes wrong becomes one sentence."""
-        refresh_dialects()
+    def run(self, query: Expression, *, probe: bool = True) -> pa.Table:
+        """The result of a query as an Arrow table; what goes wrong becomes one sentence.
+
+        The sentence names the column at fault; with `probe` the engine is asked for it, if it does not say.
+        """
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # between the engine and Ibis
-                warnings.simplefilter("ignore", UserWarning)
-                return self.ask(query)
+            return self._asked(query)
         except (LikelyError, KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 — every engine has errors of its own
-            raise EngineError(
-                f"{self.name}: {self.engine} refused a query: {self.reason(error)}; see that the table is there "
-                "and that you may read it."
-            ) from None
+            refused = self._refused(query, error, probe)
+            refused.reason = self.reason(error)
+        raise refused  # here, so that it does not carry along what the engine said
+
+    def _asked(self, query: Expression) -> pa.Table:
+        refresh_dialects()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # between the engine and Ibis
+            warnings.simplefilter("ignore", UserWarning)
+            return self.ask(query)
+
+    def _refused(self, query: Expression, error: Exception, probe: bool) -> EngineError:
+        told = f"{self.name}: {self.engine} refused a query"
+        if type(error).__name__ in ENDED:
+            return EngineError(f"{told}: {self.reason(error)}; see that it may run so long, and begin again.")
+        used = self._columns_of(query)
+        at_fault = self._unreadable(used) if probe else ()
+        if at_fault:
+            return EngineError(
+                f"{self.name}, column {at_fault[0]!r}: {self.engine} cannot read it: {self.reason(error)}; see that it "
+                "is there and that you may read it, mend its values, or leave it out (",
+                say_kind(at_fault[0], "ignored"), ").",
+            )  # fmt: skip
+        shown = listed(list(used[:SHOWN_COLUMNS]))
+        more = f" and {len(used) - SHOWN_COLUMNS} more" if len(used) > SHOWN_COLUMNS else ""
+        return EngineError(
+            f"{told} over column{'s' * (len(used) > 1)} {shown}{more}: {self.reason(error)}; see that the table is "
+            "there and that you may read it."
+        )
+
+    def _columns_of(self, query: Expression) -> tuple[str, ...]:
+        """The columns of the table that a query reads; all, if it is text."""
+        from ibis.expr import operations as ops
+
+        whole = ops.PhysicalTable | ops.Filter | ops.Sample | ops.Limit
+        read = {field.name for field in query.op().find(ops.Field) if isinstance(field.rel, whole)}
+        return tuple(name for name in self.names if name in read) or self.names
+
+    def _unreadable(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The first column that the engine cannot read by itself, sought by halves; none if it is the whole table."""
+        if self._fails(()):
+            return ()
+        while len(columns) > 1:
+            half = columns[: len(columns) // 2]
+            columns = half if self._fails(half) else columns[len(half) :]
+        return columns if self._fails(columns) else ()
+
+    def _fails(self, columns: tuple[str, ...]) -> bool:
+        counts = {f"n{k}": self.table[name].count() for k, name in enumerate(columns)}
+        try:
+            self._asked(self.table.aggregate(rows=self.table.count(), **counts))
+        except Exception:  # noqa: BLE001 — what is wrong is known already
+            return True
+        return False
 
     def reason(self, error: Exception) -> str:
         """What an engine says, on one line, without what must not be told."""
         return one_line(error, self.secrets)
 
     def require(self, columns: Sequence[str]) -> None:
-        """Raise where a column is not there."""
+        """Raise where a column is not there; a part of a date needs its date."""
         there = set(self.names)
-        missing = [name for name in columns if name not in there]
+        missing = [name for name in dict.fromkeys(map(self.input_of, columns)) if name not in there]
         if missing:
             raise missing_columns(missing, self.names)
 
+    def _part(self, name: str) -> tuple[str, Part] | None:
+        """The date column and the part of it that a name means; real columns come first."""
+        found = None if name in self.names else part_of(name)
+        return found if found is not None and found[0] in self.names else None
+
+    def input_of(self, name: str) -> str:
+        """The column that something learned comes from: itself, or the date that it is a part of."""
+        part = self._part(name)
+        return name if part is None else part[0]
+
     def cell(self, name: str) -> Cell | None:
         """As what the values of a column are counted; None for dates, lists and other things that are no values."""
+        part = self._part(name)
+        if part is not None:
+            held = PARTS[part[1]][1]
+            return "integer" if held == "integer" else "float" if held == "float" else "string"
         kind = self.table[name].type()
         tests: tuple[tuple[bool, Cell], ...] = (
             (kind.is_string(), "string"),
@@ -118,9 +207,14 @@ class Relation:
         )
         return next((cell for fits, cell in tests if fits), None)
 
+    def column(self, name: str) -> Expression:
+        """A column as it is, or a part of a date."""
+        part = self._part(name)
+        return self.table[name] if part is None else date_part(self.engine, self.table[part[0]], part[1])
+
     def numbers(self, name: str) -> Expression:
         """A column as floats; nulls are gaps, and so are NaNs, which are told later."""
-        column, cell = self.table[name], self.cell(name)
+        column, cell = self.column(name), self.cell(name)
         if cell == "boolean":
             column = column.cast("int8")
         if cell in ("string", None):
@@ -133,20 +227,24 @@ class Relation:
 
     def values(self, name: str) -> Expression:
         """A column as values to be counted; gaps are nulls."""
-        column, cell = self.table[name], self.cell(name)
+        column, cell = self.column(name), self.cell(name)
         if cell is None:
             raise SchemaError(
                 f"Column {name!r} of {self.name} holds {column.type()}, which cannot be a category there; cast it to "
                 "strings in the engine, or leave it out (", say_kind(name, "ignored"), ").",
             )  # fmt: skip
-        if cell == "float":
-            numbers = self.numbers(name)
-            return numbers.isnan().ifelse(ibis_module().null("float64"), numbers) if self.has_nan(name) else numbers
-        return column
+        return self.known_numbers(name) if cell == "float" else column
+
+    def known_numbers(self, name: str) -> Expression:
+        """A column as floats where NaN is a gap, too."""
+        numbers = self.numbers(name)
+        if not self.has_nan(name):
+            return numbers
+        return numbers.isnan().ifelse(ibis_module().null("float64"), numbers)
 
     def has_nan(self, name: str) -> bool:
         """Whether the type of a column allows for NaN."""
-        return bool(self.table[name].type().is_floating()) and self.engine != "sqlite"
+        return bool(self.column(name).type().is_floating()) and self._part(name) is None and self.engine != "sqlite"
 
     def sample(self, table: Expression, share: float, seed: int) -> Expression:
         """About such a share of the rows, drawn by the engine itself; the same seed gives the same rows."""
@@ -177,3 +275,33 @@ def one_line(error: Exception, secrets: Sequence[str] = ()) -> str:
     for secret in secrets:
         text = text.replace(secret, "…") if secret else text
     return text if len(text) <= SHOWN_REASON else f"{text[:SHOWN_REASON]}…"
+
+
+# Parts of dates: those that `likely.table.dates` hands out, by the same clock.
+
+
+def date_part(engine: str, column: Expression, part: Part) -> Expression:
+    """One part of a column of dates, time stamps, or texts such as 2025-01-31 17:05; null for a gap."""
+    moment = moments(column)
+    if part == ELAPSED:
+        return _microseconds(engine, moment).cast("float64") / float(DAY)
+    if part == "weekday":
+        return moment.day_of_week.index().cases(*enumerate(WEEKDAYS))
+    parts = {"year": moment.year, "month": moment.month, "hour": moment.hour}
+    return parts[part]()
+
+
+def moments(column: Expression) -> Expression:
+    """A column as points in time, by the clock on the wall: that of the session, where the engine keeps zones."""
+    if column.type().is_string():  # what an engine makes of a zone in a text differs, so it is left out
+        column = column.re_extract(WRITTEN, 1).nullif("")
+    return column.cast("timestamp")
+
+
+def _microseconds(engine: str, moment: Expression) -> Expression:
+    """Whole microseconds since 1970, exactly as Arrow counts them."""
+    days = moment.date().delta(ibis_module().date(1970, 1, 1), unit="day").cast("int64")
+    clock = (moment.hour() * 3600 + moment.minute() * 60).cast("int64") + moment.second()
+    if engine == "pyspark":  # its seconds have a fraction, whatever Ibis says
+        return days * DAY + clock * SECOND
+    return days * DAY + clock * SECOND + moment.microsecond().cast("int64")

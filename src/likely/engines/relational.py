@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from likely.arrays import Array
+from likely.engines.contingency import Values, histogram, pair_counts, pair_tables, rounded, value_counts
 from likely.engines.deviations import Deviations, scatter
-from likely.engines.group_by import Aggregate, Cells, Grouping
+from likely.engines.group_by import Aggregate, CellCounts, Grouping
 from likely.engines.memory import USUAL_TOKENIZER, Preprocessing, Rows
-from likely.engines.relation import Expression, Relation, builtin, ibis_module
-from likely.engines.token_tables import token_counts
-from likely.engines.value_tables import Values, histogram, pair_counts, pair_tables, rounded, value_counts
-from likely.errors import DataError, SchemaError
+from likely.engines.relation import EngineError, Expression, Relation, builtin, ibis_module, moments
+from likely.engines.term_counts import token_counts
+from likely.errors import DataError, SchemaError, SettingsError, listed, say_kind
 from likely.stats import (
     ClassWeights,
     Cuts,
@@ -27,8 +26,10 @@ from likely.stats import (
     Scatter,
     Statistic,
     Summary,
+    TokenCounts,
 )
 from likely.table import Table, as_table, encode_column, merge_classes
+from likely.table.cells import shortened
 from likely.table.infer import SAMPLE
 from likely.table.labels import row_weights
 from likely.text.tokenizer import Tokenizer
@@ -102,7 +103,7 @@ class RelationalRows(Rows):
                 spans[part] = slice(len(wanted), len(wanted) + len(more))
                 wanted += more
         cells = grouping.cells(wanted) if wanted else []
-        found: dict[Part, list[Statistic]] = {}
+        found: dict[Part, Sequence[Statistic]] = {}
         for part in plan:
             if part in spans:
                 own = cells[spans[part]]
@@ -114,7 +115,7 @@ class RelationalRows(Rows):
                 found[part] = SUMMED[part.kind](self, grouping, part)
         return [self._summary(grouping, found, fold) for fold in range(grouping.n_folds)]
 
-    def _summary(self, grouping: Grouping, found: Mapping[Part, list[Statistic]], fold: int) -> Summary:
+    def _summary(self, grouping: Grouping, found: Mapping[Part, Sequence[Statistic]], fold: int) -> Summary:
         """What was counted in one fold, with the classes that it has."""
         weights, rows = grouping.weights[fold], grouping.rows[fold]
         there = np.flatnonzero(rows)
@@ -155,7 +156,7 @@ def _deviations(rows: RelationalRows, grouping: Grouping, part: Part, *, in_logs
 def _features(rows: RelationalRows, grouping: Grouping, part: Part) -> list[FeatureCounts]:
     """Sums of columns; a gap counts as nothing."""
     refuse_below(grouping.relation, part.columns, 0.0)
-    values = {f"x{k}": _known(grouping, name) for k, name in enumerate(part.columns)}
+    values = {f"x{k}": grouping.relation.known_numbers(name) for k, name in enumerate(part.columns)}
     wanted: list[Aggregate] = [partial(_sum_of, grouping, f"x{k}") for k in range(len(values))]
     return [FeatureCounts(table) for table in grouping.sums(grouping.project(values), wanted)]
 
@@ -165,7 +166,7 @@ def _presence(rows: RelationalRows, grouping: Grouping, part: Part) -> list[Pres
     ibis = ibis_module()
     values: dict[str, Expression] = {}
     for k, name in enumerate(part.columns):
-        x = _known(grouping, name)
+        x = grouping.relation.known_numbers(name)
         values |= {f"x{k}": (x > 0.0).ifelse(1.0, 0.0), f"g{k}": ibis.ifelse(x.isnull(), 1.0, 0.0)}
     wanted: list[Aggregate] = [partial(_sum_of, grouping, name) for name in values]
     found = grouping.sums(grouping.project(values), wanted)
@@ -176,20 +177,11 @@ def _sum_of(grouping: Grouping, name: str, table: Expression) -> Expression:
     return grouping.weighed(table, table[name])
 
 
-def _known(grouping: Grouping, name: str) -> Expression:
-    x = grouping.relation.numbers(name)
-    return x.isnan().ifelse(ibis_module().null("float64"), x) if grouping.relation.has_nan(name) else x
-
-
 def refuse_below(relation: Relation, columns: Sequence[str], least: float, *, strictly: bool = False) -> None:
     """Raise for a column with a number below what its family can stand, or an infinite one."""
     if not columns:
         return
-    known = {}
-    for k, name in enumerate(columns):
-        x = relation.numbers(name)
-        known[f"x{k}"] = x.isnan().ifelse(ibis_module().null("float64"), x) if relation.has_nan(name) else x
-    table = relation.table.select(**known)
+    table = relation.table.select(**{f"x{k}": relation.known_numbers(name) for k, name in enumerate(columns)})
     wanted = {f"l{k}": table[f"x{k}"].min() for k in range(len(columns))}
     wanted |= {f"h{k}": table[f"x{k}"].max() for k in range(len(columns))}
     found = relation.run(table.aggregate(**wanted)).to_pylist()[0]
@@ -203,6 +195,34 @@ def refuse_below(relation: Relation, columns: Sequence[str], least: float, *, st
             )
 
 
+def refuse_no_dates(relation: Relation, names: Iterable[str]) -> None:
+    """Raise where a text is no date; `names` are those of what is learned, parts of dates among them."""
+    inputs = dict.fromkeys(relation.input_of(name) for name in names)
+    texts = [name for name in inputs if name not in names and relation.table[name].type().is_string()]
+    if not texts:
+        return
+    wrong = {f"x{k}": _undated(relation.table[name]).min() for k, name in enumerate(texts)}
+    try:
+        found = relation.run(relation.table.aggregate(**wrong), probe=False)
+    except EngineError as error:  # the form of a date, but a day that no month has
+        raise _no_date(relation, texts, error.reason) from None
+    for name, (cell,) in zip(texts, found.to_pydict().values(), strict=True):
+        if cell is not None:
+            raise _no_date(relation, [name], f"{shortened(cell)} is no date such as 2025-01-31 or 2025-01-31 17:05")
+
+
+def _undated(text: Expression) -> Expression:
+    """A text that is no date, else null."""
+    return (text.notnull() & moments(text).month().isnull()).ifelse(text, ibis_module().null("string"))
+
+
+def _no_date(relation: Relation, names: Sequence[str], why: str) -> SchemaError:
+    return SchemaError(
+        f"{relation.name}, column {listed(names)}: {why}; mend the cell, make the column nominal (",
+        say_kind(names[0], "nominal"), ") or leave it out (", say_kind(names[0], "ignored"), ").",
+    )  # fmt: skip
+
+
 # Tables of values.
 
 
@@ -210,7 +230,7 @@ def _tables_of_values(rows: RelationalRows, grouping: Grouping, part: Part) -> l
     return [(name, [grouping.relation.values(name)]) for name in part.columns]
 
 
-def _count_values(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[Cells]) -> Statistic:
+def _count_values(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[CellCounts]) -> Statistic:
     (name,) = part.columns
     return value_counts(name, grouping.relation.cell(name) or "string", cells[0], grouping.n_classes)
 
@@ -219,7 +239,7 @@ def _tables_of_numbers(rows: RelationalRows, grouping: Grouping, part: Part) -> 
     return [(name, rounded(grouping, name, _shift(rows, name))) for name in part.columns]
 
 
-def _count_numbers(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[Cells]) -> Statistic:
+def _count_numbers(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[CellCounts]) -> Statistic:
     (name,) = part.columns
     return histogram(name, grouping.relation.name, _shift(rows, name), cells[0], grouping.n_classes)
 
@@ -236,7 +256,7 @@ def _tables_of_pairs(rows: RelationalRows, grouping: Grouping, part: Part) -> li
     return pair_tables(grouping, part.columns, _cuts(rows, part))
 
 
-def _count_pairs(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[Cells]) -> Statistic:
+def _count_pairs(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[CellCounts]) -> Statistic:
     return pair_counts(grouping, part.columns, _cuts(rows, part), cells)
 
 
@@ -244,7 +264,7 @@ def _cuts(rows: RelationalRows, part: Part) -> dict[str, Cuts]:
     return {name: cuts for name in part.columns if isinstance(cuts := rows.preprocessing.get(name), Cuts)}
 
 
-def _tokens(rows: RelationalRows, grouping: Grouping, part: Part) -> list[Any]:
+def _tokens(rows: RelationalRows, grouping: Grouping, part: Part) -> list[TokenCounts]:
     (name,) = part.columns
     if grouping.relation.cell(name) != "string":
         raise SchemaError(
@@ -261,14 +281,14 @@ TABLES: dict[str, Callable[[RelationalRows, Grouping, Part], list[Values]]] = {
 }
 """Statistics that are tables of values: which ones an engine is asked for …"""
 
-COUNTED: dict[str, Callable[[RelationalRows, Grouping, Part, Sequence[Cells]], Statistic]] = {
+COUNTED: dict[str, Callable[[RelationalRows, Grouping, Part, Sequence[CellCounts]], Statistic]] = {
     "values": _count_values,
     "histogram": _count_numbers,
     "pairs": _count_pairs,
 }
 """… and what is made of them."""
 
-SUMMED: dict[str, Callable[[RelationalRows, Grouping, Part], Any]] = {
+SUMMED: dict[str, Callable[[RelationalRows, Grouping, Part], Sequence[Statistic]]] = {
     "moments": partial(_moments, in_logs=False),
     "log moments": partial(_moments, in_logs=True),
     "scatter": _scatter,
@@ -295,6 +315,11 @@ def fold_of(relation: Relation, key: Sequence[str], n_folds: int, seed: int) -> 
     """A number below `n_folds` that follows from the key of a row and the seed alone."""
     ibis = ibis_module()
     relation.require(key)
+    if relation.engine == "sqlite":
+        raise SettingsError(
+            "SQLite has no MD5, by which rows are dealt to folds: cross-validate in memory or in another engine, or "
+            "judge a trained classifier on the table (cv=None)."
+        )
     text = ibis.literal(str(seed), "string")
     for name in key:
         text = text + ibis.literal("\x1f", "string") + relation.table[name].cast("string").fill_null("\x1e")

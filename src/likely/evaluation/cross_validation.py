@@ -9,7 +9,7 @@ the folds at a time, K·log₂K additions of small tables in all, against one pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from likely.parallel import FEWEST_ROWS, n_threads, run
 from likely.progress import StepBar
 from likely.stats import ClassWeights, Summary
 from likely.table import Labels, RowsLike, Table, Weights, as_table, encode_column, encode_labels, level_key
-from likely.table.column import as_objects
+from likely.table.cells import as_objects
 from likely.table.images import as_images
 from likely.table.sparse import as_csr
 
@@ -44,6 +44,12 @@ class Predicts(Protocol):
     def predict_proba(self, X: RowsLike) -> AnyArray: ...
 
 
+class CountedModel(Predicts, Protocol):
+    """A classifier that follows from a summary."""
+
+    def set_params(self, *, n_jobs: int | None) -> object: ...
+
+
 @runtime_checkable
 class Counting(Protocol):
     """A classifier whose memory is a summary: see `likely.models.learner.Learner`.
@@ -56,13 +62,9 @@ class Counting(Protocol):
 
     def _task(self, X: RowsLike, y: ColumnLike, sample_weight: Weights = None) -> Task: ...
 
-    def _learned(self, task: Task, summary: Summary) -> Self: ...
+    def _learned(self, task: Task, summary: Summary) -> CountedModel: ...
 
     def _leave_one_out(self, task: Task, use: Callable[[slice, Array], None]) -> None: ...
-
-    def predict_proba(self, X: RowsLike) -> Array: ...
-
-    def set_params(self, *, n_jobs: int | None) -> object: ...
 
 
 @runtime_checkable
@@ -115,7 +117,7 @@ def _pieces(table: Table, rows: Index) -> Iterator[tuple[Index, Table]]:
         yield few, as_table(part)
 
 
-def write_posterior(model: Any, table: Table, rows: Index, buffer: PredictionBuffer, first: int) -> None:
+def write_posterior(model: Predicts, table: Table, rows: Index, buffer: PredictionBuffer, first: int) -> None:
     """Write down what a model that counts says about rows that it has not seen."""
     posterior = model.predict_proba(table)
     buffer.write(rows, among(posterior, model.classes_, buffer.classes), first=first)
@@ -197,7 +199,7 @@ def labelled(X: RowsLike, y: ColumnLike) -> tuple[RowsLike, Labels]:
     return _without_column(X, table, y), encode_column(table.cells(y))
 
 
-def _without_column(X: Any, table: Table, name: str) -> RowsLike:
+def _without_column(X: RowsLike, table: Table, name: str) -> RowsLike:
     """The same table without one column, in the form in which it came where that is known."""
     if isinstance(X, Mapping):
         return {key: cells for key, cells in X.items() if key != name}
@@ -208,10 +210,11 @@ def _without_column(X: Any, table: Table, name: str) -> RowsLike:
     return Table(names, table.n_rows, lambda place: table.cells(names[place]), named=True)
 
 
-def readable(clf: object, X: RowsLike) -> Any:
+def readable(clf: object, X: RowsLike) -> RowsLike:
     """Rows as a classifier reads them: ours read any table, others get a frame for ours, dicts and lists of dicts."""
     if sparse.issparse(X):
-        return as_csr(X)  # not every format gives some of its rows, and one is a dict
+        rows: RowsLike = as_csr(X)
+        return rows  # not every format gives some of its rows, and one is a dict
     dicts = isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping))
     if isinstance(clf, ReadsTables):
         return as_table(X) if dicts else X
@@ -255,10 +258,11 @@ def _codes(labels: ColumnLike, classes: AnyArray) -> Int32:
     return places_among(encoded.classes, classes).astype(np.int32)[encoded.codes]
 
 
-def some_rows(X: Any, rows: Index) -> Any:
+def some_rows(X: RowsLike, rows: Index) -> RowsLike:
     """Some rows of a table in whatever form."""
     if isinstance(X, Table):
         return X.take(rows)
     from sklearn.utils import _safe_indexing
 
-    return _safe_indexing(X, rows)
+    taken: RowsLike = _safe_indexing(X, rows)
+    return taken

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
 from likely.decide import Loss, LossLike, as_loss
 from likely.engines.plan import Task
-from likely.errors import DataError, SettingsError
+from likely.errors import DataError, Message, SettingsError
 from likely.evaluation.cross_validation import (
     Counting,
     Predicts,
@@ -212,7 +212,7 @@ def _folds(
             fold = grouped(experiment.y, experiment.groups, n_folds, own_state)
         _predict(experiment, fold, n_folds, buffer, first, bar)
         buffer.fold[first : first + len(fold)] = fold + n_folds * turn
-    how = f"{n_folds}-fold cross-validation, {_drawn(experiment, repeats, random_state)}"
+    how = Message(str(n_folds), "-fold cross-validation, ", _drawn(experiment, repeats, random_state))
     return buffer.finish(experiment.n_jobs), how
 
 
@@ -226,15 +226,15 @@ def _split(
         _predict(experiment, np.where(test, 0, -1).astype(np.int32), 1, buffer, first, bar)
         buffer.fold[first : first + len(test)] = turn
         tested.append(np.flatnonzero(test) + first)
-    how = f"a test on {share:.3g} of the rows, {_drawn(experiment, repeats, random_state)}"
+    how = Message("a test on ", f"{share:.3g}", " of the rows, ", _drawn(experiment, repeats, random_state))
     return buffer.finish(experiment.n_jobs).take(np.concatenate(tested)), how
 
 
-def _drawn(experiment: Experiment, repeats: int, random_state: int) -> str:
-    """How rows were drawn, for the headline of a report."""
+def _drawn(experiment: Experiment, repeats: int, random_state: int) -> Message:
+    """How rows were drawn, for the headline of a report; in parts, which other languages can word."""
     kind = "stratified" if experiment.groups is None else "in whole groups"
-    times = f", {repeats} times" if repeats > 1 else ""
-    return f"{kind}{times}, seed {random_state}"
+    times = (", ", str(repeats), " times") if repeats > 1 else ()
+    return Message(kind, *times, ", seed ", str(random_state))
 
 
 def _leave_one_out(experiment: Experiment, loss: Loss | None) -> tuple[Predictions, str]:
@@ -309,7 +309,7 @@ def _models(experiment: Experiment, splits: Sequence[Split]) -> Callable[[int], 
     return learned.__getitem__
 
 
-def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Loss | None) -> tuple[Predictions, str]:
+def _test_set(experiment: Experiment, test: tuple[RowsLike, ColumnLike], loss: Loss | None) -> tuple[Predictions, str]:
     """Learn all rows and judge those of the test set."""
     if len(test) != 2:
         raise SettingsError(f"cv has {len(test)} entries, but a test set has two: (X_test, y_test).")
@@ -319,7 +319,7 @@ def _test_set(experiment: Experiment, test: tuple[Any, ...], loss: Loss | None) 
 def _as_it_is(experiment: Experiment, loss: Loss | None) -> tuple[Predictions, str]:
     from sklearn.utils.validation import check_is_fitted
 
-    model: Any = experiment.clf
+    model = cast(Predicts, experiment.clf)
     check_is_fitted(model)
     labels = Labels(experiment.classes, experiment.y)
     return _tested(model, experiment.X, labels, experiment.weight, loss), "the classifier as it is"

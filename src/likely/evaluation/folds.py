@@ -7,11 +7,11 @@ from functools import reduce
 from itertools import zip_longest
 from typing import TypeVar
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.errors import SettingsError
+from likely.jit import kernel
 
 Summed = TypeVar("Summed")
 
@@ -90,7 +90,7 @@ def by_fold(fold: Int32, n_folds: int) -> list[Index]:
     return np.split(order, np.cumsum(np.bincount(fold, minlength=n_folds))[:-1])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _draw(chance: Array, y: Int32, cards: Int64, left: Int64, out: Int32) -> None:
     """The same as shuffling and dealing, without a shuffle: each row draws one of the cards that its class has left."""
     for i in range(y.shape[0]):
@@ -104,7 +104,7 @@ def _draw(chance: Array, y: Int32, cards: Int64, left: Int64, out: Int32) -> Non
         left[y[i]] -= 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _deal(order: Int64, y: Int32, start: Int64, n_folds: int, out: Int32) -> None:
     """Deal rows to folds in the given order; class `c` begins with the card numbered `start[c]`."""
     card = start.copy()

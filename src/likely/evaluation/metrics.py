@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32
 from likely.evaluation.predictions import Predictions
+from likely.measures import entropy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def crossed(truth: Int32, chosen: Int32, weight: Array, n_truths: int, n_chosen: int) -> Array:
@@ -280,6 +286,17 @@ def areas(predictions: Predictions) -> dict[str, float]:
         "roc_auc": float(np.mean([each.roc_auc() for each in drawn])),
         "average_precision": float(np.mean([each.average_precision() for each in drawn])),
     }
+
+
+def majority(confusion: pd.DataFrame) -> tuple[object, float, float]:
+    """What a classifier has to beat, from a table of truths × decisions.
+
+    The most frequent class, the accuracy of always saying it, and the log loss of the class proportions.
+    """
+    weights = confusion.to_numpy(dtype=np.float64).sum(axis=1)
+    shares = weights / max(float(weights.sum()), 1e-300)
+    often = confusion.index[int(shares.argmax())] if len(shares) else None
+    return often, float(shares.max(initial=0.0)), math.log(2.0) * entropy(shares)
 
 
 def spoken(name: str, beta: float) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int32
 from likely.decide import Loss, LossMatrix, Scores
+from likely.jit import kernel
 from likely.parallel import row_blocks, run
 
 MOST_CELLS = 1 << 27
@@ -172,7 +172,7 @@ class PredictionBuffer:
         return np.where(refused, REFUSAL, chosen.best).astype(np.int32), np.where(refused, price, cost)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _scatter(posterior: Array, at: Index, kept: Array) -> None:
     for i in range(posterior.shape[0]):
         line = kept[at[i]]
@@ -180,7 +180,7 @@ def _scatter(posterior: Array, at: Index, kept: Array) -> None:
             line[c] = posterior[i, c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _largest(posterior: Array, top: Int32) -> None:
     """The class with the largest share of each row; the first of equals."""
     for i in range(posterior.shape[0]):
@@ -191,7 +191,7 @@ def _largest(posterior: Array, top: Int32) -> None:
         top[i] = best
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _look(posterior: Array, truth: Int32, likelihood: Array, squares: Array, confidence: Array) -> None:
     """The shares of each row, see `PosteriorTerms`."""
     for i in range(posterior.shape[0]):

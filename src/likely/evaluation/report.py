@@ -13,6 +13,7 @@ import numpy as np
 from likely.arrays import AnyArray, Array
 from likely.decide.loss import REFUSED, shown_order
 from likely.errors import SettingsError, listed
+from likely.evaluation import tables
 from likely.evaluation.intervals import Interval, intervals, rows_worth, wilson
 from likely.evaluation.metrics import (
     AVERAGES,
@@ -25,17 +26,15 @@ from likely.evaluation.metrics import (
     has_curves,
     log_losses,
     mean,
-    spoken,
     thinned,
 )
 from likely.evaluation.predictions import Predictions
 from likely.io.outputs import saved_text
 from likely.markup import Markup, tag
 from likely.render.charts import POINTS, Curves, quality
-from likely.render.page import fragment
+from likely.render.page import fragment, report_page
 from likely.render.picture import named
-from likely.render.report import baseline, report_page
-from likely.render.table import Cell, Column, Grid, count, figure, json_value, records
+from likely.render.table import Grid, json_value, records
 from likely.table.infer import Note
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
     from likely.render.picture import Picture
 
-SHOWN_CLASSES = 20
 CURVE_POINTS = 200
 
 
@@ -289,10 +287,10 @@ class Report:
         """Everything as JSON, curves thinned; written to a file if a path is given."""
         return saved_text(json.dumps(self._content(), ensure_ascii=False, indent=1), path)
 
-    def to_html(self, path: str | Path | None = None, source: str | None = None) -> str:
-        """A page that needs nothing else, with charts; `source` names the table that was judged."""
-        page = report_page(f"How good is {self.classifier}?", self._repr_html_(), source=source, chart=self.plot)
-        return saved_text(page, path)
+    def to_html(self, path: str | Path | None = None, source: str | None = None, studio: str | None = None) -> str:
+        """A page with charts; `source` names the table that was judged, `studio` a page of the studio to link to."""
+        title, at = f"How good is {self.classifier}?", None if studio is None else f"{studio}#evaluation"
+        return saved_text(report_page(title, self._repr_html_(), source=source, chart=self.plot, studio=at), path)
 
     def plot(self) -> Picture:
         """Confusion, calibration, ROC and precision–recall in one picture; needs the extra `plot`."""
@@ -303,51 +301,34 @@ class Report:
             curves = Curves(*points, self.roc_auc, self.average_precision)
         return quality(title, f"Accuracy {self.accuracy:.4g} on {self.n_rows} rows.", self.confusion, curves)
 
-    def grids(self) -> list[Grid]:
-        """The tables that a person reads: measures, classes, confusion."""
-        n_classes = len(self.classes)
-        note = f" (the first {SHOWN_CLASSES} of {n_classes})" if n_classes > SHOWN_CLASSES else ""
-        per_class = self.by_class[["precision", "recall", "f", "weight"]].head(SHOWN_CLASSES)
-        heads = [*(Column(name, form=figure) for name in ("precision", "recall", spoken("f", self.beta)))]
-        rows = [[str(label), *row] for label, row in zip(per_class.index, per_class.to_numpy(), strict=True)]
-        classes = Grid([Column("class", "left"), *heads, Column("rows", form=count)], rows, f"Classes{note}")
-        return [self._measures(), classes, self._confusion(f"Confusion{note}")]
-
     def __str__(self) -> str:
         return "\n\n".join([self.text(), *(["\n".join(f"note: {note}" for note in self.notes)] if self.notes else [])])
 
-    def text(self) -> str:
-        """The tables in words and figures, without the notes."""
-        return "\n\n".join([self._headline(), *(grid.text() for grid in self.grids())])
+    def text(self, all_measures: bool = False) -> str:
+        """The tables in words and figures, without the notes: the measures that matter most, or all of them."""
+        classes, confusion = tables.classes(self.by_class, self.beta), tables.confusion_that_fits(self.confusion)
+        grids = [self.measures(all_measures), classes, confusion]
+        return "\n\n".join([f"{self._headline()}\n{self.how}", *(grid.text() for grid in grids)])
+
+    def measures(self, every: bool = False) -> Grid:
+        """The table of the measures that matter most, or of all of them."""
+        shown = {name: v for name, v in self.figures.items() if name != "coverage" or self.predictions.may_refuse}
+        return tables.measures(shown, self.intervals, self.confusion, self.beta, every)
 
     def __repr__(self) -> str:
-        return f"Report({self.classifier}, {self.how}: accuracy {self.accuracy:.4g} on {self.n_rows:,} rows)"
+        measures = ("accuracy", "log_loss", "expected_cost")
+        told = [f"{name} {value:.4g}" for name in measures if (value := self._figure(name)) is not None]
+        return f"Report({self.classifier}, {self.how}: {', '.join(told)} on {self.n_rows:,} rows)"
 
     def _repr_html_(self) -> Markup:
-        headline = tag("p", tag("strong", self._headline()), tag("br"), baseline(self.confusion))
         notes = [tag("p", f"note: {note}") for note in self.notes]
-        return fragment(headline, *(grid.html() for grid in self.grids()), *notes)
+        every = tag("details", tag("summary", "All measures"), self.measures(every=True).html())
+        grids = [tables.classes(self.by_class, self.beta).html(), tables.confusion(self.confusion).html()]
+        headline = tag("p", tag("strong", self._headline()), tag("br"), self.how)
+        return fragment(headline, self.measures().html(), every, *grids, *notes)
 
     def _headline(self) -> str:
-        return f"{self.classifier}, {self.how}: {self.n_rows:,} rows, {len(self.classes)} classes"
-
-    def _measures(self) -> Grid:
-        shown = [name for name in self.figures if name != "coverage" or self.predictions.may_refuse]
-        rows = [[spoken(name, self.beta), self.figures[name], *self._interval(name)] for name in shown]
-        numbers = [Column(head, form=figure) for head in ("value", "95 % from", "to")]
-        return Grid([Column("measure", "left"), *numbers, Column("interval")], rows, "Measures")
-
-    def _confusion(self, title: str) -> Grid:
-        """Shaded by shares of the truth."""
-        table = self.confusion.iloc[:SHOWN_CLASSES, :SHOWN_CLASSES]
-        counts = table.to_numpy(dtype=float)
-        shares = np.divide(counts, counts.sum(axis=1, keepdims=True), out=np.zeros_like(counts), where=counts > 0.0)
-        rows = [
-            [str(label), *(Cell(n, shade=share) for n, share in zip(*line, strict=True))]
-            for label, *line in zip(table.index, counts, shares, strict=True)
-        ]
-        heads = [Column(str(name), form=count) for name in table.columns]
-        return Grid([Column("truth \\ decision", "left"), *heads], rows, title)
+        return f"{self.classifier}: {self.n_rows:,} rows, {len(self.classes)} classes"
 
     def _content(self) -> dict[str, object]:
         """Figures with intervals, tables and thinned curves, as JSON has them."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 
@@ -31,7 +31,11 @@ BLOCKS = 50
 class Splitter(Protocol):
     """What scikit-learn calls a splitter: `KFold`, `TimeSeriesSplit`, `PredefinedSplit` …"""
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterable[tuple[Any, Any]]: ...
+    def split(self, X: object, y: object = None, groups: object = None) -> Iterable[Pair]: ...
+
+
+Pair: TypeAlias = tuple[AnyArray, AnyArray]
+"""Rows to learn and rows to judge, as somebody else has them: numbers in arrays or lists."""
 
 
 class Split(NamedTuple):
@@ -41,7 +45,7 @@ class Split(NamedTuple):
     judged: Index
 
 
-SplitLike: TypeAlias = Splitter | Iterable[Any]
+SplitLike: TypeAlias = Splitter | Iterable[object]
 """A splitter, pairs of rows to learn and rows to judge, or the fold of each row (−1: always learned, never judged)."""
 
 
@@ -52,27 +56,27 @@ def is_split(cv: object) -> TypeGuard[SplitLike]:
 
 def read_splits(cv: SplitLike, y: Int32, groups: Int32 | None) -> tuple[list[Split], str]:
     """The splits in full, checked, and what they are called."""
-    pairs: list[Any]
     if isinstance(cv, Splitter):
         pairs, name = list(cv.split(np.zeros((len(y), 1)), y, groups)), type(cv).__name__
     else:
-        pairs, name = list(cv), "given splits"
-        if pairs and not isinstance(pairs[0], tuple | list):
-            pairs, name = _pairs_of_folds(np.asarray(pairs), len(y)), "given folds"
+        given = list(cv)
+        of_folds = bool(given) and not isinstance(given[0], tuple | list)
+        pairs = _pairs_of_folds(np.asarray(given), len(y)) if of_folds else cast(list[Pair], given)
+        name = "given folds" if of_folds else "given splits"
     if not pairs:
         raise SettingsError("cv has no split: give pairs of rows to learn and rows to judge.")
     splits = [_read_pair(number, pair, len(y)) for number, pair in enumerate(pairs)]
     return splits, f"{len(splits)} {name}" if isinstance(cv, Iterable) else f"{name}, {len(splits)} splits"
 
 
-def _pairs_of_folds(folds: AnyArray, n_rows: int) -> list[tuple[Any, Any]]:
+def _pairs_of_folds(folds: AnyArray, n_rows: int) -> list[Pair]:
     if folds.shape != (n_rows,):
         raise DataError(f"cv has the folds of {len(folds)} rows, but there are {n_rows}: give one fold per row.")
     labels = [fold for fold in np.unique(folds).tolist() if fold != -1]
     return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in labels]
 
 
-def _read_pair(number: int, pair: Any, n_rows: int) -> Split:
+def _read_pair(number: int, pair: Pair, n_rows: int) -> Split:
     if len(pair) != 2:
         raise SettingsError(f"Split {number} of cv has {len(pair)} entries: give the rows to learn and those to judge.")
     learned, judged = (np.asarray(rows) for rows in pair)

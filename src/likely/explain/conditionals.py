@@ -38,7 +38,7 @@ MASS = 0.998
 CURVE = 400
 
 
-class Ranks(Protocol):
+class RanksColumns(Protocol):
     """A fitted classifier that says which columns tell most."""
 
     @property
@@ -47,7 +47,7 @@ class Ranks(Protocol):
     def rank(self) -> pd.DataFrame: ...
 
 
-def conditionals(classifier: Ranks, columns: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Picture:
+def conditionals(classifier: RanksColumns, columns: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Picture:
     """P(column | class) of a fitted classifier, a panel per column: those that you name, or the most telling ones."""
     model = classifier.model_
     strange = [name for name in columns or () if name not in model.columns]
@@ -74,7 +74,7 @@ def conditionals(classifier: Ranks, columns: Sequence[str] | None = None, most: 
     return Picture(figure, title, f"Columns: {', '.join(shown)}.")
 
 
-def _most_telling(classifier: Ranks, found: dict[str, tuple[FittedFamily, Outcomes]]) -> list[str]:
+def _most_telling(classifier: RanksColumns, found: dict[str, tuple[FittedFamily, Outcomes]]) -> list[str]:
     if len(found) <= MOST_COLUMNS:
         return list(found)
     return [name for name in classifier.rank()["column"] if name in found]

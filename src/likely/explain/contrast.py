@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 from likely.arrays import AnyArray, Array, Flags, Index
 from likely.errors import SettingsError, did_you_mean, listed
@@ -26,7 +26,11 @@ def log_odds_by_column(log_prior: Array, evidence: Array, target: int, rivals: I
 
     A row that is impossible for the target and for all rivals says nothing about them.
     """
-    prior = float(log_prior[target] - logsumexp(log_prior[rivals])) if log_prior[target] > -np.inf else -np.inf
+    prior = (
+        float(log_prior[target] - scipy.special.logsumexp(log_prior[rivals]))
+        if log_prior[target] > -np.inf
+        else -np.inf
+    )
     own = evidence[:, :, target]
     theirs = evidence[:, :, rivals]
     own_dead, dead = np.isneginf(own), np.isneginf(theirs)
@@ -66,7 +70,7 @@ def _shared(before: Array, own: Array, theirs: Array, own_dead: Flags, dead: Fla
 
 
 def _log_sum(logs: Array) -> Array:
-    return np.asarray(logsumexp(logs, axis=-1))
+    return np.asarray(scipy.special.logsumexp(logs, axis=-1))
 
 
 def _log_mean(a: Array, b: Array) -> Array:

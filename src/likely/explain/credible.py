@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import expit, ndtri
+import scipy
 
 from likely.arrays import Array
 from likely.decide.calibration import log_odds
 from likely.errors import SettingsError, listed
 from likely.families import Settings, family_named
-from likely.families.protocol import Uncertain
+from likely.families.protocol import Certainty, Uncertain
+from likely.families.smoothing import log_bias, trigamma
 from likely.families.tempered import weight_of
-from likely.families.uncertainty import Certainty, log_bias, trigamma
 from likely.numerics import normalise, sums_of_others
 from likely.scorer import Model, evidence_for
 from likely.stats import Summary
@@ -112,8 +112,10 @@ def interval(
 
 def around(centre: Array, variance: Array, believed: Array, level: float) -> tuple[Array, Array]:
     """Bounds that are normal in the log-odds of each class; what is believed lies always between them."""
-    odds, reach = log_odds(centre), ndtri(0.5 + level / 2.0) * np.sqrt(variance)
-    return np.minimum(expit(odds - reach), believed), np.maximum(expit(odds + reach), believed)
+    odds, reach = log_odds(centre), scipy.special.ndtri(0.5 + level / 2.0) * np.sqrt(variance)
+    return np.minimum(scipy.special.expit(odds - reach), believed), np.maximum(
+        scipy.special.expit(odds + reach), believed
+    )
 
 
 def check_level(level: float) -> None:

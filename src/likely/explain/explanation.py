@@ -20,7 +20,7 @@ from likely.render.factors import (
     DRAWN_COLUMNS,
     MOST_COLUMNS,
     SHOWN_ROWS,
-    Line,
+    FactorLine,
     RowFactors,
     RowLogOdds,
     Status,
@@ -31,8 +31,7 @@ from likely.render.factors import (
     strongest_lines,
     written_cell,
 )
-from likely.render.page import fragment
-from likely.render.words import marked_text
+from likely.render.page import fragment, marked_text
 from likely.scorer import Model
 from likely.table import Table
 
@@ -133,10 +132,10 @@ class Explanation:
     def row_factors(self, row: int = 0, columns: int | None = None, classes: int | None = None) -> RowFactors:
         """One row, ready to be shown: the strongest columns and most probable classes, the others combined."""
         _refuse_row(row, len(self))
-        lines = [Line("prior", "prior", "known", np.asarray(log_of(self.prior)))]
+        lines = [FactorLine("prior", "prior", "known", np.asarray(log_of(self.prior)))]
         for place, name in enumerate(self.columns):
             status = self.status(row, place)
-            lines.append(Line(name, self.label(row, place), status, self.contributions[row, place]))
+            lines.append(FactorLine(name, self.label(row, place), status, self.contributions[row, place]))
         labels = [str(label) for label in self.classes.tolist()]
         return RowFactors(labels, lines, self.joint[row], self.posterior[row]).condensed(columns, classes)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index
-from likely.decide.loss import LossLike, as_loss
-from likely.errors import SettingsError, listed
+from likely.decide import LossLike, LossMatrix, as_loss
+from likely.errors import SettingsError
 from likely.explain.explanation import Explanation
 from likely.explain.factors import COARSE, outcomes_of, speaks_together
 from likely.families.outcomes import Outcomes
@@ -18,7 +18,7 @@ from likely.families.tempered import weight_of
 from likely.measures import information_gains
 from likely.numerics import log_of, normalise
 from likely.scorer import Model
-from likely.table import Table, index_levels
+from likely.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,17 +70,11 @@ def costs_of(loss: LossLike, classes: AnyArray, n_rows: int) -> Array:
                 f"for each of the {len(classes)} classes in it."
             )
         return costs
-    named = as_loss(loss).named(classes.tolist())
-    places = index_levels(classes.tolist(), named.truths)
-    lacking = [label for label, found in zip(classes.tolist(), places, strict=True) if found < 0]
-    if lacking:
-        raise SettingsError(f"The loss gives no cost for the class {listed(lacking)}.")
-    if named.n_rows not in (None, n_rows):
-        raise SettingsError(f"The loss has costs for {named.n_rows} rows, but the table has {n_rows}.")
-    costs = np.asarray(named.costs, dtype=np.float64)[..., places]
-    if named.refuse is None:
+    matrix = LossMatrix.of(as_loss(loss), classes, n_rows)
+    costs, price = np.asarray(matrix.loss.costs, dtype=np.float64)[..., matrix.places], matrix.loss.refuse
+    if price is None:
         return costs
-    return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), named.refuse)], axis=-2)
+    return np.concatenate([costs, np.full((*costs.shape[:-2], 1, len(classes)), price)], axis=-2)
 
 
 def _expected(model: Model, table: Table, column: str, rows: Index) -> Iterator[tuple[Index, Outcomes, float]]:

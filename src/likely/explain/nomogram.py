@@ -17,7 +17,7 @@ from likely.families.tempered import bare
 from likely.numerics import log_of
 from likely.render.nomogram import RowPoints, Scale, Sheet, nomogram
 from likely.render.page import fragment
-from likely.render.table import Column, Grid, number, signed
+from likely.render.table import ColumnHead, Grid, number, signed
 from likely.scorer import Model
 from likely.table import as_table
 
@@ -134,8 +134,8 @@ class Nomogram:
         return RowPoints(known, points, total, self.probability(total))
 
     def _repr_html_(self) -> str:
-        columns = [Column("column", "left"), Column("value", "left", number)]
-        columns += [Column(f"against {rival}", form=signed) for rival in self.rivals]
+        columns = [ColumnHead("column", "left"), ColumnHead("value", "left", number)]
+        columns += [ColumnHead(f"against {rival}", form=signed) for rival in self.rivals]
         rows = self.to_frame().itertuples(index=False)
         return fragment(Grid(columns, [list(row) for row in rows]).html())
 

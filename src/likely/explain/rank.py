@@ -23,7 +23,7 @@ from likely.measures import (
 )
 from likely.render.charts import heat_map
 from likely.render.page import fragment
-from likely.render.table import Column, Grid, figure
+from likely.render.table import ColumnHead, Grid, figure
 from likely.scorer import Model
 from likely.stats import (
     HasInformation,
@@ -81,6 +81,13 @@ def rank(model: Model, summary: Summary, counts: Summary | None = None) -> pd.Da
         }
     )
     return frame.sort_values(["held_out", "information"], ascending=False, kind="stable", ignore_index=True)
+
+
+def held_out_bits(model: Model, summary: Summary) -> dict[str, float]:
+    """The *held_out* of every column."""
+    bits = information_by_column(model, summary)
+    found = held_out_by_column(summary, bits)
+    return {name: found.get(name, (0.0, 0.0))[0] for name in bits}
 
 
 def held_out_by_column(summary: Summary, bits: Mapping[str, float]) -> dict[str, tuple[float, float]]:
@@ -204,7 +211,7 @@ def rank_by(model: Model, summary: Summary, by: str | None = None) -> pd.DataFra
     """
     import pandas as pd
 
-    order = measure_named(by or "information_gain").name
+    order = measure_named(by or "information_gain").__name__
     rows = float(summary.classes.weights.sum())
     lines = [
         {"column": name, **{what: measure(table, total=max(rows, table.sum())) for what, measure in MEASURES.items()}}
@@ -234,6 +241,10 @@ def class_value_tables(model: Model, summary: Summary) -> dict[str, Array]:
 # The most telling values: which categories and words speak most for each class.
 
 
+TellingLine = tuple[object, str, object, float, float, float]
+TELLING = ("class", "column", "value", "weight", "share", "elsewhere")
+
+
 def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
     """For each class the values and words that tell most about it: class, column, value, weight, share, elsewhere.
 
@@ -243,7 +254,12 @@ def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found: list[list[tuple[float, tuple[object, ...]]]] = [[] for _ in range(len(summary.classes))]
+    return pd.DataFrame(telling_lines(summary, per_class), columns=list(TELLING))
+
+
+def telling_lines(summary: Summary, per_class: int = 5) -> list[TellingLine]:
+    """The same line by line."""
+    found: list[list[tuple[float, TellingLine]]] = [[] for _ in range(len(summary.classes))]
     labels = summary.classes.labels.tolist()
     for name, values, counts, totals in _tables(summary):
         score, here, elsewhere = _weighed(counts, totals, float(summary.classes.weights.sum()))
@@ -252,8 +268,7 @@ def telling_values(summary: Summary, per_class: int = 5) -> pd.DataFrame:
             for v in order[score[c, order] > 0.0]:
                 line = (label, name, values[v], float(counts[c, v]), float(here[c, v]), float(elsewhere[c, v]))
                 found[c].append((float(score[c, v]), line))
-    lines = [line for own in found for _, line in sorted(own, key=lambda entry: -entry[0])[:per_class]]
-    return pd.DataFrame(lines, columns=["class", "column", "value", "weight", "share", "elsewhere"])
+    return [line for own in found for _, line in sorted(own, key=lambda entry: -entry[0])[:per_class]]
 
 
 def _tables(summary: Summary) -> Iterator[tuple[str, Sequence[Hashable], Array, Array]]:
@@ -322,7 +337,11 @@ class Dependence:
         return heat_map(self.columns, np.maximum(self.bits - self.by_chance, 0.0), most)
 
     def _repr_html_(self) -> str:
-        columns = [Column("column", "left"), Column("other", "left"), *(Column(h, form=figure) for h in BITS)]
+        columns = [
+            ColumnHead("column", "left"),
+            ColumnHead("other", "left"),
+            *(ColumnHead(h, form=figure) for h in BITS),
+        ]
         return fragment(Grid(columns, [list(row) for row in self.to_frame().itertuples(index=False)]).html())
 
 

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Flags, Int32, Int64
-from likely.families.aode_graph import aode_density
-from likely.families.aode_sql import PairTables, aode_terms
+from likely.families.aode_export import PairTables, aode_density, aode_terms
 from likely.families.categorical import log_shares
-from likely.families.graph import Graph, Tensor
-from likely.families.leave_one_out import LeftOut, less_one
+from likely.families.export import Graph, Tensor
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, Domain, Reads, Settings, SQLNode
-from likely.stats.pair_counts import Axis, Cuts, Layout, PairCounts, size_of
+from likely.families.protocol import SQL, Columns, Domain, LeftOut, Reads, Settings, SQLNode
+from likely.jit import kernel
+from likely.stats.pair_counts import Axis, Cuts, PairCounts, PairLayout, size_of
+from likely.stats.protocol import less_one
 from likely.table import Table
 from likely.table.levels import index_levels
 from likely.table.table import Numbers
@@ -29,7 +28,7 @@ CELLS_AT_ONCE = 1 << 16
 """Scores of rows that are held at once: these rows take turns with each parent, whose lines stay near by meanwhile."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_given(lines: Array, sizes: Int64, singles: Int64, starts: Int64, pseudo: Array, all_pseudo: Array) -> None:
     """Turn counts of ordered pairs into log P(second value | first value, class), in place."""
     for j in range(sizes.shape[0]):
@@ -45,7 +44,7 @@ def log_given(lines: Array, sizes: Int64, singles: Int64, starts: Int64, pseudo:
                         lines[first + b, c] = np.log(more / total) if total > 0.0 else -np.log(sizes[k])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _log_mean(scores: Array, n_parents: int, out: Array) -> None:
     """log of the mean of exp(score) over the parents, for each class."""
     for c in range(out.shape[0]):
@@ -61,7 +60,7 @@ def _log_mean(scores: Array, n_parents: int, out: Array) -> None:
         out[c] = peak + np.log(total / n_parents)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _share(
     row: Int32, shown: int, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array,
     parents: Int64, n_parents: int, scores: Array, mean: Array, out: Array,
@@ -87,7 +86,7 @@ def _share(
         out[c] += own + mixing / known
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _with_parent(
     row: Int32, j: int, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array, line: Array
 ) -> None:
@@ -100,7 +99,7 @@ def _with_parent(
                 line[c] += more[c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _one_by_one(row: Int32, shown: int, singles: Int64, single: Array, out: Array) -> None:
     """The evidence of all columns, or of one, without any parent."""
     for k in range(row.shape[0]):
@@ -108,7 +107,7 @@ def _one_by_one(row: Int32, shown: int, singles: Int64, single: Array, out: Arra
             out += single[singles[k] + row[k]]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_aode(
     codes: Int32, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array, is_parent: NDArray[np.uint8],
     shown: int, joint: Array,
@@ -146,13 +145,13 @@ def add_aode(
                 )  # fmt: skip
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _own(count: float, total: float, weight: float, pseudo: float, all_pseudo: float, size: int) -> float:
     rest = less_one(total, weight) + all_pseudo
     return float(np.log((less_one(count, weight) + pseudo) / rest) if rest > 0.0 else -np.log(size))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _drop_lone(codes: Int32, weight: float, singles: Int64, pooled: Array, is_bin: Flags, row: Int32) -> None:
     """The row as it would be read had it not been learned: a value that nobody else has is one never seen."""
     for k in range(row.shape[0]):
@@ -161,7 +160,7 @@ def _drop_lone(codes: Int32, weight: float, singles: Int64, pooled: Array, is_bi
             row[k] = -1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_aode_without(
     codes: Int32, y: Int32, weight: Array, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array,
     n_single: Array, n_known: Array, n_pair: Array, pooled: Array, is_bin: Flags, pseudo: Array, all_pseudo: Array,
@@ -219,7 +218,7 @@ class Aode:
     has_density: ClassVar[bool] = True
     chained: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
+    columns: Columns
     axes: tuple[Axis, ...]
     single: Array
     given: Array
@@ -232,7 +231,7 @@ class Aode:
         return len(self.columns) ** 2
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: PairCounts, weights: Array, settings: Settings) -> Aode:
+    def settle(cls, columns: Columns, seen: PairCounts, weights: Array, settings: Settings) -> Aode:
         pseudo = pseudo_counts(columns, seen.axes, settings)
         single = [log_shares(seen.single(k), pseudo[k]) for k in range(len(columns))]
         sizes, singles, starts = directed(seen.axes)
@@ -244,9 +243,7 @@ class Aode:
         return cls(columns, seen.axes, lines, given, (pooled >= settings.fewest).astype(np.uint8))
 
     @classmethod
-    def leave_one_out(
-        cls, columns: tuple[str, ...], seen: PairCounts, rows: LeftOut, settings: Settings
-    ) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: PairCounts, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Only what the row's own class says changes, in closed form."""
         belief = cls.settle(columns, seen, rows.classes, settings)
         sizes, singles, pairs = directed(seen.axes)
@@ -298,7 +295,7 @@ class Aode:
         return replace(self, shown=self.columns.index(column))
 
 
-def codes_of(table: Table, columns: tuple[str, ...], axes: tuple[Axis, ...]) -> Int32:
+def codes_of(table: Table, columns: Columns, axes: tuple[Axis, ...]) -> Int32:
     """Rows × columns: the place of each cell on its axis, −1 for a gap or a value never seen."""
     codes = np.empty((table.n_rows, len(columns)), dtype=np.int32)
     for place, (name, axis) in enumerate(zip(columns, axes, strict=True)):
@@ -315,14 +312,14 @@ def codes_of(table: Table, columns: tuple[str, ...], axes: tuple[Axis, ...]) -> 
 
 def directed(axes: tuple[Axis, ...]) -> tuple[Int64, Int64, Int64]:
     """Sizes, first cells of the columns, and first cells of the ordered pairs of columns."""
-    layout = Layout.of([size_of(axis) for axis in axes])
+    layout = PairLayout.of([size_of(axis) for axis in axes])
     cells = np.outer(layout.sizes, layout.sizes)
     np.fill_diagonal(cells, 0)
     starts = np.concatenate([[0], np.cumsum(cells.ravel())])[:-1].reshape(cells.shape)
     return layout.sizes, layout.singles, starts.astype(np.int64)
 
 
-def pseudo_counts(columns: tuple[str, ...], axes: tuple[Axis, ...], settings: Settings) -> list[Array]:
+def pseudo_counts(columns: Columns, axes: tuple[Axis, ...], settings: Settings) -> list[Array]:
     """What smoothing adds to each value or bin of each column."""
     each = zip(columns, axes, strict=True)
     return [

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 from scipy import sparse
 
@@ -19,15 +18,15 @@ from likely.families.counts import (
     own_counts,
     read_counts,
 )
-from likely.families.leave_one_out import LeftOut, less, less_one
+from likely.families.export import SQL, SQLNode
 from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood, normalised
-from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.smoothing import log_share
-from likely.families.text_family import MOST_WRITTEN, Reader, TextFamily
-from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.protocol import Certainty, Columns, CountTable, Domain, LeftOut, Parameter, Reads, Settings
+from likely.families.smoothing import log_bias, log_share, trigamma
+from likely.families.text_family import MOST_WRITTEN, TextFamily, WordReader
+from likely.jit import kernel
 from likely.stats import FeatureCounts, Presence, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of, with_cells
-from likely.stats.protocol import Matrix
+from likely.stats.protocol import Matrix, less, less_one
 from likely.table import Table
 
 DENSE_ROWS = 256
@@ -96,12 +95,12 @@ class Bernoulli:
     domain: ClassVar[Domain] = Domain.REAL
     has_density: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
+    columns: Columns
     shares: PresenceTable | PresenceWeights
     threshold: float = 0.0
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Presence, weights: Array, settings: Settings) -> Bernoulli:
+    def settle(cls, columns: Columns, seen: Presence, weights: Array, settings: Settings) -> Bernoulli:
         pseudo = _pseudo_counts(columns, settings)
         return cls(columns, presence_shares(seen, weights, pseudo[:, 0], pseudo[:, 1]))
 
@@ -110,7 +109,7 @@ class Bernoulli:
         return lambda block, joint: self.shares.add(read(block), self.threshold, joint)
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Presence, rows: LeftOut, settings: Settings) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: Presence, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Only the row's own class knows less without it."""
         belief = cls.settle(columns, seen, rows.classes, settings)
         own = _own_presence(belief, seen, rows, _pseudo_counts(columns, settings))
@@ -128,9 +127,7 @@ class Bernoulli:
         return Bernoulli((self.columns[place],), self.shares.only(place), self.threshold)
 
     @classmethod
-    def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: Presence, weights: Array, settings: Settings
-    ) -> list[CountTable]:
+    def smoothed_counts(cls, columns: Columns, seen: Presence, weights: Array, settings: Settings) -> list[CountTable]:
         present = seen.present.dense()
         absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
         tables = np.stack([present, absent], axis=2)
@@ -138,7 +135,7 @@ class Bernoulli:
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: Presence, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: Presence, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         pseudo, present = _pseudo_counts(columns, settings), seen.present.dense()
         yes, no = present + pseudo[:, 0], weights[:, None] - seen.gaps.dense() - present + pseudo[:, 1]
@@ -173,7 +170,7 @@ def _dense(rows: Matrix) -> Array:
     return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
 
 
-def _pseudo_counts(columns: tuple[str, ...], settings: Settings) -> Array:
+def _pseudo_counts(columns: Columns, settings: Settings) -> Array:
     """Of presence and of absence, column by column; most columns share one smoothing."""
     smoothings = [settings.smoothing_of(name) for name in columns]
     different = {id(each): each for each in smoothings}
@@ -247,12 +244,12 @@ class TextBernoulli(TextFamily):
     shares: PresenceTable | PresenceWeights
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextBernoulli:
+    def settle(cls, columns: Columns, seen: TokenCounts, weights: Array, settings: Settings) -> TextBernoulli:
         yes, no = settings.smoothing_of(columns[0]).pseudo_counts((True, False))
         size = len(seen.words)
         presence = Presence(seen.documents, FeatureCounts.empty(*seen.documents.shape))
         shares = presence_shares(presence, seen.texts, np.full(size, yes), np.full(size, no))
-        return cls(columns, Reader(seen.tokenizer, seen.words, None), shares)
+        return cls(columns, WordReader(seen.tokenizer, seen.words, None), shares)
 
     def bind(self, table: Table) -> BlockScorer:
         rows = self.reader.rows(table, self.columns[0])
@@ -310,7 +307,7 @@ def add_presence_uncertainty(
 # Compiled loops.
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_presence(rows: Array, threshold: float, present: Array, absent: Array, joint: Array) -> None:
     """Add the line of presence or of absence of every column; a gap adds neither."""
     for i in range(rows.shape[0]):
@@ -321,7 +318,7 @@ def add_presence(rows: Array, threshold: float, present: Array, absent: Array, j
                     joint[i, c] += line[c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _fill_own_presence(
     rows: Array, threshold: float, y: Int32, weight: Array, present: Array, known: Array, pseudo: Array, out: Array
 ) -> None:
@@ -348,7 +345,7 @@ def _fill_own_presence(
         out[i] = evidence
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _fill_own_presence_sparsely(
     starts: Int64, is_present: Flags, counts: Array, y: Int32, weight: Array, table_starts: Int64, table_cells: Array,
     classes: Array, pseudo: Array, out: Array,

@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64
-from likely.families.bayes_input import BinShares
 from likely.families.categorical import add_lines, add_rows_of_table, log_shares
-from likely.families.leave_one_out import LeftOut, less, less_one
+from likely.families.export import SQL, BinShares, SQLNode
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
-from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
+from likely.families.protocol import Certainty, Columns, CountTable, Domain, LeftOut, Parameter, Reads, Settings
 from likely.families.smoothing import log_share
-from likely.families.uncertainty import Certainty
+from likely.jit import kernel
 from likely.stats.binning import Binning, cells_between, cut, interval_of, log_width, log_widths, outer_edges
 from likely.stats.histogram import Histogram, floats_at, share_out
-from likely.stats.protocol import leave
+from likely.stats.protocol import leave, less, less_one
 from likely.table import Table, as_table
 from likely.table.table import Numbers
 
@@ -43,7 +41,7 @@ class BinnedDensity(ABC):
     domain: ClassVar[Domain] = Domain.REAL
     has_density: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
+    columns: Columns
     edges: Array
     table: Array
 
@@ -53,7 +51,7 @@ class BinnedDensity(ABC):
         """Where the bins lie, from the histogram of all classes."""
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings) -> Self:
+    def settle(cls, columns: Columns, seen: Histogram, weights: Array, settings: Settings) -> Self:
         binning = cls.cut(seen, settings)
         counts, n_bins = _counts(binning, seen, weights, settings), len(binning)
         log_share = log_shares(counts, settings.smoothing_of(columns[0]).pseudo_counts(range(counts.shape[1])))
@@ -86,14 +84,12 @@ class BinnedDensity(ABC):
         return self
 
     @classmethod
-    def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings
-    ) -> list[CountTable]:
+    def smoothed_counts(cls, columns: Columns, seen: Histogram, weights: Array, settings: Settings) -> list[CountTable]:
         return [(columns, bin_counts(cls.cut(seen, settings), seen))]
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: Histogram, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: Histogram, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         belief, binning = cls.settle(columns, seen, weights, settings), cls.cut(seen, settings)
         counts = _counts(binning, seen, weights, settings)
@@ -138,7 +134,7 @@ class Bins(BinnedDensity):
         return cut(seen, settings.bins)
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Without a row its cell is lighter, so the bins may be others: they are cut anew for every cell."""
         cells, belief = rows.table.numbers(columns[0]), cls.settle(columns, seen, rows.classes, settings)
         own = OwnBins(seen, rows, settings, columns[0], gaps_of(seen, rows.classes, settings))
@@ -278,7 +274,7 @@ class OwnBins:
         return log_width(np.where(before < 0, outer[:, 0], low), np.where(after >= n, outer[:, 1], high))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _own_bins(
     mass: Array, cells: Int64, weights: Array, n_bins: int, falls_right: Flags,
     first: Int64, last: Int64, place: Int64, count: Int64, gone: Flags,

@@ -6,18 +6,16 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64
-from likely.families.bayes_input import Shares
-from likely.families.leave_one_out import LeftOut, less
+from likely.families.export import SQL, SQLNode, ValueShares
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
-from likely.families.protocol import SQL, CountTable, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.smoothing import log_share, totals_without_one
-from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.protocol import Certainty, Columns, CountTable, Domain, LeftOut, Parameter, Reads, Settings
+from likely.families.smoothing import log_bias, log_share, totals_without_one, trigamma
+from likely.jit import kernel
 from likely.stats import Moments, ValueCounts
-from likely.stats.protocol import leave
+from likely.stats.protocol import leave, less
 from likely.table import Table
 from likely.table.levels import index_levels
 from likely.table.table import Numbers
@@ -39,12 +37,12 @@ class Categorical:
     domain: ClassVar[Domain] = Domain.ANY
     has_density: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
+    columns: Columns
     values: tuple[Hashable, ...]
     table: Array
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings) -> Categorical:
+    def settle(cls, columns: Columns, seen: ValueCounts, weights: Array, settings: Settings) -> Categorical:
         keys, counts = keys_of(seen, weights, settings)
         log_share = log_shares(counts, settings.smoothing_of(columns[0]).pseudo_counts(keys))
         table = np.zeros((FIRST + len(seen.values), len(weights)))
@@ -56,9 +54,7 @@ class Categorical:
         return cls(columns, seen.values, table)
 
     @classmethod
-    def leave_one_out(
-        cls, columns: tuple[str, ...], seen: ValueCounts, rows: LeftOut, settings: Settings
-    ) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: ValueCounts, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Only the row's own class changes, unless nobody else has the row's value: then that was never seen."""
         column, belief = rows.table.codes(columns[0]), cls.settle(columns, seen, rows.classes, settings)
         smoothing = settings.smoothing_of(columns[0])
@@ -120,13 +116,13 @@ class Categorical:
 
     @classmethod
     def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings
+        cls, columns: Columns, seen: ValueCounts, weights: Array, settings: Settings
     ) -> list[CountTable]:
         return [(columns, seen.counts)]
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: ValueCounts, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: ValueCounts, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         keys, counts = keys_of(seen, weights, settings)
         a = (counts + settings.smoothing_of(columns[0]).pseudo_counts(keys)).T
@@ -149,10 +145,10 @@ class Categorical:
         codes = {value: line for line, value in enumerate(self.values, FIRST)}
         yield sql.number_at(self.table[:, place].tolist(), sql.code(self.columns[0], codes, UNSEEN, GAP))
 
-    def bayes_inputs(self) -> list[Shares] | None:
+    def bayes_inputs(self) -> list[ValueShares] | None:
         """None where a gap or a value never seen speaks."""
         said = self.table[:FIRST].any()
-        return None if said else [Shares(self.columns[0], self.values, np.exp(self.table[FIRST:]))]
+        return None if said else [ValueShares(self.columns[0], self.values, np.exp(self.table[FIRST:]))]
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         return Outcomes(self.values, normalised(np.exp(self.table[FIRST:])))
@@ -175,7 +171,7 @@ def log_shares(counts: Array, pseudo: Array) -> Array:
     return log_share(counts + pseudo, total, counts.shape[1]).T
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_rows_of_table(codes: Int32, row_of_code: Int64, table: Array, joint: Array) -> None:
     """Add the line of each row's value; the code −1 is a gap and has the first entry of `row_of_code`."""
     for i in range(codes.shape[0]):
@@ -184,7 +180,7 @@ def add_rows_of_table(codes: Int32, row_of_code: Int64, table: Array, joint: Arr
             joint[i, c] += line[c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_lines_but_own(lines: Int64, table: Array, y: Int32, own: Array, joint: Array) -> None:
     """Add the line of each row's value, but for the row's own class what stands in `own`; a line of −1 adds nothing."""
     for i in range(lines.shape[0]):
@@ -213,18 +209,18 @@ class GapFactor:
 
     name: ClassVar[str] = "gap"
 
-    columns: tuple[str, ...]
+    columns: Columns
     gap: Array
     known: Array
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], known: Array, weights: Array, settings: Settings) -> GapFactor:
+    def settle(cls, columns: Columns, known: Array, weights: Array, settings: Settings) -> GapFactor:
         counts = np.stack([np.maximum(weights[:, None] - known, 0.0), known])
         counts += np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T[:, None]
         return cls(columns, *log_share(counts, counts.sum(axis=0), 2))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         """The same for every row without that row; a column whose only gap it is says nothing any more."""
         numbers, factor = Numbers.of(rows.table, columns), cls.settle(columns, seen.n, rows.classes, settings)
         pseudo = np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T

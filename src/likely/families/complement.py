@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 from scipy import sparse
 
@@ -24,13 +23,14 @@ from likely.families.counts import (
     log_power,
     read_sparse_counts,
 )
-from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import Parameter, Settings
-from likely.families.text_family import Reader, WeighedWords
+from likely.families.protocol import Columns, LeftOut, Parameter, Settings
+from likely.families.text_family import WeighedWords, WordReader
+from likely.jit import kernel
 from likely.numerics import log_of
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays
+from likely.stats.protocol import less_one
 
 LEAST_PSEUDO = 1e-10
 """A word that no other class knows would weigh infinitely much; this keeps it finite."""
@@ -44,14 +44,12 @@ class Complement(WeighedCounts):
     has_density: ClassVar[bool] = False
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings) -> Complement:
+    def settle(cls, columns: Columns, seen: FeatureCounts, weights: Array, settings: Settings) -> Complement:
         pseudo = settings.smoothing_of(columns[0]).pseudo_counts(columns)
         return cls(columns, complement_weights(seen, np.maximum(pseudo, LEAST_PSEUDO)))
 
     @classmethod
-    def leave_one_out(
-        cls, columns: tuple[str, ...], seen: FeatureCounts, rows: LeftOut, settings: Settings
-    ) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: FeatureCounts, rows: LeftOut, settings: Settings) -> BlockScorer:
         """A row is unknown to all classes but its own, which never looked at it."""
         pseudo = np.maximum(settings.smoothing_of(columns[0]).pseudo_counts(columns), LEAST_PSEUDO)
         read, sums = read_sparse_counts(rows.table, columns), seen.column_sums()
@@ -108,7 +106,7 @@ def _divide(parts: Array, sums: Array) -> Array:
     return np.divide(parts, sums, out=np.zeros_like(parts), where=sums != 0.0)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _add_complement(
     starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, elsewhere: Array, total: Array, pseudo: Array,
     joint: Array,
@@ -135,7 +133,7 @@ def _add_complement(
             joint[i, c] += drawn * np.log(total[c] - out) - evidence[c] - np.log(product[c])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _add_complement_sparsely(
     starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, line_starts: Int64, line_classes: Int32,
     line_cells: Array, everywhere: Array, total: Array, joint: Array,
@@ -170,8 +168,8 @@ class TextComplement(WeighedWords):
     has_density: ClassVar[bool] = False
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextComplement:
-        reader = Reader.of(seen, settings)
+    def settle(cls, columns: Columns, seen: TokenCounts, weights: Array, settings: Settings) -> TextComplement:
+        reader = WordReader.of(seen, settings)
         pseudo = np.maximum(settings.smoothing_of(columns[0]).pseudo_counts(seen.words), LEAST_PSEUDO)
         return cls(columns, reader, complement_weights(reader.weighed(seen.counts), pseudo, norm=settings.normalise))
 

@@ -8,13 +8,13 @@ from functools import partial
 from itertools import pairwise
 from typing import ClassVar, Self
 
-import numba
 import numpy as np
 from scipy import sparse
 
 from likely.arrays import Array, Index, Int32, Int64
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, CountTable, Domain, Reads, Settings, SQLNode
+from likely.families.protocol import SQL, Columns, CountTable, Domain, Reads, Settings, SQLNode
+from likely.jit import kernel
 from likely.stats import FeatureCounts
 from likely.stats.feature_counts import csr_arrays, rows_of, with_cells
 from likely.stats.protocol import Matrix
@@ -122,13 +122,13 @@ def lines_where_seen(counts: sparse.csr_array, correct: Callable[[Int32, Index, 
 RowReader = Callable[[slice], Matrix]
 
 
-def read_counts(table: Table, columns: tuple[str, ...]) -> RowReader:
+def read_counts(table: Table, columns: Columns) -> RowReader:
     """Blocks of count columns, sparse where the table is."""
     source = counts_of(table, columns)
     return source.rows if isinstance(source, Numbers) else partial(rows_of, source)
 
 
-def read_sparse_counts(table: Table, columns: tuple[str, ...]) -> RowReader:
+def read_sparse_counts(table: Table, columns: Columns) -> RowReader:
     """The same, always as sparse rows without gaps."""
     read = read_counts(table, columns)
     return lambda block: _without_gaps(sparse.csr_array(read(block)))
@@ -183,7 +183,7 @@ class WeighedCounts:
     reads: ClassVar[Reads] = "numeric"
     domain: ClassVar[Domain] = Domain.REAL
 
-    columns: tuple[str, ...]
+    columns: Columns
     weights: Weights
 
     def bind(self, table: Table) -> BlockScorer:
@@ -199,7 +199,7 @@ class WeighedCounts:
 
     @classmethod
     def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings
+        cls, columns: Columns, seen: FeatureCounts, weights: Array, settings: Settings
     ) -> list[CountTable]:
         return [(columns, seen.dense())]
 
@@ -222,7 +222,7 @@ MOST_FACTORS = 4
 """Up to this power a share is multiplied into the product; beyond, its logarithm is multiplied instead."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_power(share: float, power: float, product: float) -> tuple[float, float]:
     """Multiply share^power into a product: what it is now, and the logarithm that had to be taken out of it."""
     if power == 1.0:
@@ -237,7 +237,7 @@ def log_power(share: float, power: float, product: float) -> tuple[float, float]
     return 1.0, np.log(product)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def counts_of_own(
     starts: Int64, columns: Int32, y: Int32, table_starts: Int64, table_columns: Int32, table_cells: Array, out: Array
 ) -> None:
@@ -251,7 +251,7 @@ def counts_of_own(
             out[k] = table_cells[first + place] if found else 0.0
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_dense_lines(rows: Array, lines: Array, joint: Array) -> None:
     """Add cell × line for every cell that is neither zero nor a gap: 0 · −inf is no evidence."""
     for i in range(rows.shape[0]):
@@ -262,7 +262,7 @@ def add_dense_lines(rows: Array, lines: Array, joint: Array) -> None:
                     joint[i, c] += cell * lines[j, c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _add_four_by_four(columns: Int32, cells: Array, lines: Array, joint: Array) -> None:
     """Add cell × line for the cells of one row, four of them at a time."""
     fours = len(cells) // 4
@@ -279,7 +279,7 @@ def _add_four_by_four(columns: Int32, cells: Array, lines: Array, joint: Array) 
             joint[m] += cell * line[m]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_sparse_lines(starts: Int64, columns: Int32, cells: Array, lines: Array, joint: Array) -> None:
     """The same for sparse rows. A row that comes to NaN, by a gap or by 0 · −inf, is done again with care."""
     before = np.empty(joint.shape[1])
@@ -298,7 +298,7 @@ def add_sparse_lines(starts: Int64, columns: Int32, cells: Array, lines: Array, 
                     joint[i, c] += cell * line[c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale: Array, joint: Array) -> None:
     """What rows of so many occurrences come to in classes that have met none of their columns."""
     for i in range(joint.shape[0]):
@@ -306,7 +306,7 @@ def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale:
             joint[i, c] += bias[c] + total[i] * per_class[c] + shift[i] * scale[c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_sparse_lines_sparsely(
     starts: Int64, columns: Int32, cells: Array, line_starts: Int64, line_classes: Int32, line_cells: Array,
     joint: Array,

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index
-from likely.families.bayes_input import Bells
+from likely.families.export import Bells
 from likely.families.gaussian_kernels import (
     INFINITE,
     add_gaussian,
@@ -19,10 +19,9 @@ from likely.families.gaussian_kernels import (
     moments_without,
     own_gaussian,
 )
-from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import REACH, BlockScorer, Outcomes, log_likelihood, normalised, trapezoid_widths
-from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.protocol import SQL, Certainty, Columns, Domain, LeftOut, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import log_bias, trigamma
 from likely.stats import Histogram, Moments
 from likely.stats.protocol import NOISE
 from likely.table import Table
@@ -52,12 +51,12 @@ class Gaussian:
     domain: ClassVar[Domain] = Domain.REAL
     has_density: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
+    columns: Columns
     mean: Array
     deviation: Array
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings) -> Gaussian:
+    def settle(cls, columns: Columns, seen: Moments, weights: Array, settings: Settings) -> Gaussian:
         pooled = seen.pooled()
         whole = pooled.deviation(unbiased=False)
         deviation = np.maximum(seen.deviation(unbiased=settings.unbiased), np.sqrt(settings.variance_floor) * whole)
@@ -71,7 +70,7 @@ class Gaussian:
         return cls(columns, mean, np.where(whole > 0.0, np.maximum(deviation, np.finfo(np.float64).tiny), np.inf))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         numbers = Numbers.of(rows.table, columns)
         belief = cls.settle(columns, seen, rows.classes, settings)
         return belief.without_own(OwnMoments(seen, rows, numbers.column), numbers.rows, settings)
@@ -121,8 +120,10 @@ class Gaussian:
 
     def add_density(self, rows: Array, joint: Array) -> bool:
         """Add the log densities of some rows; False if a cell is infinite."""
-        log_peak = np.where(np.isinf(self.deviation), 0.0, -np.log(self.deviation) - LOG_ROOT_TAU)
-        return bool(add_gaussian(rows, self.mean, 1.0 / self.deviation, log_peak, joint) != INFINITE)
+        return bool(add_gaussian(rows, self.mean, 1.0 / self.deviation, self._log_peak(), joint) != INFINITE)
+
+    def _log_peak(self) -> Array:
+        return np.where(np.isinf(self.deviation), 0.0, -np.log(self.deviation) - LOG_ROOT_TAU)
 
     def bind(self, table: Table) -> BlockScorer:
         numbers = Numbers.of(table, self.columns)
@@ -145,7 +146,7 @@ class Gaussian:
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: Moments, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         belief, numbers = cls.settle(columns, seen, weights, settings), Numbers.of(table, columns)
         return lambda block, *out: add_bells(seen.n, belief.mean, belief.deviation, numbers.rows(block), *out)
@@ -172,7 +173,9 @@ class Gaussian:
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)
         values = alone.grid(points)
-        density = np.exp(log_likelihood(alone.bind, column, values, len(self.mean)))
+        with np.errstate(over="ignore", under="ignore"):  # nowhere near
+            steps = (values[:, None] - alone.mean[:, 0]) / alone.deviation[:, 0]
+            density = np.exp(alone._log_peak()[:, 0] - 0.5 * np.square(steps))
         return Outcomes(values, normalised(density * trapezoid_widths(values)[:, None]), density)
 
     def grid(self, points: int) -> Array:
@@ -243,15 +246,15 @@ class LogNormal:
     of_logs: Gaussian
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Columns:
         return self.of_logs.columns
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings) -> LogNormal:
+    def settle(cls, columns: Columns, seen: Moments, weights: Array, settings: Settings) -> LogNormal:
         return cls(Gaussian.settle(columns, seen, weights, settings))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         """A Gaussian of the logarithms; the factor 1 / x is the same for all classes, but is part of the joint."""
         numbers, belief = Numbers.of(rows.table, columns), Gaussian.settle(columns, seen, rows.classes, settings)
         own = OwnMoments(seen, rows, lambda place: np.log(numbers.column(place)))
@@ -279,7 +282,7 @@ class LogNormal:
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: Moments, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         belief, numbers = Gaussian.settle(columns, seen, weights, settings), Numbers.of(table, columns)
         return lambda block, *out: add_bells(seen.n, belief.mean, belief.deviation, _logs(numbers.rows(block)), *out)

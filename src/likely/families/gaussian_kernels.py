@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Flags, Int32, Int64
-from likely.families.leave_one_out import less_one
-from likely.stats.protocol import NOISE
+from likely.jit import kernel
+from likely.stats.protocol import NOISE, less_one
 
 TILE = 64
 """Rows that stay in the nearest cache while all classes look at them."""
@@ -31,7 +30,7 @@ PLAIN, CAREFUL, INFINITE = 0, 1, 2
 """What `add_gaussian` met: plain numbers only; gaps or extreme values, too; a cell that is infinite."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def steep_square(gap: float, precision: float) -> float:
     """Square of gap · precision, bent where it would overflow so that more is still more."""
     z = abs(gap * precision)
@@ -41,7 +40,7 @@ def steep_square(gap: float, precision: float) -> float:
     return float(STEEP * STEEP * (1.0 + log_z - np.log(STEEP)))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _add_careful_row(row: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> bool:
     """One row with gaps or extreme values, cell by cell; False if a cell is infinite."""
     for c in range(mean.shape[0]):
@@ -54,7 +53,7 @@ def _add_careful_row(row: Array, mean: Array, precision: Array, log_peak: Array,
     return True
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _distances(rows: Array, mean: Array, precision: Array, out: Array) -> None:
     """Squared distance of each row from each class, in deviations; NaN where the row has a gap.
 
@@ -71,7 +70,7 @@ def _distances(rows: Array, mean: Array, precision: Array, out: Array) -> None:
             out[i, c] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, joint: Array) -> int:
     """Add log densities of bell curves; a NaN adds nothing. Says whether all cells were plain numbers.
 
@@ -99,7 +98,7 @@ def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, jo
 # Leave-one-out.
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+@kernel(fastmath={"reassoc", "contract"}, error_model="numpy")
 def _own_distance(
     row: Array, c: int, first: int, last: int, centre: Array, scale: Array, shrink: Array, stretch: Array, least: Array
 ) -> tuple[float, float, int]:
@@ -118,7 +117,7 @@ def _own_distance(
     return total, product, lacking
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _prepare(
     c: int, w: float, n: Array, log_peak: Array, floor: Array, one: float,
     shrink: Array, stretch: Array, least: Array, peak: Array,
@@ -135,7 +134,7 @@ def _prepare(
     return enough
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _own_evidence(
     row: Array, c: int, mean: Array, precision: Array, shrink: Array, stretch: Array, least: Array, peak: Array
 ) -> tuple[float, int]:
@@ -155,7 +154,7 @@ def _own_evidence(
     return evidence - 0.5 * np.log(product), lacking
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def own_gaussian(
     rows: Array, y: Int32, weight: Array, n: Array, mean: Array, precision: Array, log_peak: Array, floor: Array,
     unbiased: bool, out: Array, careful: Flags,
@@ -182,7 +181,7 @@ def own_gaussian(
         careful[i] = lacking > 0 or not enough[c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def moments_without(
     rows: Array, y: Int32, weight: Array, n: Array, mean: Array, squares: Array, out: Array, exact: Flags
 ) -> None:
@@ -208,7 +207,7 @@ def moments_without(
                 out[1, i, j], out[2, i, j] = old_mean, old_squares
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _moments_of_others(cells: Array, weight: Array, others: Int64, skip: int) -> tuple[float, float, float]:
     """Weight, mean and centred squares of some rows of a column, one of them skipped."""
     n, total, squares = 0.0, 0.0, 0.0
@@ -225,7 +224,7 @@ def _moments_of_others(cells: Array, weight: Array, others: Int64, skip: int) ->
     return n, mean, squares
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_others(
     cells: Array, weight: Array, y: Int32, order: Int64, class_starts: Int64, numbers: Int64, wanted: Flags, out: Array
 ) -> None:
@@ -237,7 +236,7 @@ def count_others(
             out[0, i], out[1, i], out[2, i] = _moments_of_others(cells, weight, others, numbers[i])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _overall(known: Array, centre: Array, spread: Array) -> tuple[float, float, float]:
     """Mean and deviation of a column whatever the class, and the deviation that a class with one row borrows."""
     total, grand, within, groups = 0.0, 0.0, 0.0, 0.0
@@ -259,7 +258,7 @@ def _overall(known: Array, centre: Array, spread: Array) -> tuple[float, float, 
     return grand, whole, typical
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_gaussian_without(
     rows: Array, y: Int32, n: Array, mean: Array, squares: Array, own: Array, unbiased: bool, floor: float, joint: Array
 ) -> None:

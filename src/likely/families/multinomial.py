@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 from scipy import sparse
 
@@ -24,15 +23,14 @@ from likely.families.counts import (
     read_counts,
     read_sparse_counts,
 )
-from likely.families.leave_one_out import LeftOut, less_one
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import MostScored, Parameter, Settings
-from likely.families.smoothing import Laplace, log_share
-from likely.families.text_family import Reader, WeighedWords
-from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.protocol import Certainty, Columns, LeftOut, MostScored, Parameter, Settings
+from likely.families.smoothing import Laplace, log_bias, log_share, trigamma
+from likely.families.text_family import WeighedWords, WordReader
+from likely.jit import kernel
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import csr_arrays, rows_of
-from likely.stats.protocol import Matrix
+from likely.stats.protocol import Matrix, less_one
 from likely.table import Table
 
 
@@ -44,14 +42,12 @@ class Multinomial(WeighedCounts):
     has_density: ClassVar[bool] = True
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings) -> Multinomial:
+    def settle(cls, columns: Columns, seen: FeatureCounts, weights: Array, settings: Settings) -> Multinomial:
         pseudo = settings.smoothing_of(columns[0]).pseudo_counts(columns)
         return cls(columns, multinomial_weights(seen, pseudo))
 
     @classmethod
-    def leave_one_out(
-        cls, columns: tuple[str, ...], seen: FeatureCounts, rows: LeftOut, settings: Settings
-    ) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: FeatureCounts, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Only the row's own class knows less without it."""
         pseudo, total = settings.smoothing_of(columns[0]).pseudo_counts(columns), seen.class_sums()
 
@@ -67,7 +63,7 @@ class Multinomial(WeighedCounts):
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: FeatureCounts, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: FeatureCounts, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         a, read = seen.dense() + settings.smoothing_of(columns[0]).pseudo_counts(columns), read_counts(table, columns)
 
@@ -93,7 +89,7 @@ def multinomial_weights(seen: FeatureCounts, pseudo: Array) -> Weights:
     return DenseWeights(np.ascontiguousarray(log_shares.T), none)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _own_multinomial(
     starts: Int64, columns: Int32, cells: Array, weight: Array, counts: Array, total: Array, pseudo: Array, out: Array
 ) -> None:
@@ -137,16 +133,16 @@ class TextMultinomial(WeighedWords):
     has_density: ClassVar[bool] = True
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings) -> TextMultinomial:
-        reader = Reader.of(seen, settings)
+    def settle(cls, columns: Columns, seen: TokenCounts, weights: Array, settings: Settings) -> TextMultinomial:
+        reader = WordReader.of(seen, settings)
         pseudo = settings.smoothing_of(columns[0]).pseudo_counts(seen.words)
         return cls(columns, reader, multinomial_weights(reader.weighed(seen.counts), pseudo))
 
     @classmethod
     def leave_most_out(
-        cls, columns: tuple[str, ...], seen: TokenCounts, rows: LeftOut, settings: Settings
+        cls, columns: Columns, seen: TokenCounts, rows: LeftOut, settings: Settings
     ) -> MostScored | None:
-        smoothing, reader = settings.smoothing_of(columns[0]), Reader.of(seen, settings)
+        smoothing, reader = settings.smoothing_of(columns[0]), WordReader.of(seen, settings)
         even = isinstance(smoothing, Laplace) and smoothing.gamma > 0.0
         if not even or reader.factor is not None or sparse.issparse(seen.counts.table):
             return None
@@ -166,7 +162,7 @@ class TextMultinomial(WeighedWords):
             yield Parameter(self.columns[0], "probability", word, np.exp(line))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _add_words_without(
     starts: Int64, words: Int32, cells: Array, y: Int32, weight: Array, counts: Array, logs: Array, holders: Array,
     totals: Array, gamma: float, joint: Array,

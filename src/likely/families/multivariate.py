@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from likely.arrays import Array, Index, Int32, Int64
-from likely.families.bayes_input import Bells
-from likely.families.covariance import (
+from likely.families.export import Bells, Graph, Tensor
+from likely.families.gaussian import Gaussian, within_deviation
+from likely.families.multivariate_covariance import (
+    LEAST_PIVOT,
     Whitening,
     add_marginals,
     far_from_singular,
@@ -22,13 +24,9 @@ from likely.families.covariance import (
     shrinkage_of,
     within_correlation,
 )
-from likely.families.covariance_graph import block_density
-from likely.families.gaussian import Gaussian, within_deviation
-from likely.families.graph import Graph, Tensor
-from likely.families.leave_one_out import LeftOut
-from likely.families.multivariate_sql import chain_terms
+from likely.families.multivariate_export import block_density, chain_terms
 from likely.families.outcomes import BlockScorer, Outcomes
-from likely.families.protocol import SQL, Domain, MostScored, Parameter, Reads, Settings, SQLNode
+from likely.families.protocol import SQL, Columns, Domain, LeftOut, MostScored, Parameter, Reads, Settings, SQLNode
 from likely.stats import Moments, Scatter
 from likely.stats.protocol import NOISE
 from likely.table import Table
@@ -38,7 +36,6 @@ MANY_ROWS = 24
 """Rows of a block with the same gaps from which on a matrix product of their own pays."""
 
 KEPT_PATTERNS = 256
-LEAST_PIVOT = 1e-16
 
 LEAST_SHARE = 1e-9
 """Of its variance, what stays of a column that the others determine."""
@@ -65,13 +62,11 @@ class MultivariateGaussian:
     last: bool = False
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Columns:
         return self.margins.columns
 
     @classmethod
-    def settle(
-        cls, columns: tuple[str, ...], seen: Scatter, weights: Array, settings: Settings
-    ) -> MultivariateGaussian:
+    def settle(cls, columns: Columns, seen: Scatter, weights: Array, settings: Settings) -> MultivariateGaussian:
         margins = Gaussian.settle(columns, seen.moments, weights, settings)
         if settings.covariance == "diagonal":
             return cls(margins, None, np.ones(len(weights)))
@@ -88,9 +83,7 @@ class MultivariateGaussian:
         return cls(margins, _factors(own, settings.variance_floor), shrinkage)
 
     @classmethod
-    def leave_most_out(
-        cls, columns: tuple[str, ...], seen: Scatter, rows: LeftOut, settings: Settings
-    ) -> MostScored | None:
+    def leave_most_out(cls, columns: Columns, seen: Scatter, rows: LeftOut, settings: Settings) -> MostScored | None:
         """None where gaps, floors or shrinkage keep a matrix from being that of the data alone."""
         belief, numbers = cls.settle(columns, seen, rows.classes, settings), Numbers.of(rows.table, columns)
         if belief.lower is None or settings.covariance == "shrunk" or not _is_plain(belief, seen, settings):

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+import scipy
 
 from likely.arrays import Array
-from likely.families.bayes_input import Rates
+from likely.families.export import PoissonRates
 from likely.families.gaussian import OwnMoments
-from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import REACH, BlockScorer, Outcomes
-from likely.families.protocol import SQL, Domain, Parameter, Reads, Settings, SQLNode
-from likely.families.uncertainty import Certainty, log_bias, trigamma
+from likely.families.protocol import SQL, Certainty, Columns, Domain, LeftOut, Parameter, Reads, Settings, SQLNode
+from likely.families.smoothing import log_bias, trigamma
 from likely.numerics import sums_of_others
 from likely.stats import Histogram, Moments
 from likely.table import Table
@@ -40,11 +39,11 @@ class Poisson:
     domain: ClassVar[Domain] = Domain.COUNTS
     has_density: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
+    columns: Columns
     rate: Array
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings) -> Poisson:
+    def settle(cls, columns: Columns, seen: Moments, weights: Array, settings: Settings) -> Poisson:
         overall = seen.pooled().mean
         extra = np.array([settings.smoothing_of(name).pseudo_rows for name in columns])
         rows = seen.n + extra
@@ -53,7 +52,7 @@ class Poisson:
         return cls(columns, np.maximum(rate, 0.0))
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: Moments, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Without a row the overall mean changes as well, and with smoothing the rate of every class."""
         numbers, everywhere = Numbers.of(rows.table, columns), np.arange(len(columns))
         own = OwnMoments(seen, rows, numbers.column)
@@ -98,7 +97,7 @@ class Poisson:
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: Moments, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: Moments, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         belief, numbers = cls.settle(columns, seen, weights, settings), Numbers.of(table, columns)
         rows = seen.n + np.array([settings.smoothing_of(name).pseudo_rows for name in columns])
@@ -128,9 +127,9 @@ class Poisson:
             events = sql.sum([sql.times(sql.real(name), sql.number(log_rate)), sql.number(-rate)])
             yield sql.case([(nothing, sql.number(0.0)), (none, sql.number(-rate))], events)
 
-    def bayes_inputs(self) -> Iterator[Rates]:
+    def bayes_inputs(self) -> Iterator[PoissonRates]:
         for column, name in enumerate(self.columns):
-            yield Rates(name, self.rate[:, column])
+            yield PoissonRates(name, self.rate[:, column])
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)
@@ -143,7 +142,7 @@ class Poisson:
 def log_poisson(count: Array, rate: Array) -> Array:
     """log P(count | rate); nothing has probability zero but events at rate zero."""
     within = np.minimum(count, MOST)
-    return np.asarray(xlogy(within, rate) - rate - gammaln(within + 1.0))
+    return np.asarray(scipy.special.xlogy(within, rate) - rate - scipy.special.gammaln(within + 1.0))
 
 
 def _add_rates(a: Array, b: Array, cells: Array, shift: Array, variance: Array) -> None:

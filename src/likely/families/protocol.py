@@ -10,19 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from likely.arrays import Array, Flags, Index, Int64
-from likely.families.leave_one_out import LeftOut
+from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.families.export import SQL as SQL
+from likely.families.export import SQLNode as SQLNode
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.smoothing import Laplace, Smoothing
-from likely.families.sql import SQL as SQL
-from likely.families.sql import SQLNode as SQLNode
-from likely.families.uncertainty import Certainty
 from likely.stats import Histogram
 from likely.table import Table
+
+Columns: TypeAlias = tuple[str, ...]
+"""Names of the columns that a family believes something about at once."""
+
+Seen: TypeAlias = Any
+"""What was seen of some columns: a statistic of the kind that the family names, as each family types it."""
 
 Covariance = Literal["full", "pooled", "diagonal", "shrunk"]
 """How columns of one block depend on each other within a class; see `families.multivariate`."""
@@ -79,7 +84,7 @@ class FittedFamily(Protocol):
     def name(self) -> str: ...
 
     @property
-    def columns(self) -> tuple[str, ...]: ...
+    def columns(self) -> Columns: ...
 
     def bind(self, table: Table) -> BlockScorer:
         """Read the columns of a table; the result adds their evidence, block by block."""
@@ -109,12 +114,37 @@ class Family(FittedFamily, Protocol):
     has_density: ClassVar[bool]
 
     @classmethod
-    def settle(cls, columns: tuple[str, ...], seen: Any, weights: Array, settings: Settings) -> Self:
+    def settle(cls, columns: Columns, seen: Seen, weights: Array, settings: Settings) -> Self:
         """From what was seen of the columns, and the weight of each class."""
         ...
 
 
 # What a family may offer before it is settled.
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Rows that were all learned, each to be judged as if it had not been.
+
+    `y` and `weight` are the class and the weight of each row, `classes` the weight of each class with all rows.
+    """
+
+    table: Table
+    y: Int32
+    weight: Array
+    classes: Array
+
+    @cached_property
+    def one_weight(self) -> float | None:
+        """The weight of a row if all have the same."""
+        first = float(self.weight[0]) if len(self.weight) else 1.0
+        return first if bool((self.weight == first).all()) else None
+
+    @cached_property
+    def by_class(self) -> tuple[Int64, Int64]:
+        """Numbers of the rows class by class, and where each class begins among them."""
+        order = np.argsort(self.y, kind="stable").astype(np.int64)
+        return order, np.searchsorted(self.y[order], np.arange(len(self.classes) + 1)).astype(np.int64)
 
 
 @runtime_checkable
@@ -126,7 +156,7 @@ class LeavesOneOut(Protocol):
     """
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Any, rows: LeftOut, settings: Settings) -> BlockScorer: ...
+    def leave_one_out(cls, columns: Columns, seen: Seen, rows: LeftOut, settings: Settings) -> BlockScorer: ...
 
 
 MostScored = Callable[[slice, Array], Int64]
@@ -138,9 +168,14 @@ class LeavesMostOut(Protocol):
     """The same where the closed form does not hold for every row, or not with all settings (None)."""
 
     @classmethod
-    def leave_most_out(
-        cls, columns: tuple[str, ...], seen: Any, rows: LeftOut, settings: Settings
-    ) -> MostScored | None: ...
+    def leave_most_out(cls, columns: Columns, seen: Seen, rows: LeftOut, settings: Settings) -> MostScored | None: ...
+
+
+Certainty = Callable[[slice, Array, Array], None]
+"""Adds shift and variance of the log-likelihood of a block of rows under every class (each rows × classes).
+
+The shift is the mean less what was settled; it vanishes as rows become many.
+"""
 
 
 @runtime_checkable
@@ -149,7 +184,7 @@ class Uncertain(Protocol):
 
     @classmethod
     def uncertainty(
-        cls, columns: tuple[str, ...], seen: Any, weights: Array, settings: Settings, table: Table
+        cls, columns: Columns, seen: Seen, weights: Array, settings: Settings, table: Table
     ) -> Certainty: ...
 
 
@@ -173,7 +208,7 @@ class Smooths(Protocol):
 
     @classmethod
     def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: Any, weights: Array, settings: Settings
+        cls, columns: Columns, seen: Seen, weights: Array, settings: Settings
     ) -> Iterable[CountTable]: ...
 
 
@@ -248,7 +283,7 @@ class HasBells(Protocol):
     """Believes in bell curves: of each class the mean of some columns, and their covariance matrix."""
 
     @property
-    def columns(self) -> tuple[str, ...]: ...
+    def columns(self) -> Columns: ...
 
     def bells(self, columns: Sequence[str]) -> list[tuple[Array, Array]]: ...
 

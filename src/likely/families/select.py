@@ -12,10 +12,10 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.families import FAMILIES
-from likely.families.leave_one_out import less
 from likely.families.protocol import Competes, Domain, Family, Settings, Smooths
 from likely.families.smoothing import Laplace
 from likely.stats import Histogram, Statistic
+from likely.stats.protocol import less
 
 FEWEST = 3.0
 """Classes with less weight have no spread of their own once a row is gone; they are not asked."""

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Protocol
 
 import numpy as np
+import scipy
 
 from likely.arrays import Array
 from likely.errors import SettingsError, did_you_mean, listed
@@ -146,3 +147,19 @@ def _smoothing(given: object) -> Smoothing:
 def _refuse_negative(name: str, value: object) -> None:
     if not isinstance(value, NUMBER) or not (isinstance(value, bool) or is_between(value, 0.0, LARGEST)):
         raise SettingsError(f"{name} is {value!r}, but smoothing is a finite number from 0 up.")
+
+
+# How sure a family is of its parameters. Given the counts, shares have a Dirichlet distribution (counts and
+# pseudo-counts are its parameters), mean and variance of a bell curve a normal-inverse-gamma one (with the prior that
+# says nothing), a rate a gamma one. Logarithms of shares and densities then have means and variances in closed form.
+
+
+def trigamma(a: Array) -> Array:
+    """Variance of the logarithm of a gamma variable; 0 where there is nothing, for what is impossible is certain."""
+    return np.asarray(scipy.special.polygamma(1, np.where(a > 0.0, a, 1.0)) * (a > 0.0))
+
+
+def log_bias(a: Array) -> Array:
+    """Mean of the logarithm of a gamma variable less the logarithm of its mean."""
+    known = np.where(a > 0.0, a, 1.0)
+    return np.asarray((scipy.special.digamma(known) - np.log(known)) * (a > 0.0))

@@ -11,6 +11,7 @@ from likely.arrays import Array
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import (
     SQL,
+    Columns,
     Costly,
     Described,
     FittedFamily,
@@ -38,7 +39,7 @@ class Tempered:
         return self.belief.name
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Columns:
         return self.belief.columns
 
     @property

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self
 
-import numba
 import numpy as np
 from scipy import sparse
 
 from likely.arrays import Array, Int32, Int64
 from likely.families.counts import DenseWeights, Weights, lines_of
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import SQL, CountTable, Domain, Reads, Settings, SQLNode, Token
+from likely.families.protocol import SQL, Columns, CountTable, Domain, Reads, Settings, SQLNode, Token
+from likely.jit import kernel
 from likely.stats import FeatureCounts, TokenCounts
 from likely.stats.feature_counts import rows_of, with_cells
 from likely.table import Table
@@ -29,7 +29,7 @@ MOST_WRITTEN = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reader:
+class WordReader:
     """Finds the known words of texts; `factor` weighs them (None: each counts as it is)."""
 
     tokenizer: Tokenizer
@@ -37,7 +37,7 @@ class Reader:
     factor: Array | None
 
     @classmethod
-    def of(cls, seen: TokenCounts, settings: Settings) -> Reader:
+    def of(cls, seen: TokenCounts, settings: Settings) -> WordReader:
         return cls(seen.tokenizer, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
 
     def rows(self, table: Table, column: str) -> sparse.csr_array:
@@ -70,8 +70,8 @@ class TextFamily(ABC):
     reads: ClassVar[Reads] = "text"
     domain: ClassVar[Domain] = Domain.ANY
 
-    columns: tuple[str, ...]
-    reader: Reader
+    columns: Columns
+    reader: WordReader
 
     @abstractmethod
     def line(self, place: int) -> Array:
@@ -82,7 +82,7 @@ class TextFamily(ABC):
 
     @classmethod
     def smoothed_counts(
-        cls, columns: tuple[str, ...], seen: TokenCounts, weights: Array, settings: Settings
+        cls, columns: Columns, seen: TokenCounts, weights: Array, settings: Settings
     ) -> list[CountTable]:
         return [(columns, seen.counts.dense())]
 
@@ -151,7 +151,7 @@ class WeighedWords(TextFamily):
             yield words[place], line
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_lines_of_tokens(words: Int32, starts: Int64, stops: Int64, lines: Array, joint: Array) -> None:
     """Add the line of each word of each row, four of them at a time."""
     for i in range(joint.shape[0]):

@@ -12,9 +12,8 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.families.bins import FIRST, GAP, BinnedDensity
-from likely.families.leave_one_out import LeftOut
 from likely.families.outcomes import BlockScorer
-from likely.families.protocol import Settings
+from likely.families.protocol import Columns, LeftOut, Settings
 from likely.measures import confident_errors, information_gains
 from likely.stats import Histogram
 from likely.stats.binning import Binning, cells_between, outer_edges
@@ -38,7 +37,7 @@ class TreeBins(BinnedDensity):
         return cut_by_class(seen)
 
     @classmethod
-    def leave_one_out(cls, columns: tuple[str, ...], seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
+    def leave_one_out(cls, columns: Columns, seen: Histogram, rows: LeftOut, settings: Settings) -> BlockScorer:
         """Without a row the tree may be another: it is grown anew for every number, class and weight that occurs."""
         cells = rows.table.numbers(columns[0])
         codes = seen.codes(cells)

@@ -5,48 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
-from likely.arrays import Int64, UInt8
+from likely.arrays import UInt8
 from likely.errors import FileError, Message, Setting
 from likely.io import scan
 from likely.io.dialect import Dialect
+from likely.io.scan import Scanned
 from likely.io.sources import REJECTING, Fault, Rejects, Source
 from likely.io.streams import TextBytes
 
 BLOCK = 1 << 24
 LONGEST_RECORD = 1 << 27
-NONE = np.zeros(0, dtype=np.int64)
 MOST_REJECTS = 0.5
 """If more than this part of the first block is bad, it is not the lines that are wrong but how they are read."""
 SHOWN_BYTES = 400
 
 
-class Scanned(NamedTuple):
-    """What a scan found, see `scan.CODE` and the places after it."""
-
-    code: int
-    end: int
-    records: int
-    lines: int
-    quote_line: int
-    cells: int
-    high: int
-    is_open: int
-    blank: int
-
-
 def scan_text(
     text: UInt8 | bytes, dialect: Dialect, n_columns: int = -1, *, final: bool = True, multiline: bool = True,
-    blank: int = -1, starts: Int64 = NONE, counts: Int64 = NONE,
+    blank: int = -1, room: int = 0,
 ) -> Scanned:  # fmt: skip
     """Check text from the beginning of a record on; see `scan.scan` for what is asked and answered."""
     cells = np.frombuffer(text, dtype=np.uint8) if isinstance(text, bytes) else text
-    answer = scan.scan(cells, *dialect.codes, n_columns, final, multiline, dialect.trim, blank, starts, counts)
-    return Scanned(*answer.tolist())
+    return scan.scan(cells, *dialect.codes, n_columns, final, multiline, dialect.trim, blank, room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +53,22 @@ class Block:
     left_out: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(slots=True)
-class Position:
-    """How far the text has been read."""
-
-    offset: int
-    line: int
-    blank: int = -1
-
-
+@dataclass(slots=True, eq=False)
 class Blocks:
     """Reads a file from a place on and hands out checked blocks."""
 
-    def __init__(
-        self, source: Source, dialect: Dialect, n_columns: int, offset: int, line: int, rejects: Rejects | None,
-        size: int | None = None,
-    ) -> None:  # fmt: skip
-        self.source, self.dialect, self.n_columns, self.rejects = source, dialect, n_columns, rejects
-        self.size = size or BLOCK
-        self._at = Position(offset, line)
+    source: Source
+    dialect: Dialect
+    n_columns: int
+    offset: int
+    line: int
+    rejects: Rejects | None
+    size: int = field(default_factory=lambda: BLOCK)
+    _blank: int = -1
 
     def __iter__(self) -> Iterator[Block]:
         first = True
-        with closing(TextBytes(self.source, self.dialect.encoding, self._at.offset)) as stream:
+        with closing(TextBytes(self.source, self.dialect.encoding, self.offset)) as stream:
             rest, wanted = b"", self.size
             while True:
                 more = stream.read(wanted)
@@ -114,18 +92,20 @@ class Blocks:
 
     def _check(self, data: bytes, final: bool) -> tuple[Block | None, int]:
         """The whole records at the beginning of the data, and how many bytes they and what was left out take."""
-        at, start_offset, start_line = self._at, self._at.offset, self._at.line
+        start_offset, start_line = self.offset, self.line
         text, cells, plain = memoryview(data), np.frombuffer(data, dtype=np.uint8), is_plain(data, self.dialect)
         used, records, high = 0, 0, 0
         good: list[memoryview] = []
         left_out: list[tuple[int, int]] = []
         while True:
-            found = scan_records(cells[used:], self.dialect, self.n_columns, final, at.blank, plain=plain and not used)
+            found = scan_records(
+                cells[used:], self.dialect, self.n_columns, final, self._blank, plain=plain and not used
+            )
             good.append(text[used : used + found.end])
             records, high = records + found.records, high | found.high
-            line_before, used = at.line, used + found.end
-            at.line += found.lines
-            at.blank = -1 if found.blank < 0 else 0
+            line_before, used = self.line, used + found.end
+            self.line += found.lines
+            self._blank = -1 if found.blank < 0 else 0
             length = line_length(data, used)
             if found.code == scan.FINE or (
                 self.rejects is not None and not final and not line_ends(data, used + length)
@@ -134,12 +114,12 @@ class Blocks:
             reason, remedy = structural(found, self.dialect, self.n_columns, line_before)
             self._refuse(reason, remedy, data[used : used + length], self.rejects)
             left_out.append((records, 1))
-            used, at.line, at.blank = used + length, at.line + 1, -1
-        at.offset += used
+            used, self.line, self._blank = used + length, self.line + 1, -1
+        self.offset += used
         if not records:
             return None, used
         whole = data if len(good) == 1 and used == len(data) else b"".join(good)
-        place = (start_offset, at.offset, start_line, records, high >= 128, at.line, tuple(left_out))
+        place = (start_offset, self.offset, start_line, records, high >= 128, self.line, tuple(left_out))
         return Block(self.source, whole, *place), used
 
     def _leave_out_endless(self, rest: bytes) -> int:
@@ -148,12 +128,12 @@ class Blocks:
         rejects = self.rejects if line_ends(rest, length) else None  # without its end, the line cannot be left out
         reason = f"a record is longer than {LONGEST_RECORD >> 20} MiB, as after a quote that is never closed"
         self._refuse(reason, REJECTING, rest[:length], rejects)
-        self._at.offset += length
-        self._at.line += 1
+        self.offset += length
+        self.line += 1
         return length
 
     def _refuse(self, reason: str, remedy: str, text: bytes, rejects: Rejects | None) -> None:
-        fault = Fault(self.source.name, self._at.line + 1, reason, text.decode("utf-8", "replace"), remedy)
+        fault = Fault(self.source.name, self.line + 1, reason, text.decode("utf-8", "replace"), remedy)
         if rejects is None:
             raise fault.error()
         rejects.add(fault)
@@ -162,7 +142,7 @@ class Blocks:
         bad = len(block.left_out)
         if bad > MOST_REJECTS * (bad + block.records):
             many = f"{self.source.name}: {bad:,} of the first {bad + block.records:,} lines are bad"
-            why = f", so the file is probably not one with {self.dialect.describe()}; say how it is written, as in "
+            why = f", so the file is probably not {self.dialect.describe()}; say how it is written, as in "
             raise FileError(many, why, Setting("delimiter", ";"), ".")
 
 
@@ -180,7 +160,7 @@ def scan_records(
     end = lines = 0
     if plain and n_columns >= 2:
         words = cells[: len(cells) // scan.WORD * scan.WORD].view(np.uint64)
-        quick = Scanned(*scan.scan_plain(cells, words, dialect.codes[0], n_columns).tolist())
+        quick = scan.scan_plain(cells, words, dialect.codes[0], n_columns)
         end, lines = quick.end, quick.lines
         if end == len(cells):
             return quick
@@ -258,27 +238,27 @@ def first_fault(body: bytes, dialect: Dialect, name: str, skip: int) -> FileErro
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TextCell:
     """What a cell says, and whether it stood in quotes."""
 
     text: str
     quoted: bool
 
 
-def split_record(record: str, dialect: Dialect) -> list[Cell]:
+def split_record(record: str, dialect: Dialect) -> list[TextCell]:
     """The cells of one record, which is known to be well formed.
 
     >>> [cell.text for cell in split_record('1,"a ""b"", c",', Dialect())]
     ['1', 'a "b", c', '']
     """
-    cells: list[Cell] = []
+    cells: list[TextCell] = []
     i, record = 0, record.rstrip("\r\n")
     while True:
         while dialect.trim and record[i : i + 1] == " ":
             i += 1
         quoted = bool(dialect.quote) and record[i : i + 1] == dialect.quote
         text, i = _cell(record, i + quoted, dialect.quote if quoted else dialect.delimiter, dialect, quoted)
-        cells.append(Cell(text, quoted))
+        cells.append(TextCell(text, quoted))
         if i >= len(record):
             return cells
         i += 1
@@ -298,15 +278,11 @@ def _cell(record: str, i: int, end: str, dialect: Dialect, quoted: bool) -> tupl
         text, i = text + record[i : i + 1], i + 1
 
 
-def each_record(data: bytes, dialect: Dialect, most: int) -> Iterator[tuple[int, list[Cell]]]:
+def each_record(data: bytes, dialect: Dialect, most: int) -> Iterator[tuple[int, list[TextCell]]]:
     """The line (counted from 0) and the cells of the first records, up to the first that is not well formed."""
-    starts = np.zeros(most + 1, dtype=np.int64)
-    found = scan_text(data, dialect, starts=starts, counts=starts.copy())
-    if not found.records:
-        return
-    ends = [*starts[1 : found.records].tolist(), found.end]
+    found = scan_text(data, dialect, room=most + 1)
     line = at = 0
-    for start, end in zip(starts[: found.records].tolist(), ends, strict=True):
+    for start, end in pairwise([*found.starts.tolist(), found.end]):
         line += count_lines(data[at:start])
         at = start
         # Blank lines after a record belong to none.
@@ -320,8 +296,7 @@ def count_lines(data: bytes) -> int:
 
 def locate(block: Block, record: int, dialect: Dialect) -> tuple[int, str]:
     """The line in the file and the text of a record of a block."""
-    starts = np.zeros(record + 1, dtype=np.int64)
-    end = scan_text(block.data, dialect, starts=starts, counts=starts.copy()).end
-    start = int(starts[record])
+    found = scan_text(block.data, dialect, room=record + 1)
+    start, end = int(found.starts[record]), found.end
     gone = sum(lines_out for before, lines_out in block.left_out if before <= record)
     return block.line + count_lines(block.data[:start]) + gone + 1, block.data[start:end].decode("utf-8", "replace")

@@ -145,7 +145,10 @@ class DelimitedFile(TableFile):
         dialect, self._width = sniff.sniff(head, len(head) < HEAD, options, encoding, source.name)
         self.names, self.dialect, self._start, more = self._header(head, dialect)
         self.dialect = replace(self.dialect, decimal=options.decimal or self._decimal())
-        self.notes = tuple(text for text in (note, more, *(kind.note for kind in self.inferred.values())) if text)
+        self.notes = tuple(text for text in (note, more, *self._column_notes()) if text)
+
+    def _column_notes(self) -> list[str]:
+        return [*(kind.note for kind in self.inferred.values()), sniff.kept_note(self.inferred)]
 
     @property
     def layout(self) -> Layout:
@@ -219,8 +222,7 @@ class DelimitedFile(TableFile):
         start = Place(0, skipped, dialect.skip)
         if first is not None:
             self._width = len(first)
-            starts = np.zeros(1, dtype=np.int64)
-            header = scan_text(body, dialect, starts=starts, counts=starts.copy())
+            header = scan_text(body, dialect, room=1)
             start = Place(0, skipped + header.end, dialect.skip + header.lines)
         names, note = sniff.column_names(first, self._width, self._options, self.source.name, line + 1)
         more = f"{self.source.name}: {dialect.skip} lines before the header" if found_lines else ""
@@ -239,8 +241,7 @@ class DelimitedFile(TableFile):
         return pa.table([pa.array([], pa.string())] * len(self.names), names=list(self.names))
 
     def _head_blocks(self) -> Blocks:
-        rejects = Rejects() if self._rejects is not None else None
-        at = self._start
+        rejects, at = Rejects() if self._rejects is not None else None, self._start
         return Blocks(self.source, self.dialect, self._width, at.offset, at.line, rejects, self._looked_bytes)
 
     @cached_property

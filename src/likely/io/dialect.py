@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
+from likely.arrow import pa, pc
 from likely.errors import SettingsError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 GAPS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "\\N")
 """Cells that are gaps in every column, unless they stand in quotes; an empty cell is one in quotes, too."""
@@ -48,7 +45,8 @@ class Dialect:
     def describe(self) -> str:
         """In a few words."""
         name = {"\t": "tab", " ": "space"}.get(self.delimiter, self.delimiter)
-        return f"delimiter {name}, {self.encoding}, decimal {self.decimal}, {'a' if self.header else 'no'} header"
+        header = "with a header" if self.header else "without a header"
+        return f"{self.encoding}, {header}, {name!r} between cells, decimal point {self.decimal!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +100,8 @@ def guarded(text: str) -> str:
     return GUARD + text if text[:1] in DANGER and text and not _HARMLESS.fullmatch(text) else text
 
 
-def guarded_column(column: pa.ChunkedArray) -> Any:
+def guarded_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same for a column of strings."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     risky = pc.and_not(
         pc.match_substring_regex(column, DANGER_PATTERN), pc.match_substring_regex(column, HARMLESS_PATTERN)
     )

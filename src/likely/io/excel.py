@@ -11,12 +11,12 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time, timedelta
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
 from likely.errors import FileError, MissingExtra, Setting, SettingsError, listed, to_install
-from likely.io.blocks import Cell
+from likely.io.blocks import TextCell
 from likely.io.columnar import ROWS, SAMPLE_ROWS, ColumnarFile, RowsPiece
 from likely.io.sniff import column_names
 from likely.io.sources import Place, Source, Wanted, empty
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
 
     from likely.io.dialect import ReadOptions
+    from likely.io.outputs import Sink
 
 MOST_BYTES = 1 << 31
 """Unpacked, a workbook may be so large; its sheet is held in memory."""
 
 MOST_ROWS, MOST_TEXT = 1_048_576, 32_767
 """What a sheet of Excel can hold: lines, the header among them, and characters in a cell."""
+
+Value: TypeAlias = int | float | str | bool | date | time | timedelta | None
+"""What a cell of a sheet holds; "" and nothing are gaps."""
 
 LARGEST_WHOLE = float(1 << 53)
 FORBIDDEN = dict.fromkeys(k for k in range(32) if chr(k) not in "\t\n\r")
@@ -60,14 +64,14 @@ def _sheet_table(source: Source, options: ReadOptions) -> pa.Table:
     workbook = _opened(source)
     name = _chosen(workbook.sheet_names, source, options.sheet)
     found = workbook.get_sheet_by_name(name)
-    lines: list[list[Any]] = found.to_python()[options.skip or 0 :]
+    lines = found.to_python()[options.skip or 0 :]
     if not lines:
         raise FileError(
             f"Sheet {name!r} of {source.name} is empty; a table needs a line with the names of its columns."
         )
     first = (found.start or (0, 0))[0] + (options.skip or 0) + 1
     plain = options.header is False or (options.header is None and options.names is not None)
-    header = None if plain else [Cell(_text(cell) or "", False) for cell in lines[0]]
+    header = None if plain else [TextCell(_text(cell) or "", False) for cell in lines[0]]
     names, _ = column_names(header, len(lines[0]), options, f"{source.name}, sheet {name!r}", first)
     rows = lines if plain else lines[1:]
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
@@ -103,9 +107,9 @@ def _chosen(sheets: Sequence[str], source: Source, wanted: str | None) -> str:
     return sheets[0]
 
 
-def _column(cells: list[Any]) -> pa.Array:
+def _column(cells: Sequence[Value]) -> pa.Array:
     """A column of one type as that, of several as text."""
-    known = [None if cell == "" else cell for cell in cells]
+    known: list[Any] = [None if cell == "" else cell for cell in cells]
     kinds = {type(cell) for cell in known if cell is not None}
     if kinds <= {int, float}:
         numbers = [None if cell is None else float(cell) for cell in known]
@@ -121,7 +125,7 @@ def _column(cells: list[Any]) -> pa.Array:
     return pa.array([_text(cell) for cell in known], pa.string())
 
 
-def _text(cell: Any) -> str | None:
+def _text(cell: Value) -> str | None:
     if cell is None or cell == "":
         return None
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < LARGEST_WHOLE:
@@ -130,7 +134,7 @@ def _text(cell: Any) -> str | None:
 
 
 @contextmanager
-def workbook_writer(file: IO[bytes]) -> Iterator[Callable[[pa.Table], None]]:
+def workbook_writer(file: Sink) -> Iterator[Callable[[pa.Table], None]]:
     """A function that writes tables below each other into one sheet; the workbook is there in the end."""
     try:
         from openpyxl import Workbook
@@ -141,7 +145,7 @@ def workbook_writer(file: IO[bytes]) -> Iterator[Callable[[pa.Table], None]]:
     sheet = workbook.create_sheet("table")
     lines = 0
 
-    def cell(value: Any, line: int, column: str) -> Any:
+    def cell(value: object, line: int, column: str) -> object:
         if not isinstance(value, str):
             return _sheet_value(value)
         if len(value) > MOST_TEXT:
@@ -173,7 +177,7 @@ def workbook_writer(file: IO[bytes]) -> Iterator[Callable[[pa.Table], None]]:
     workbook.save(file)
 
 
-def _sheet_value(value: Any) -> Any:
+def _sheet_value(value: object) -> object:
     """What a cell can hold; a moment with a time zone as it is on the clock of that zone."""
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None

@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
+from likely.arrow import pa
 from likely.errors import FileError, SchemaError, Setting, SettingsError, listed, refuse_missing
 from likely.io import sources
 from likely.io.dialect import Dialect, ReadOptions
@@ -18,8 +19,6 @@ from likely.io.sources import FileSource, Labelled, Piece, Place, Rejects, Sourc
 from likely.io.streams import EncodingNote, RawBytes
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from likely.io.parse import CellType
 
 START = 512
@@ -145,8 +144,6 @@ class FileTable:
     @cached_property
     def schema(self) -> pa.Schema:
         """The Arrow types of the batches."""
-        import pyarrow as pa
-
         from likely.io.parse import ARROW
 
         own = self.files[0].schema()
@@ -192,8 +189,6 @@ class FileTable:
 
     def sample(self) -> pa.Table:
         """Rows from the head and from further on, with their types."""
-        import pyarrow as pa
-
         some = self.files[:: -(-len(self.files) // SAMPLED_FILES)]
         tables = [file.sample().select(list(self.names)) for file in some]
         tables = [table.cast(self.schema) if table.schema.names == self.schema.names else table for table in tables]
@@ -201,8 +196,6 @@ class FileTable:
 
     def batches(self, rows: int = BATCH_ROWS, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """All rows in Arrow batches of at most so many."""
-        import pyarrow as pa
-
         names = tuple(columns) if columns is not None else self.names
         promised = pa.schema([self.schema.field(name) for name in names])  # a file may say "not null", we do not
         for piece in self.pieces(self.read_as(names)):
@@ -212,8 +205,6 @@ class FileTable:
 
     def read(self) -> pa.Table:
         """The whole table in memory."""
-        import pyarrow as pa
-
         return pa.Table.from_batches(list(self.batches()), self.schema)
 
     def read_as(self, names: Sequence[str]) -> dict[str, str]:

@@ -133,7 +133,9 @@ class JsonFile(TableFile):
 
     def pieces(self, wanted: Wanted, place: Place) -> Iterator[JsonPiece]:
         known = {field.name: field.type for field in self.schema()}
-        numbers = {name for name, kind in wanted.items() if kind == "number" and _is_number(known[name])}
+        numbers = {
+            name for name, kind in wanted.items() if kind == "number" and known[name] in (pa.int64(), pa.float64())
+        }
         types = {name: pa.float64() if name in numbers else known[name] for name in wanted}
         # Keys that were not asked for must still be known ones, unless the user chose columns.
         every_key = self._columns is None
@@ -174,10 +176,6 @@ def parse(data: bytes, types: pa.Schema | None, others: str) -> pa.Table:
 def _widened(kind: pa.DataType) -> pa.DataType:
     """Nothing may be followed by text, and a time by other words."""
     return pa.string() if pa.types.is_null(kind) or pa.types.is_timestamp(kind) else kind
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _first_bad(lines: list[bytes]) -> int:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from itertools import combinations
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 from likely.errors import FileError, NoSuchFile
 
@@ -28,6 +28,14 @@ MARK = ".unfinished-"
 
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 """Folders whose entries are files that a process has open, such as its standard output."""
+
+
+class Sink(Protocol):
+    """What takes bytes: a file, or something that packs them."""
+
+    def write(self, data: bytes | memoryview, /) -> object: ...
+
+    def flush(self) -> object: ...
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -74,7 +82,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def log_file(path: str | os.PathLike[str], *, anew: bool) -> Iterator[IO[bytes]]:
     """A file that grows line by line and is written in place: what was found so far is there, whatever happens."""
     refuse_place(path)
-    if _is_named_pipe(path):
+    if is_stream(path) and stat.S_ISFIFO(os.stat(path).st_mode) and not _is_descriptor(path):
         raise FileError(f"{os.fspath(path)!r} is a pipe, but lines are written to it time and again; name a file.")
     with open(path, "wb" if anew and not is_stream(path) else "ab") as file:
         yield file
@@ -116,10 +124,6 @@ def _is_descriptor(path: str | os.PathLike[str]) -> bool:
         if not os.path.islink(place):
             return False
         place = os.path.join(folder, os.readlink(place))
-
-
-def _is_named_pipe(path: str | os.PathLike[str]) -> bool:
-    return is_stream(path) and stat.S_ISFIFO(os.stat(path).st_mode) and not _is_descriptor(path)
 
 
 def _own_file(target: Path) -> tuple[tempfile._TemporaryFileWrapper[bytes], str]:

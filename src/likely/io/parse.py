@@ -15,16 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from likely.errors import (
-    FileError,
-    Message,
-    PythonOnly,
-    Setting,
-    SettingsError,
-    did_you_mean,
-    say_kind,
-    say_type,
-)  # fmt: skip
+from likely.errors import FileError, Message, PythonOnly, Setting, SettingsError, did_you_mean, say_kind, say_type
 from likely.io import scan
 from likely.io.blocks import Block, count_lines, locate
 from likely.io.dialect import FALSE, NUMBER_GAPS, TRUE, Dialect
@@ -51,7 +42,7 @@ def checked_types(given: Mapping[str, str]) -> dict[str, CellType]:
     """Types as a user names them."""
     known = {str(cell_type): cell_type for cell_type in CELL_TYPES}
     for name, kind in given.items():
-        if kind not in CELL_TYPES:
+        if kind not in known:
             hint = did_you_mean(str(kind), CELL_TYPES)
             raise SettingsError(f"types gives {name!r} the type {kind!r}; they are {', '.join(CELL_TYPES)}.{hint}")
     return {name: known[kind] for name, kind in given.items()}
@@ -96,7 +87,8 @@ def leave_out(bad: Mapping[int, Fault], rejects: Rejects | None, *tables: pa.Tab
         return list(tables)
     if rejects is None:
         raise bad[min(bad)].error()
-    rejects.extend(bad[row] for row in sorted(bad))
+    for row in sorted(bad):
+        rejects.add(bad[row])
     return [rows.filter(pa.array(~np.isin(np.arange(rows.num_rows), list(bad)))) for rows in tables]
 
 
@@ -177,8 +169,7 @@ def read_cells(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> tuple[pa
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         for row in np.flatnonzero(np.isin(codes, list(wrong))).tolist():
             faults[row] = encoded.dictionary[int(codes[row])].as_py()
-    values = pa.array(read, ARROW[kind])
-    return pa.chunked_array([values.take(encoded.indices)], ARROW[kind]), faults
+    return pa.chunked_array([pa.array(read, ARROW[kind]).take(encoded.indices)], ARROW[kind]), faults
 
 
 Value = int | float | date | None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from likely.arrays import Int64, UInt8, UInt64
+from likely.jit import kernel
 
 NEWLINE, RETURN, SPACE = 10, 13, 32
 
@@ -18,16 +19,30 @@ ALIKE_COLUMNS = 3
 ALIKE_LINES = 2
 """So many lines inside quotes, each with as many cells as a record of so many columns, are records, not a cell."""
 
-CODE, END, RECORDS, LINES, QUOTE_LINE, FOUND, HIGH, OPEN, BLANK = range(9)
-"""Places in the answer of `scan`.
 
-What is wrong; where the last good record ends; how many records and line ends lie before that; the line ends before
-the quote that was opened last; how many cells the bad record has; all bytes or-ed; whether a quote is open at the end;
-in a file of one column, the line ends before a blank line that no record follows so far, or −1.
-"""
+class Scanned(NamedTuple):
+    """What a scan found.
+
+    What is wrong; where the last good record ends; how many records and line ends lie before that; the line ends before
+    the quote that was opened last; how many cells the bad record has; all bytes or-ed; whether a quote is open at the
+    end; in a file of one column, the line ends before a blank line that no record follows so far, or −1; where the
+    first records begin, and how many cells they have.
+    """
+
+    code: int
+    end: int
+    records: int
+    lines: int
+    quote_line: int
+    cells: int
+    high: int
+    is_open: bool
+    blank: int
+    starts: Int64
+    counts: Int64
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _marks(delimiter: int, quote: int, escape: int) -> UInt8:
     """Bytes that the scan has to look at; all others are passed over."""
     marks = np.zeros(256, dtype=np.uint8)
@@ -37,22 +52,23 @@ def _marks(delimiter: int, quote: int, escape: int) -> UInt8:
     return marks
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def scan(  # noqa: C901, PLR0915  # one loop over the bytes; cut into functions it would lose its state, and its speed
     data: UInt8, delimiter: int, quote: int, escape: int, n_columns: int, final: bool, multiline: bool, trim: bool,
-    blank: int, starts: Int64, counts: Int64,
-) -> Int64:  # fmt: skip
-    """Scan whole records; stop at the first fault, or when `starts` is full if it has any room at all.
+    blank: int, room: int,
+) -> Scanned:  # fmt: skip
+    """Scan whole records; stop at the first fault, or after as many records as there is `room` for, if there is any.
 
     A quote opens a cell only at its very beginning, a doubled one inside stands for itself, and after the closing
     one the cell must end. `n_columns` −1 accepts any number of cells. Blank lines are no records; in a file of one
     column they could be gaps, so that there they may only stand at the end. `trim` passes over spaces before cells.
-    `starts` and `counts` take the place and the number of cells of each record.
     """
-    out = np.zeros(9, dtype=np.int64)
     marks = _marks(delimiter, quote, escape)
-    n, room = len(data), len(starts)
+    starts, counts = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
+    n = len(data)
     i = line = records = 0
+    found = open_line = bad_cells = 0
+    is_open = False
     high = np.uint8(0)
     while i < n:
         start, start_line = i, line
@@ -149,10 +165,8 @@ def scan(  # noqa: C901, PLR0915  # one loop over the bytes; cut into functions 
             break
         if code == FINE and not ended:
             if not final:
-                out[OPEN] = opened
-                out[QUOTE_LINE] = quote_line
-                line = start_line
-                i = start
+                is_open, open_line = opened, quote_line
+                line, i = start_line, start
                 break
             if opened:
                 code = UNCLOSED
@@ -164,7 +178,7 @@ def scan(  # noqa: C901, PLR0915  # one loop over the bytes; cut into functions 
             elif cells > 0 and blank >= 0:
                 code = BLANK_LINE
         if code != FINE:
-            out[CODE], out[FOUND], out[QUOTE_LINE] = code, cells, quote_line
+            found, bad_cells, open_line = code, cells, quote_line
             line, i = start_line, start
             break
         if cells > 0:
@@ -174,8 +188,10 @@ def scan(  # noqa: C901, PLR0915  # one loop over the bytes; cut into functions 
                     break
                 starts[records], counts[records] = start, cells
             records += 1
-    out[END], out[RECORDS], out[LINES], out[HIGH], out[BLANK] = min(i, n), records, line, high, blank
-    return out
+    return Scanned(
+        found, min(i, n), records, line, open_line, bad_cells, int(high), is_open, blank,
+        starts[:records], counts[:records],
+    )  # fmt: skip
 
 
 _ONES = np.uint64(0x0101010101010101)
@@ -185,21 +201,20 @@ _NOTHING = np.uint64(0)
 WORD = 8
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _places(word: np.uint64, pattern: np.uint64) -> np.uint64:
     """The top bit of every byte of a word that equals the byte repeated in the pattern."""
     other = word ^ pattern
     return ~(((other & _LOW) + _LOW) | other | _LOW)
 
 
-@numba.njit(nogil=True, cache=True)
-def scan_plain(data: UInt8, words: UInt64, delimiter: int, n_columns: int) -> Int64:
+@kernel
+def scan_plain(data: UInt8, words: UInt64, delimiter: int, n_columns: int) -> Scanned:
     """The same for text of two or more columns without quotes, escapes, NULs and lone returns; eight bytes at a time.
 
     `words` are the same bytes as whole words. At a record with another number of cells it stops, for `scan` to say
     what is wrong.
     """
-    out = np.zeros(9, dtype=np.int64)
     delimiters, newlines = _ONES * np.uint64(delimiter), _ONES * np.uint64(NEWLINE)
     start = line = records = 0
     cells = np.uint64(1)
@@ -225,13 +240,12 @@ def scan_plain(data: UInt8, words: UInt64, delimiter: int, n_columns: int) -> In
                 start, cells = i + 1, np.uint64(1)
         if not fine:
             break
-    out[CODE] = FINE if fine else CELLS
-    out[END], out[RECORDS], out[LINES], out[BLANK] = start, records, line, -1
-    out[HIGH] = 128 if high & ~(_LOW) else 0
-    return out
+    code, top = FINE if fine else CELLS, 128 if high & ~(_LOW) else 0
+    nothing = np.zeros(0, dtype=np.int64)
+    return Scanned(code, start, records, line, 0, 0, top, False, -1, nothing, nothing)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def without_leading_spaces(data: UInt8, delimiter: int, quote: int, out: UInt8) -> int:
     """Copy text without the spaces at the beginning of cells; the new length."""
     size = 0
@@ -287,7 +301,7 @@ def nesting(text: bytes) -> int:
     return int((open_so_far - np.minimum(np.minimum.accumulate(open_so_far), 0)).max(initial=0)) if len(bare) else 0
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _is_deep(text: UInt8, most: int) -> bool:
     """A text ends at its line at the latest, and what is open stays open in the next one, as parsers take it."""
     depth, at, n = 0, 0, len(text)

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from likely.errors import FileError, Message, SchemaError, Setting, listed, one_of, say_type
 from likely.io import scan
-from likely.io.blocks import Cell, count_lines, each_record, first_fault, scan_text
+from likely.io.blocks import TextCell, count_lines, each_record, first_fault, scan_text
 from likely.io.dialect import FALSE, GAPS, NUMBER_GAPS, TRUE, Dialect, ReadOptions
 from likely.io.parse import CellType
 
@@ -105,12 +104,11 @@ def _trials(body: bytes, whole: bool, options: ReadOptions, encoding: str) -> It
 
 
 def _try(body: bytes, whole: bool, dialect: Dialect) -> Trial:
-    starts, counts = np.zeros(MOST_RECORDS, dtype=np.int64), np.zeros(MOST_RECORDS, dtype=np.int64)
-    found = scan_text(body, dialect, final=whole, starts=starts, counts=counts)
+    found = scan_text(body, dialect, final=whole, room=MOST_RECORDS)
     n = found.records
     sound = found.code in (scan.FINE, scan.NUL) and (whole or n > 0 or not found.is_open)
-    lines = [count_lines(body[:start]) for start in starts[: min(n, LOCATED)].tolist()]
-    return Trial(dialect, tuple(counts[:n].tolist()), tuple(lines + [0] * (n - len(lines))), sound)
+    lines = [count_lines(body[:start]) for start in found.starts[:LOCATED].tolist()]
+    return Trial(dialect, tuple(found.counts.tolist()), tuple(lines + [0] * (n - len(lines))), sound)
 
 
 def _spaced(body: bytes, dialect: Dialect) -> bool:
@@ -178,7 +176,7 @@ def _is_preamble(trial: Trial, body: bytes) -> bool:
     return all(len(cells) == 1 or _is_comment(cells) for _, cells in records)
 
 
-def _is_comment(cells: list[Cell]) -> bool:
+def _is_comment(cells: list[TextCell]) -> bool:
     return cells[0].text.lstrip().startswith(COMMENT) and not cells[0].quoted
 
 
@@ -186,7 +184,7 @@ def _is_comment(cells: list[Cell]) -> bool:
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 
-Records = list[tuple[int, list[Cell]]]
+Records = list[tuple[int, list[TextCell]]]
 
 
 def find_header(records: Records, dialect: Dialect, options: ReadOptions, preamble: bool, name: str) -> bool:
@@ -213,7 +211,7 @@ def find_header(records: Records, dialect: Dialect, options: ReadOptions, preamb
     return True
 
 
-def _evidence(first: list[Cell], body: list[list[Cell]], dialect: Dialect) -> int:
+def _evidence(first: list[TextCell], body: list[list[TextCell]], dialect: Dialect) -> int:
     """1 if some column of numbers has a word on top, −1 if the top is just like the rest, else 0."""
     numbers = repeated = known = 0
     missing = {*dialect.gaps, *NUMBER_GAPS}
@@ -235,7 +233,7 @@ def _evidence(first: list[Cell], body: list[list[Cell]], dialect: Dialect) -> in
 
 
 def column_names(
-    first: list[Cell] | None, width: int, options: ReadOptions, name: str, line: int
+    first: list[TextCell] | None, width: int, options: ReadOptions, name: str, line: int
 ) -> tuple[tuple[str, ...], str]:
     """The names of the columns, and a note where one had to be made up."""
     if options.names is not None:
@@ -273,6 +271,7 @@ FRACTION = r"[.][0-9]|[0-9][.]"
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
 MOSTLY = 0.9
+SHOWN_NAMES = 4
 ENOUGH = 20
 """Of so many cells nine in ten must be numbers to make the others look like slips."""
 
@@ -284,6 +283,7 @@ class InferredType:
     type: CellType
     note: str = ""
     mostly_numbers: bool = False
+    kept_words: tuple[str, ...] = ()
 
 
 def infer_type(column: pa.ChunkedArray, name: str, decimal: str) -> InferredType:
@@ -294,11 +294,9 @@ def infer_type(column: pa.ChunkedArray, name: str, decimal: str) -> InferredType
         return InferredType("text")
     if len(words) and _all(words, NUMBER if decimal == "." else COMMA_NUMBER):
         return _number(words, name)
-    note = ""
+    words_for_none: list[str] = []
     if len(words) < len(known):
-        soft = pc.unique(known.filter(pc.is_in(known, pa.array(NUMBER_GAPS, column.type)))).to_pylist()
-        what = f"column {name!r}: {_quoted(soft)} is a category there, not a gap; "
-        note = Message(what, Setting("na"), " can say otherwise")
+        words_for_none = pc.unique(known.filter(pc.is_in(known, pa.array(NUMBER_GAPS, column.type)))).to_pylist()
     elif bool(pc.all(pc.is_in(known, pa.array(TRUE + FALSE, column.type))).as_py()):
         return InferredType("truth")
     if _all(known, DATE) and _casts(known, pa.date32()):
@@ -306,7 +304,20 @@ def infer_type(column: pa.ChunkedArray, name: str, decimal: str) -> InferredType
     if _all(known, TIME) and _casts(known, pa.timestamp("us")):
         return InferredType("time")
     odd = _mostly_numbers(words, name, decimal)
-    return InferredType("text", odd or note, mostly_numbers=bool(odd) and len(words) >= ENOUGH)
+    kept = () if odd else tuple(words_for_none)
+    return InferredType("text", odd, bool(odd) and len(words) >= ENOUGH, kept)
+
+
+def kept_note(inferred: Mapping[str, InferredType]) -> str:
+    """Which words were kept as categories that might stand for a missing value; one sentence for all columns."""
+    found = {name: kind.kept_words for name, kind in inferred.items() if kind.kept_words}
+    words = list(dict.fromkeys(word for each in found.values() for word in each))
+    if not found:
+        return ""
+    more = f" and {len(found) - SHOWN_NAMES} more columns" if len(found) > SHOWN_NAMES else ""
+    where = f"{', '.join(map(repr, list(found)[:SHOWN_NAMES]))}{more}"
+    what = f"{_quoted(words)} is a category in {where}; if it stands for a missing value, say "
+    return Message(what, Setting("na", words[0]))
 
 
 def _without_number_gaps(known: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -365,7 +376,7 @@ def _mostly_numbers(known: pa.ChunkedArray, name: str, decimal: str) -> str:
         return ""
     odd = pc.unique(known.filter(pc.invert(fits))).to_pylist()
     what = f"column {name!r} is text: mostly numbers, but also {_quoted(odd)}; "
-    return Message(what, Setting("na"), " makes such cells gaps")
+    return Message(what, Setting("na"), " makes such cells missing values")
 
 
 def _quoted(values: Sequence[object]) -> str:

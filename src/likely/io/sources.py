@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -16,14 +17,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard, runtime_checkable
+from typing import Literal, Protocol, TypeGuard, runtime_checkable
 
+from likely.arrow import pa
 from likely.errors import FileError, Message, NoSuchFile, SchemaError, Setting, did_you_mean, listed
 from likely.io.dialect import Dialect, guarded
 from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output, log_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Format = Literal["delimited", "json", "parquet", "arrow", "excel"]
 
@@ -33,6 +32,9 @@ SUFFIXES: dict[str, Format] = {
     ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow", ".arrows": "arrow", ".xlsx": "excel", ".xlsm": "excel",
     ".xlsb": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
+ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/+", re.IGNORECASE)
+"""How the address of an engine begins, as a path has it."""
+
 PACKED = (".gz", ".zst", ".zstd")
 SPOOL_CHUNK = 1 << 20
 
@@ -121,6 +123,12 @@ def _expand(entry: object) -> Iterable[Path]:
         return _in_folder(path)
     if path.exists():
         return [path]
+    address = ADDRESS.match(str(path))
+    if address is not None:  # it may hold a password, which is not repeated
+        raise NoSuchFile(
+            f"An address ({address[1]}://…) is no file: a table at an address is named by likely.engine_table(address, "
+            "table), on the command line by --connect and --table."
+        )
     if has_magic(str(path)):
         found = sorted(Path(name) for name in glob(str(path), recursive=True) if Path(name).is_file())
         if found:
@@ -303,11 +311,6 @@ class Rejects:
             if len(self.first) < KEPT:
                 self.first.append(fault)
             self._write((fault.file, fault.line, fault.reason, guarded(fault.text.rstrip("\r\n"))))
-
-    def extend(self, faults: Iterable[Fault]) -> None:
-        """Leave several lines out."""
-        for fault in faults:
-            self.add(fault)
 
     def _write(self, cells: Sequence[object], *, anew: bool = False) -> None:
         # Opened for each line: bad lines are rare, and whatever ends the pass, those found so far are in the file.

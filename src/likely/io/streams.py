@@ -9,6 +9,7 @@ import re
 import zlib
 from contextlib import closing
 
+from likely.arrow import pa
 from likely.errors import FileError, Message, Setting, SettingsError, did_you_mean
 from likely.io.sources import Source
 
@@ -38,8 +39,6 @@ class RawBytes:
         if self.packing == "gzip":
             self._file = gzip.GzipFile(fileobj=self._disk)
         elif self.packing == "zstd":
-            import pyarrow as pa
-
             self._file = pa.CompressedInputStream(pa.PythonFile(self._disk, "r"), "zstd")
 
     def read(self, n: int) -> bytes:

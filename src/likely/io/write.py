@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO
 
 import numpy as np
 
+from likely.arrays import Json
+from likely.arrow import pa, pc
 from likely.errors import SettingsError
 from likely.io.dialect import GAPS, Dialect, guarded, guarded_column
-from likely.io.outputs import whole_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from likely.io.outputs import Sink, whole_file
 
 Write = Callable[["pa.Table"], None]
 
@@ -69,7 +68,7 @@ class _LeftOpen:
 
     closed = False
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Sink) -> None:
         self.write, self.flush = file.write, file.flush
 
     def close(self) -> None:
@@ -77,14 +76,12 @@ class _LeftOpen:
 
 
 @contextmanager
-def _packed(file: Any, suffix: str) -> Iterator[Any]:
+def _packed(file: IO[bytes], suffix: str) -> Iterator[Sink]:
     """A file that packs what is written to it, if its suffix says so; the same rows give the same bytes."""
     if suffix == ".gz":
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
             yield packed
     elif suffix in PACKED:
-        import pyarrow as pa
-
         with pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), "zstd") as packed:
             yield packed
     else:
@@ -92,7 +89,7 @@ def _packed(file: Any, suffix: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _writer(file: Any, kind: str, guard: bool, dialect: Dialect | None) -> Iterator[Write]:
+def _writer(file: Sink, kind: str, guard: bool, dialect: Dialect | None) -> Iterator[Write]:
     if kind in PARQUET or kind in ARROW:
         with _columnar_writer(file, arrow=kind in ARROW) as write:
             yield write
@@ -109,8 +106,7 @@ def _writer(file: Any, kind: str, guard: bool, dialect: Dialect | None) -> Itera
 
 
 @contextmanager
-def _columnar_writer(file: Any, *, arrow: bool) -> Iterator[Write]:
-    import pyarrow as pa
+def _columnar_writer(file: Sink, *, arrow: bool) -> Iterator[Write]:
     import pyarrow.parquet as pq
 
     writer = None
@@ -132,15 +128,12 @@ def _columnar_writer(file: Any, *, arrow: bool) -> Iterator[Write]:
 class DelimitedWriter:
     """Rows as delimited text: quotes only where they are needed, a gap as nothing."""
 
-    def __init__(self, file: Any, dialect: Dialect, guard: bool) -> None:
+    def __init__(self, file: Sink, dialect: Dialect, guard: bool) -> None:
         self.file, self.delimiter, self.decimal, self.guard = file, dialect.delimiter, dialect.decimal, guard
         self._begun = False
 
     def write(self, rows: pa.Table) -> None:
         """Write some rows; the first ones bring the header."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if not self._begun:
             self._begun = True
             names = pa.chunked_array([pa.array([guarded(n) if self.guard else n for n in rows.column_names])])
@@ -157,29 +150,24 @@ class DelimitedWriter:
             self.file.write(memoryview(chunk.buffers()[2])[first:last])
 
     def _text(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        import pyarrow.types as pt
-
         kind = column.type
-        if pt.is_dictionary(kind):
+        if pa.types.is_dictionary(kind):
             column, kind = column.cast(kind.value_type), kind.value_type
-        if pt.is_string(kind) or pt.is_large_string(kind):
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            cells = (
+                None if cell is None else json.dumps(_plain(cell), ensure_ascii=False) for cell in column.to_pylist()
+            )
+            column, kind = pa.chunked_array([pa.array(cells, pa.large_string())]), pa.large_string()
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             text = column.cast(pa.large_string())
             return self._quoted(guarded_column(text) if self.guard else text, text)
-        if pt.is_nested(kind) or pt.is_binary(kind) or pt.is_large_binary(kind):
-            written = pa.chunked_array([pa.array([_json_text(cell) for cell in column.to_pylist()], pa.large_string())])
-            return self._quoted(guarded_column(written) if self.guard else written, written)
         text = column.cast(pa.string()).cast(pa.large_string())
-        if self.decimal == "." or not (pt.is_floating(kind) or pt.is_decimal(kind)):
+        if self.decimal == "." or not (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
             return text
         return self._quoted(pc.replace_substring(text, ".", self.decimal), text)
 
     def _quoted(self, column: pa.ChunkedArray, before: pa.ChunkedArray) -> pa.ChunkedArray:
         """Quotes around cells that need them: also around text that would otherwise be read as a gap."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         special = pc.match_substring_regex(column, rf'["\r\n]|{re.escape(self.delimiter)}|^\s|\s$')
         gap_like = pc.is_in(before, pa.array([gap for gap in GAPS if gap], before.type))
         needed = pc.or_(special, gap_like)
@@ -190,7 +178,7 @@ class DelimitedWriter:
         return pc.if_else(needed, pc.binary_join_element_wise(mark, inside, mark, pa.scalar("", column.type)), column)
 
 
-def _write_json(file: Any, rows: pa.Table) -> None:
+def _write_json(file: Sink, rows: pa.Table) -> None:
     names = rows.column_names
     lines = [
         json.dumps(dict(zip(names, map(_plain, row), strict=True)), ensure_ascii=False)
@@ -200,18 +188,14 @@ def _write_json(file: Any, rows: pa.Table) -> None:
         file.write(("\n".join(lines) + "\n").encode())
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> Json:
     """A cell as JSON has it: dates as text, numbers that JSON lacks as nothing."""
-    if isinstance(cell, float) and not math.isfinite(cell):
-        return None
-    if cell is None or isinstance(cell, (bool, int, float, str)):
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    if cell is None or isinstance(cell, (int, str)):
         return cell
     if isinstance(cell, dict):
         return {key: _plain(value) for key, value in cell.items()}
     if isinstance(cell, list):
         return [_plain(value) for value in cell]
     return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-
-
-def _json_text(cell: Any) -> str | None:
-    return None if cell is None else json.dumps(_plain(cell), ensure_ascii=False)

@@ -13,14 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from likely.api import load, new_classifier
+from likely.arrays import Array
 from likely.errors import DataError, NotMergeable, SettingsError, listed
+from likely.explain import Explanation
 from likely.mail.boxes import Mail
 from likely.mail.message import COLUMNS, OWN_HEADER, row_of
+from likely.models.classifier import Classifier
 
 if sys.platform != "win32":
     from fcntl import LOCK_EX, flock
@@ -42,9 +44,10 @@ class Verdict:
     evidence: tuple[tuple[str, float], ...] = ()
 
 
-def new_model() -> Any:
+def new_model() -> Classifier:
     """A classifier for the columns of messages that has learned nothing."""
-    return new_classifier("naive", {"schema": dict.fromkeys(COLUMNS, "text"), "smoothing": SMOOTHING})
+    made: Classifier = new_classifier("naive", {"schema": dict.fromkeys(COLUMNS, "text"), "smoothing": SMOOTHING})
+    return made
 
 
 def as_rows(mails: Sequence[Mail]) -> dict[str, list[str]]:
@@ -53,21 +56,22 @@ def as_rows(mails: Sequence[Mail]) -> dict[str, list[str]]:
     return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
-def load_mail_model(path: str | os.PathLike[str]) -> Any:
+def load_mail_model(path: str | os.PathLike[str]) -> Classifier:
     """A model of messages; one of other tables is refused."""
-    model = load(path)
+    model: Classifier = load(path)
     lacking = [name for name in COLUMNS if name not in model.schema_.text]
     if lacking:
         raise SettingsError(f"{os.fspath(path)!r} is no model of mail: it knows no text {listed(lacking)}.")
     return model
 
 
-def merged(common: Any, own: Any) -> Any:
+def merged(common: Classifier, own: Classifier) -> Classifier:
     """The counts of both."""
     try:
-        return common + own
+        together: Classifier = common + own
     except NotMergeable as error:
         raise SettingsError(f"The user's model does not go with the common one: {error}") from None
+    return together
 
 
 # Learning: read the file, change the counts, write it whole; one at a time.
@@ -110,7 +114,7 @@ def _locked(path: Path) -> Iterator[None]:
 class MailFilter:
     """Judges messages by a model; a class is told only if it is sure enough."""
 
-    def __init__(self, model: Any, sure: Mapping[str, float], usual: float, words: int = 0) -> None:
+    def __init__(self, model: Classifier, sure: Mapping[str, float], usual: float, words: int = 0) -> None:
         self.model, self.words = model, words
         self.labels = [str(label) for label in model.classes_.tolist()]
         strange = [name for name in sure if name not in self.labels]
@@ -132,7 +136,7 @@ class MailFilter:
             verdicts.append(Verdict(label, float(shares[best]), self.labels[best], evidence))
         return verdicts
 
-    def _evidence(self, why: Any, row: int, best: int, shares: Any) -> tuple[tuple[str, float], ...]:
+    def _evidence(self, why: Explanation, row: int, best: int, shares: Array) -> tuple[tuple[str, float], ...]:
         """The words that told most: log-odds for the likeliest class against the next one."""
         if len(self.labels) < 2:
             return ()

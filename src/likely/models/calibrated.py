@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -16,17 +16,18 @@ from likely.decide.calibration import METHODS, Isotonic, Temperature, VennAbers
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.evaluation.cross_validation import readable
 from likely.evaluation.evaluate import Experiment, hold_out
-from likely.families.graph import Tensor
+from likely.families.export import Tensor
 from likely.models.bayes.classifier import BayesClassifier
 from likely.models.classifier import Classifier
-from likely.models.in_place import scored_there
+from likely.models.in_sql import scored_there
 from likely.models.onnx import graph_posterior, posterior_of
 from likely.models.persistence import can_be_saved, import_kind, packed, restored
 from likely.models.prediction import Decides
-from likely.models.settings import Check, anything, check_settings, one_of, refusal, whole_from
+from likely.models.settings import anything, check_settings, one_of, parameter, refusal, whole_from
 from likely.sql.posterior import Posterior, posterior_of_joint
 from likely.sql.query import Query
 from likely.store import Reader, Writer, parsed
+from likely.store.container import Document
 from likely.store.onnx import OnnxGraph
 from likely.table import Labelling, RowsLike, Weights, as_table
 
@@ -41,6 +42,7 @@ def _are_folds(name: str, given: object) -> None:
         raise refusal(name, given, "a whole number from 2 up, or 'loo'")
 
 
+@dataclass(eq=False, repr=False)
 class CalibratedClassifier(Classifier):
     """A classifier of this package (or of scikit-learn), calibrated on rows that it had not seen.
 
@@ -61,25 +63,11 @@ class CalibratedClassifier(Classifier):
     [[0.02, 0.98]]
     """
 
-    setting_checks: ClassVar[Mapping[str, Check]] = {
-        "classifier": anything,
-        "method": one_of(*METHODS),
-        "folds": _are_folds,
-        "random_state": whole_from(0),
-    }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        method: Literal["temperature", "isotonic", "venn-abers"] = "temperature",
-        folds: int | Literal["loo"] = USUAL_FOLDS,
-        random_state: int = 0,
-    ) -> None:
-        self.classifier = classifier
-        self.method = method
-        self.folds = folds
-        self.random_state = random_state
+    classifier: object = parameter(None, anything)
+    _: KW_ONLY
+    method: Literal["temperature", "isotonic", "venn-abers"] = parameter("temperature", one_of(*METHODS))
+    folds: int | Literal["loo"] = parameter(USUAL_FOLDS, _are_folds)
+    random_state: int = parameter(0, whole_from(0))
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Hold rows out in turn, fit the calibrator, then learn all of them. `y` may also name a column."""
@@ -93,7 +81,7 @@ class CalibratedClassifier(Classifier):
             raise DataError("One row (n_samples = 1) cannot be held out and learned from: two are the least.")
         told, _ = hold_out(experiment, cv, None, 1, self.random_state)
         if told.posterior is None:
-            raise DataError("There are too many rows × classes to keep what was believed: calibrate on a sample.")
+            raise DataError("There are too many rows × classes to keep what was uncalibrated: calibrate on a sample.")
         self.calibrator_ = METHODS[self.method].settle(told.posterior, told.truth.astype(np.int32), told.weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._remember(inner.fit(readable(inner, X), y, **weights), as_table(X).n_rows)
@@ -113,8 +101,8 @@ class CalibratedClassifier(Classifier):
     @scored_there("P(")
     def predict_proba(self, X: RowsLike) -> Array:
         """Calibrated P(class | row), one column per class in the order of `classes_`."""
-        believed = self._believed(X)
-        return self.calibrator_.apply(believed)
+        uncalibrated = self._uncalibrated(X)
+        return self.calibrator_.apply(uncalibrated)
 
     @scored_there("prediction")
     def predict(self, X: RowsLike) -> AnyArray:
@@ -123,10 +111,10 @@ class CalibratedClassifier(Classifier):
 
     def predict_bounds(self, X: RowsLike) -> tuple[Array, Array]:
         """Lower and upper bound of P(class | row), for Venn–Abers: one of them is calibrated."""
-        believed = self._believed(X)
+        uncalibrated = self._uncalibrated(X)
         if not isinstance(self.calibrator_, VennAbers):
             raise SettingsError(f"Bounds come with method='venn-abers', but this classifier has {self.method!r}.")
-        return self.calibrator_.bounds(believed)
+        return self.calibrator_.bounds(uncalibrated)
 
     def explain(self, X: RowsLike) -> Any:
         """The explanation of the classifier inside, *before* calibration."""
@@ -145,9 +133,9 @@ class CalibratedClassifier(Classifier):
                 f"What {self.method!r} makes of {type(inner).__name__} cannot be written as SQL: take "
                 "method='temperature' around a classifier of likely, or predict with likely."
             )
-        believed = inner._sql_posterior(query, explain=False)
+        uncalibrated = inner._sql_posterior(query, explain=False)
         logs = []
-        for share in believed.shares:
+        for share in uncalibrated.shares:
             there = query.below(query.number(0.0), share.copy())
             raised = query.times(query.number(calibrator.power), query.ln(share.copy()))
             none = query.equal(share.copy(), query.number(0.0))
@@ -162,13 +150,13 @@ class CalibratedClassifier(Classifier):
                 f"What {self.method!r} makes of probabilities cannot be written as ONNX: take method='temperature', or "
                 "predict with likely."
             )
-        believed, _ = graph_posterior(graph, inner)
-        raised = graph.apply("Mul", graph.apply("Log", believed), graph.constant(np.array([[calibrator.power]])))
-        none = graph.apply("Equal", believed, graph.constant(np.zeros((1, 1))))
+        uncalibrated, _ = graph_posterior(graph, inner)
+        raised = graph.apply("Mul", graph.apply("Log", uncalibrated), graph.constant(np.array([[calibrator.power]])))
+        none = graph.apply("Equal", uncalibrated, graph.constant(np.zeros((1, 1))))
         logs = graph.where(none, graph.constant(np.array([[-np.inf]])), raised)
         return posterior_of(graph, logs, np.full(len(self.classes_), 1.0 / len(self.classes_)))[0]
 
-    def _believed(self, X: RowsLike) -> Array:
+    def _uncalibrated(self, X: RowsLike) -> Array:
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict_proba(readable(self.classifier_, X)), dtype=np.float64)
 
@@ -190,9 +178,6 @@ class CalibratedClassifier(Classifier):
             raise SettingsError(f"A {type(self.classifier_).__name__} cannot be saved in a model file of another one.")
         return {**super()._settings_kept(), "classifier": None}
 
-    def _rows_learned(self) -> int:
-        return self.n_rows_
-
     def _write_learned(self, writer: Writer) -> object:
         inside = writer.put(np.frombuffer(packed(self.classifier_), dtype=np.uint8))
         if isinstance(self.calibrator_, Temperature):
@@ -200,7 +185,7 @@ class CalibratedClassifier(Classifier):
         curves = [[writer.put(array) for array in curve] for curve in self.calibrator_.curves]
         return {"classifier": inside, "curves": curves}
 
-    def _read_learned(self, data: Any, reader: Reader) -> None:
+    def _read_learned(self, data: Document, reader: Reader) -> None:
         found = parsed(reader.get(data["classifier"], (None,), np.uint8).tobytes(), import_kind)
         if found.saved.kind == type(self).__name__:
             raise ModelFileError("it calibrates what is calibrated")
@@ -212,7 +197,7 @@ class CalibratedClassifier(Classifier):
         self._remember(inner, inner._rows_learned())
 
 
-def _read_calibrator(method: str, data: Any, reader: Reader, n_classes: int) -> Temperature | Isotonic | VennAbers:
+def _read_calibrator(method: str, data: Document, reader: Reader, n_classes: int) -> Temperature | Isotonic | VennAbers:
     if method == "temperature":
         (power,) = reader.counts(data["power"], (1,))
         return Temperature(float(power))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from os import PathLike
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
@@ -23,13 +24,13 @@ from likely.decide.scores import Scores
 from likely.errors import DataError, SettingsError
 from likely.models import in_sql, persistence, prediction, ranking
 from likely.models.protocols import KeepsLearned
-from likely.models.settings import Check, SchemaLike
-from likely.models.sklearn_names import refuse_unknown
+from likely.models.settings import Check, ChecksOfFields, SchemaLike, refuse_unknown
 from likely.numerics import log_of
 from likely.sql.posterior import Posterior
 from likely.sql.query import Query
 from likely.store import Reader
-from likely.store.class_labels import unsaved_type
+from likely.store.container import Document
+from likely.store.plain import unsaved_type
 from likely.table import (
     Labelling,
     Labels,
@@ -83,26 +84,35 @@ class TrainingRows:
     weight: Array | None
 
 
+class _ParameterSignature:
+    """The signature of `__init__`; or it would be that of `__new__`, which is there for unknown names alone."""
+
+    def __get__(self, instance: object, kind: type) -> inspect.Signature:
+        return _without_self(kind.__init__)  # type: ignore[misc]
+
+
+@cache
+def _without_self(method: Callable[..., object]) -> inspect.Signature:
+    own = inspect.signature(method)
+    return own.replace(parameters=list(own.parameters.values())[1:])
+
+
 class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier for tables as they are; those who derive from it learn (`fit`) and judge rows (`predict_proba`).
 
-    One that can be saved also writes and reads what it has learned, as `models.protocols.KeepsLearned` says.
+    Parameters are the fields of a dataclass. One that can be saved also writes and reads what it has learned, as
+    `models.protocols.KeepsLearned` says.
     """
 
-    setting_checks: ClassVar[Mapping[str, Check]] = {}
-    __signature__: ClassVar[inspect.Signature]
-
+    setting_checks: ClassVar[Mapping[str, Check]] = cast("Mapping[str, Check]", ChecksOfFields())
+    reads_sparse: ClassVar[bool] = False
+    __signature__ = _ParameterSignature()
     schema: SchemaLike
     classes_: AnyArray
     schema_: Schema
     n_features_in_: int
+    n_rows_: int
     feature_names_in_: NDArray[np.object_]
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        # Or it would be that of __new__, which is there for the names alone.
-        own = inspect.signature(cls.__init__)
-        cls.__signature__ = own.replace(parameters=list(own.parameters.values())[1:])
 
     def __new__(cls, *given: object, **named: object) -> Self:
         refuse_unknown(cls, named)
@@ -245,7 +255,11 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """The parameters as they go into the file: all of them must be plain values."""
         return dict(self.get_params(deep=False))
 
-    def _restore_learned(self, classes: AnyArray, learned: object, reader: Reader) -> None:
+    def _rows_learned(self) -> int:
+        """How many rows it has learned."""
+        return self.n_rows_
+
+    def _restore_learned(self, classes: AnyArray, learned: Document, reader: Reader) -> None:
         """Take on what a file holds; parameters and columns are there already."""
         self.classes_ = classes
         cast(KeepsLearned, self)._read_learned(learned, reader)
@@ -273,4 +287,5 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = self.reads_sparse
         return tags

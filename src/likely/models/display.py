@@ -13,7 +13,7 @@ from likely.families.smoothing import Smoothing
 from likely.markup import Markup, joined, tag
 from likely.models.protocols import Fitted
 from likely.render.page import fragment, page
-from likely.render.table import Cell, Column, Grid, shortened
+from likely.render.table import Cell, ColumnHead, Grid, shortened
 from likely.scorer import Model, Scorer
 from likely.stats import Summary
 from likely.table.schema import Schema
@@ -81,7 +81,7 @@ def _columns(schema: Schema, families: dict[str, str]) -> Markup:
 
 def html_table(heads: Sequence[str], lines: Sequence[Sequence[object]], left_out: int, what: str) -> Markup:
     """A table of words, and how much it leaves out."""
-    return Grid([Column(head, "left") for head in heads], lines, left_out=left_out, what=what).html()
+    return Grid([ColumnHead(head, "left") for head in heads], lines, left_out=left_out, what=what).html()
 
 
 def _short(cell: object) -> str:

@@ -20,14 +20,14 @@ from likely.errors import SettingsError, listed
 from likely.families.protocol import FittedFamily, HasParameters, Parameter
 from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import suffix_of, table_writer
-from likely.models.evidence.explain import SEPARATOR, term_table
+from likely.models.evidence.explain import SEPARATOR, answer_name, term_table
 from likely.models.evidence.plain import evidence_terms
-from likely.models.evidence.predictor import AdditivePredictor
+from likely.models.evidence.predictor import AdditivePredictor, class_scores
 from likely.models.protocols import Exports, Fitted
 from likely.numerics import log_of
 from likely.scorer import Model, Scorer
 from likely.store import Provenance
-from likely.store.plain_terms import family_terms, plain_numbers
+from likely.store.expressions import family_terms, plain_numbers
 
 FORMAT = 1
 """Of the JSON document; docs/model.schema.json describes it."""
@@ -240,6 +240,20 @@ def _parameters(belief: FittedFamily) -> Iterable[Parameter]:
     return found
 
 
+def _leaves(model: AdditivePredictor) -> Iterator[Line]:
+    """What every leaf of every tree adds, by the answers that lead to it."""
+    trees, columns = model.evidence.trees, model.evidence.encoding.columns
+    for tree in range(len(trees)):
+        asked = [(columns[k], answer_name(columns[k], side)) for k, side in trees.questions(tree)]
+        name = SEPARATOR.join(dict.fromkeys(column.name for column, _ in asked)) or BEYOND
+        for place, leaf in enumerate(trees.asked_leaves(tree).tolist()):
+            answers = [
+                f"{'' if place >> len(asked) - 1 - k & 1 else 'not '}{told}" for k, (_, told) in enumerate(asked)
+            ]
+            said = class_scores(trees.leaves[tree, [leaf]], len(model.classes))[0]
+            yield Line(name, "evidence", f"tree {tree + 1}", "; ".join(answers), said)
+
+
 def _evidence(model: AdditivePredictor) -> Iterator[Line]:
     """What every cell of every table adds; of a text its words, and the share that their evidence counts for."""
     yield Line(BEYOND, "evidence", "evidence", None, model.beyond_prior())
@@ -248,6 +262,7 @@ def _evidence(model: AdditivePredictor) -> Iterator[Line]:
         for at in np.ndindex(term_cells.entries.shape[:-1]):
             cell = SEPARATOR.join(cells[k] for cells, k in zip(term_cells.cells, at, strict=True))
             yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])
+    yield from _leaves(model)
     for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
         yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
         yield from (Line(each.column, "evidence", *each[1:]) for each in words.parameters())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Flags
@@ -30,7 +31,7 @@ from likely.engines.plan import (
 from likely.errors import LikelyError, ModelFileError, NotMergeable, SettingsError, listed
 from likely.explain import Explanation, Nomogram, next_measurement, rank, rank_words
 from likely.explain.credible import credible_interval
-from likely.families import Settings, family_named, smoothing_by_column
+from likely.families import Settings, family_named
 from likely.families.categorical import Categorical
 from likely.families.tempered import bare
 from likely.models import prediction
@@ -38,46 +39,55 @@ from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.leave_one_out import LeaveOneOut
 from likely.models.prediction import density, ordinary_density, unseen_cells, with_empty_columns
-from likely.models.settings import SchemaLike, TokenizerLike, check_settings
+from likely.models.settings import (
+    FamiliesLike,
+    SchemaLike,
+    SmoothingLike,
+    TokenizerLike,
+    are_families,
+    are_priors,
+    are_tokenizers,
+    check_settings,
+    family_settings,
+    is_n_jobs,
+    is_schema,
+    is_smoothing,
+    parameter,
+)
 from likely.scorer import LogJoint, Model, Priors, remaining_priors
-from likely.sql.model import posterior_of_model
-from likely.sql.posterior import Posterior
+from likely.sql.posterior import Posterior, posterior_of_model
 from likely.sql.query import Query
 from likely.stats import Summary
+from likely.store.container import Document
 from likely.table import Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SETTLED = ("missing", "unseen", "variance_floor", "covariance", "shrinkage", "weighting", "normalise", "bins")
-"""Parameters that go into the `Settings` of families as they are."""
-
 FOR_DENSITIES: Mapping[str, object] = {"unseen": "smooth", "weights": None}
 """Densities of rows have no weights, and a value never seen is as rare as smoothing says: novel, not ignored."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Learner(Classifier):
     """A classifier whose memory is a summary, which is settled into a model: one family for each column.
 
-    Its parameters are `smoothing`, `priors`, `families`, `schema`, `text` and `n_jobs`, and any of `SETTLED`.
+    Those who derive from it may have any of `SETTLED` as further parameters.
     """
 
-    priors: Priors
-    families: Families
-    text: TokenizerLike
-    n_jobs: int | None
+    reads_sparse: ClassVar[bool] = True
 
-    summary_: Summary
-    model_: Model
-    families_: dict[str, str]
+    smoothing: SmoothingLike = parameter(1.0, partial(is_smoothing, auto=False))
+    priors: Priors = parameter(None, are_priors)
+    families: FamiliesLike = parameter(None, are_families)
+    schema: SchemaLike = parameter(None, is_schema)
+    text: TokenizerLike = parameter(None, are_tokenizers)
+    n_jobs: int | None = parameter(None, is_n_jobs)
 
     def _settings(self, columns: tuple[str, ...]) -> Settings:
         """The parameters that families are settled with; those that a classifier does not have are as usual."""
-        own = vars(self)
-        given = {name: own[name] for name in SETTLED if name in own}
-        unbiased = own.get("variance", "unbiased") == "unbiased"
-        return Settings(smoothing_by_column(own["smoothing"], columns, auto=True), unbiased=unbiased, **given)
+        return family_settings(vars(self), columns)
 
     def _settings_for(self, summary: Summary, assigned: Mapping[str, str]) -> Settings:
         """The same, where some of them are chosen by what was seen."""
@@ -119,7 +129,7 @@ class Learner(Classifier):
             return self._considered(task_in_place(X, y, sample_weight, self.schema, self._look, self.n_jobs))
         return self._considered(self._look(X, y, sample_weight))
 
-    def _look(self, X: Any, y: Any, sample_weight: Any = None) -> Task:
+    def _look(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Task:
         return self._plan(self._training_rows(X, y, sample_weight))
 
     def _plan(self, rows: TrainingRows) -> Task:
@@ -185,7 +195,7 @@ class Learner(Classifier):
         check_is_fitted(self)
         return copy(self).merge(other)
 
-    def _resettle(self, changes: Mapping[str, Any]) -> Self:
+    def _resettle(self, changes: Mapping[str, object]) -> Self:
         """Settle the same summary with other parameters; a refused change changes nothing."""
         check_is_fitted(self)
         unknown = [name for name in changes if name not in self.get_params(deep=False)]
@@ -193,7 +203,7 @@ class Learner(Classifier):
             raise SettingsError(f"{listed(unknown or ['schema'])} cannot be changed without fitting again.")
         assigned: Mapping[str, str] = self.families_
         if "families" in changes:
-            assigned = reassign(self.families_, changes["families"], self._usual_families())
+            assigned = reassign(self.families_, cast(Families, changes["families"]), self._usual_families())
         before = self.get_params(deep=False)
         self.set_params(**changes)
         try:
@@ -226,7 +236,7 @@ class Learner(Classifier):
         settings = self._settings_for(summary, task.assigned)
         LeaveOneOut(task, summary, self.priors, settings).each_block(use, self.n_jobs)
 
-    def _restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
+    def _restore(self, summary: Summary, families: Mapping[str, str], weights: Document | None = None) -> Self:
         """Take on a summary that was counted elsewhere, under the columns that are remembered."""
         if weights is not None:
             raise ModelFileError("its classifier has no weights")
@@ -322,11 +332,6 @@ class Learner(Classifier):
 
     def _page(self) -> str:
         return learned_page(self)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def refuse_other_families(mine: Mapping[str, str], theirs: Mapping[str, str]) -> None:

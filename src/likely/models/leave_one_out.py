@@ -13,12 +13,12 @@ from likely.engines.plan import Task
 from likely.errors import DataError, SettingsError
 from likely.families import BlockScorer, Family, Settings
 from likely.families.categorical import GapFactor
-from likely.families.leave_one_out import LeftOut, less
-from likely.families.protocol import LeavesMostOut, LeavesOneOut
+from likely.families.protocol import LeavesMostOut, LeavesOneOut, LeftOut
 from likely.numerics import log_of, normalise, sums_of_others
 from likely.parallel import row_blocks, run
 from likely.scorer import Priors, class_prior, evidence_for
 from likely.stats import Statistic, Summary, moments_of
+from likely.stats.protocol import less
 
 
 class LeaveOneOut:
@@ -104,7 +104,7 @@ class LeaveOneOut:
         return scorers
 
     def _left_over(self, family: type[Family], columns: tuple[str, ...], seen: Statistic) -> BlockScorer:
-        """For a family that has no closed form, or none for every row: total − row, settled anew for these rows."""
+        """Where a family has no closed form, or none for some rows: total − row, settled again for each of them."""
         most = None
         if issubclass(family, LeavesMostOut):
             most = family.leave_most_out(columns, seen, self.rows, self.settings)

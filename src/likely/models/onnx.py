@@ -15,14 +15,13 @@ import numpy as np
 from likely.arrays import AnyArray, Array
 from likely.decide import LossMatrix, as_loss
 from likely.errors import SettingsError, listed
-from likely.families.graph import Tensor, WritesGraph
+from likely.families.export import Tensor, WritesGraph
 from likely.families.protocol import FittedFamily, HasTokens
 from likely.families.tempered import Tempered, bare
 from likely.numerics import log_of
 from likely.scorer import Model, Scorer
 from likely.store.expressions import expressions_of
-from likely.store.onnx import OnnxGraph, Output, Precision, refuse_broken
-from likely.store.onnx_terms import term
+from likely.store.onnx import OnnxGraph, Output, Precision, refuse_broken, term
 from likely.table.levels import written
 from likely.table.schema import Schema
 from likely.version import __version__
@@ -36,7 +35,7 @@ MOST_COLUMNS = 10_000
 
 
 @runtime_checkable
-class Fitted(Protocol):
+class OnnxClassifier(Protocol):
     """A fitted classifier of whatever kind."""
 
     @property
@@ -74,7 +73,7 @@ def to_onnx(classifier: object, precision: Precision = "double") -> ModelProto:
     """The classifier as a model of ONNX."""
     if precision not in ("double", "float"):
         raise SettingsError(f"precision is {precision!r}, but it is 'double' or 'float'.")
-    if not isinstance(classifier, Fitted):
+    if not isinstance(classifier, OnnxClassifier):
         raise SettingsError(
             "A classifier without a schema of its columns cannot be written as ONNX; take one of likely."
         )
@@ -164,7 +163,7 @@ def _fits(values: Sequence[int]) -> bool:
     return all(-(2**63) <= value < 2**63 for value in values)
 
 
-def _told(classifier: Fitted, names: Sequence[str]) -> dict[str, str]:
+def _told(classifier: OnnxClassifier, names: Sequence[str]) -> dict[str, str]:
     """Classes, schema and version, as JSON."""
     schema = classifier.schema_
     columns = [

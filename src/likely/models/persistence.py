@@ -17,14 +17,14 @@ from likely.models.settings import check_settings
 
 Kind = TypeVar("Kind")
 
-LATER = frozenset({"bins", "restrained", "text_tokens", "weights"})
+LATER = frozenset({"bins", "depth", "restrained", "text_tokens", "weights"})
 """Settings that the first files do not have: these were written under what is still the default."""
 
 RENAMED = {"seed": "random_state"}
 """Settings that older files have under another name."""
 
 
-def save(classifier: Any, path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
+def save(classifier: object, path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
     """Write a fitted classifier: whole or not at all.
 
     `sources` names what it was trained on; folders are left out. What is to be written is read first, as `load` would:
@@ -63,7 +63,7 @@ def packed(classifier: Any, sources: Sequence[str] = ()) -> bytes:
     return store.packed(counted, classifier.model_)
 
 
-def can_be_saved(classifier: Any) -> Entry:
+def can_be_saved(classifier: object) -> Entry:
     """The entry of a classifier that a file can hold; any other one is refused."""
     kind = type(classifier).__name__
     entry = entry_of_kind(kind)
@@ -82,7 +82,7 @@ def load(path: str | os.PathLike[str]) -> Any: ...
 def load(path: str | os.PathLike[str], kind: type[Kind]) -> Kind: ...
 
 
-def load(path: str | os.PathLike[str], kind: type[Any] = object) -> Any:
+def load(path: str | os.PathLike[str], kind: type = object) -> object:
     """Read a classifier. A bad file raises `ModelFileError` and nothing else; a missing one, `FileNotFoundError`.
 
     `kind` is the class that it must be, such as `BayesClassifier`: any other is refused, and type checkers know it.

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from likely.arrays import AnyArray, Array
 from likely.errors import SettingsError, listed
-from likely.families.bayes_input import BayesInput, Bells, BinShares, HasBayesInputs, Rates, Shares
+from likely.families.export import BayesInput, Bells, BinShares, HasBayesInputs, PoissonRates, ValueShares
 from likely.families.protocol import FittedFamily
 from likely.models.onnx import HasScorer
 from likely.scorer import Model
@@ -27,7 +27,7 @@ class PMMLModel(NamedTuple):
 
 
 @runtime_checkable
-class Fitted(Protocol):
+class PmmlClassifier(Protocol):
     """A fitted classifier of whatever kind."""
 
     @property
@@ -46,7 +46,7 @@ class WritesPMML(Protocol):
 
 def to_pmml(classifier: object) -> str:
     """The classifier as a document of PMML."""
-    if not isinstance(classifier, Fitted):
+    if not isinstance(classifier, PmmlClassifier):
         raise SettingsError(
             "A classifier without a schema of its columns cannot be written as PMML; take one of likely."
         )
@@ -92,18 +92,18 @@ def _inputs(belief: FittedFamily) -> Iterable[BayesInput]:
 
 
 def _field(said: BayesInput) -> Field:
-    if isinstance(said, Shares):
+    if isinstance(said, ValueShares):
         return said.values
-    return "count" if isinstance(said, Rates) else "number"
+    return "count" if isinstance(said, PoissonRates) else "number"
 
 
 def _bayes_input(inputs: Element, said: BayesInput, labels: Sequence[str], prior: Array) -> None:
     found = SubElement(inputs, "BayesInput", {"fieldName": text_of(said.column)})
-    if isinstance(said, Bells | Rates):
+    if isinstance(said, Bells | PoissonRates):
         stats = SubElement(found, "TargetValueStats")
         for place, label in enumerate(labels):
             stat = SubElement(stats, "TargetValueStat", {"value": label})
-            if isinstance(said, Rates):
+            if isinstance(said, PoissonRates):
                 SubElement(stat, "PoissonDistribution", {"mean": number_of(said.rate[place])})
                 continue
             deviation = float(said.deviation[place])
@@ -116,7 +116,7 @@ def _bayes_input(inputs: Element, said: BayesInput, labels: Sequence[str], prior
             told = {"mean": number_of(said.mean[place]), "variance": number_of(variance)}
             SubElement(stat, "GaussianDistribution", told)
         return
-    values = [text_of(value) for value in said.values] if isinstance(said, Shares) else _discretize(found, said)
+    values = [text_of(value) for value in said.values] if isinstance(said, ValueShares) else _discretize(found, said)
     for value, shares in zip(values, said.shares, strict=True):
         _counts(SubElement(found, "PairCounts", {"value": value}), labels, shares * prior)
 

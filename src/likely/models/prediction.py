@@ -18,7 +18,7 @@ from likely.decide.scores import Block, Joint, Scores, checked_novelty
 from likely.errors import SettingsError
 from likely.explain import Contrast, Explanation
 from likely.explain.contrast import target_and_rivals
-from likely.models.in_place import is_scored_in_place, scored, scored_there
+from likely.models.in_sql import ScoresInSQL, is_scored_in_place, scored, scored_there
 from likely.scorer import LogJoint, Model
 from likely.table import GAP, RowsLike, Table, as_rows, as_table
 from likely.table.cells import Cells, NumberCells
@@ -132,7 +132,7 @@ def decide(classifier: Decides, X: RowsLike, loss: LossLike, *, novelty: Novelty
     if is_scored_in_place(X):
         if novelty is not None:
             raise SettingsError("Novel rows cannot be told in an engine: leave novelty out, or fetch the rows.")
-        return cast(AnyArray, scored(classifier, X, "decision", given, ["decision", "risk"]))
+        return cast(AnyArray, scored(cast(ScoresInSQL, classifier), X, "decision", given, ["decision", "risk"]))
     price = given.refuse
     bound, chosen, novel = _chosen(classifier, X, given, novelty, with_risk=price is not None)
     if price is None:
@@ -230,9 +230,9 @@ def ordinary_density(model: Model, table: Table, n_jobs: int | None) -> dict[str
     n_rows = min(SAMPLED_ROWS, max(SAMPLED_CELLS // max(len(model.columns), 1) ** 2, 1), table.n_rows)
     part = table.take(np.linspace(0, table.n_rows - 1, n_rows).astype(np.intp))
     whole = as_scores(model.log_joint(part, n_jobs)).log_evidence()
-    means = {}
+    means, gaps = {}, NumberCells(np.full(n_rows, np.nan))
     for name in model.columns:
-        rest = as_scores(model.log_joint(_without_column(part, name), n_jobs)).log_evidence()
+        rest = as_scores(model.log_joint(with_cells(part, name, gaps), n_jobs)).log_evidence()
         with np.errstate(invalid="ignore"):  # of an impossible row no part is larger than another
             added = whole - rest
         telling = known_cells(part, name) & np.isfinite(added)
@@ -247,12 +247,11 @@ def known_cells(table: Table, name: str) -> Flags:
     return np.asarray(table.codes(name).codes != GAP)
 
 
-def _without_column(table: Table, name: str) -> Table:
-    """The same rows with a column that is all gaps."""
+def with_cells(table: Table, name: str, cells: Cells) -> Table:
+    """The same rows with other cells in one column."""
 
     def read(place: int) -> Cells:
-        other = table.names[place]
-        return NumberCells(np.full(table.n_rows, np.nan)) if other == name else table.cells(other)
+        return cells if table.names[place] == name else table.cells(table.names[place])
 
     return Table(table.names, table.n_rows, read, named=table.named)
 

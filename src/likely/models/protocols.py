@@ -10,6 +10,7 @@ from likely.engines.plan import Task
 from likely.scorer import Scorer
 from likely.stats import Summary
 from likely.store import Reader, Writer
+from likely.store.container import Document
 from likely.table import Labelling, RowsLike, Weights
 from likely.table.schema import Schema
 
@@ -28,7 +29,7 @@ class Fitted(Protocol):
     @property
     def model_(self) -> Scorer: ...
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
     def rank(self) -> pd.DataFrame: ...
 
@@ -55,14 +56,14 @@ class KeepsLearned(Protocol):
     """It puts away what it has learned in a form of its own, as JSON and named arrays."""
 
     def _rows_learned(self) -> int:
-        """How many rows it has learned, for people who look at the file."""
+        """How many rows it has learned, which the file tells its readers."""
         ...
 
     def _write_learned(self, writer: Writer) -> object:
         """What was learned, as JSON that names the arrays put into `writer`."""
         ...
 
-    def _read_learned(self, data: Any, reader: Reader) -> None:
+    def _read_learned(self, data: Document, reader: Reader) -> None:
         """Take on what `_write_learned` wrote: parameters, `classes_` and `schema_` are there already.
 
         The file may be hostile: sizes, types and ranges are checked before anything is built from them
@@ -84,7 +85,7 @@ class Updates(Protocol):
 
 @runtime_checkable
 class Refreshes(Protocol):
-    """Part of what it knows needs rows, and can be learned anew from them."""
+    """Part of what it knows needs rows, and can be learned again from them."""
 
     def refresh(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self: ...
 
@@ -136,13 +137,6 @@ class Learns(Protocol):
     def fit(self, X: Any, y: Any) -> object: ...
 
     def predict(self, X: Any) -> AnyArray: ...
-
-
-@runtime_checkable
-class HasProbabilities(Protocol):
-    """It gives P(class | row)."""
-
-    def predict_proba(self, X: Any) -> AnyArray: ...
 
 
 @runtime_checkable

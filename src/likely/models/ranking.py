@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import AnyArray, Array
 from likely.errors import SettingsError, did_you_mean, listed
 from likely.explain.rank import contribution_by_column
-from likely.models.prediction import HasExplanation
+from likely.models.prediction import HasExplanation, with_cells
 from likely.table import Labelling, RowsLike, Table, as_table, index_levels, labels_of
-from likely.table.cells import Cells
 from likely.table.images import flattened
 from likely.table.schema import Schema
 
@@ -111,7 +110,8 @@ def permutation_bits(classifier: Ranked, X: RowsLike, y: Labelling | None = None
     for name in classifier.schema_.features:
         lost = 0.0
         for order in orders:
-            after = np.log2(np.maximum(classifier.predict_proba(_shuffled(table, name, order)), LEAST))
+            shuffled = with_cells(table, name, table.take(order).cells(name))
+            after = np.log2(np.maximum(classifier.predict_proba(shuffled), LEAST))
             lost += float((truth * (before - after)).sum())
         found[name] = lost / (repeats * len(rows))
     return found
@@ -120,14 +120,3 @@ def permutation_bits(classifier: Ranked, X: RowsLike, y: Labelling | None = None
 def _codes(classifier: Ranked, table: Table, y: Labelling) -> AnyArray:
     labels = labels_of(y, table)
     return np.asarray(index_levels(labels.classes.tolist(), classifier.classes_.tolist())[labels.codes])
-
-
-def _shuffled(table: Table, name: str, order: AnyArray) -> Table:
-    """The same rows with the cells of one column in another order."""
-    moved = table.take(order)
-
-    def read(place: int) -> Cells:
-        other = table.names[place]
-        return (moved if other == name else table).cells(other)
-
-    return Table(table.names, table.n_rows, read, named=table.named)

@@ -22,7 +22,7 @@ from typing import Any
 from likely.errors import SettingsError, did_you_mean, listed
 
 WORDS = 100
-"""Words of each text that a tree may ask for where nobody says how many; without texts this says nothing."""
+"""Words of each text column that a tree may test by default."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Entry:
     texts: bool = False
     images: bool = False
     wraps: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -60,7 +60,7 @@ class Entry:
 
     @property
     def reads_tables(self) -> bool:
-        """Whether it can be trained on a table just so."""
+        """Whether it can be trained on any table: it reads no images, and wraps no other classifier."""
         return not (self.images or self.wraps)
 
     def load(self) -> Any:
@@ -70,7 +70,7 @@ class Entry:
             return vars(import_module(module))[name]
         return self.home
 
-    def make(self, **given: Any) -> Any:
+    def make(self, **given: object) -> Any:
         """A new classifier with these settings, and its usual ones for the rest."""
         return self.load()(**{**self.settings, **given})
 

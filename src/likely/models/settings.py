@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import is_dataclass
-from functools import partial
+from dataclasses import field, fields, is_dataclass
+from functools import cache, partial
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypedDict, get_args
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypedDict, TypeVar, get_args
 
 import numpy as np
 
 from likely.arrays import AnyArray, Array
 from likely.decide import Loss
-from likely.errors import SettingsError, listed
-from likely.families.protocol import Covariance
+from likely.errors import SettingsError, UnknownParameter, did_you_mean, listed
+from likely.families.protocol import Covariance, Settings
 from likely.families.smoothing import Laplace, MEstimate, Smoothing, smoothing_by_column
 from likely.numerics import is_between
 from likely.parallel import n_threads
 from likely.scorer import Priors
 from likely.table.infer import KINDS, ROLES, as_kind
 from likely.table.schema import Schema
+from likely.table.schema import SchemaLike as SchemaLike
 from likely.text.tokenizer import Tokenizer
 
 Missing = Literal["ignore", "value"]
@@ -29,14 +31,13 @@ Weighting = Literal["counts", "tf-idf"]
 
 SmoothingLike: TypeAlias = float | str | Smoothing | Mapping[str, "float | str | Smoothing"]
 FamiliesLike: TypeAlias = str | Mapping[str, str] | None
-SchemaLike: TypeAlias = Schema | Mapping[str, str] | None
 TokenizerLike: TypeAlias = Tokenizer | Mapping[str, Tokenizer] | None
 """A setting for all columns, or by column."""
 
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
 
 LARGEST = 1e300
-"""Numbers beyond this overflow as soon as something is done with them."""
+"""Numbers beyond this overflow in the first multiplication."""
 
 LARGEST_WHOLE = 2**63 - 1
 """Whole numbers end where those of the processor do."""
@@ -88,6 +89,8 @@ class Choices(Changes, total=False):
     text: TokenizerLike
 
 
+Default = TypeVar("Default")
+
 Check = Callable[[str, Any], object]
 """Takes the name of a setting and its value; raises a `SettingsError` if it can be none."""
 
@@ -96,6 +99,23 @@ class HasSettings(Protocol):
     """Whoever has a table of checks for its parameters, which it stores under their names."""
 
     setting_checks: ClassVar[Mapping[str, Check]]
+
+
+def parameter(default: Default, check: Check) -> Default:
+    """A field of a classifier: its default, and the check that `fit` and `load` make."""
+    return field(default=default, metadata={"check": check})
+
+
+class ChecksOfFields:
+    """The table of checks of a classifier whose parameters are fields of a dataclass."""
+
+    def __get__(self, instance: object, kind: type) -> Mapping[str, Check]:
+        return _checks_of(kind)
+
+
+@cache
+def _checks_of(kind: type) -> Mapping[str, Check]:
+    return {each.name: each.metadata["check"] for each in fields(kind)} if is_dataclass(kind) else {}
 
 
 def check_settings(classifier: HasSettings) -> None:
@@ -137,6 +157,11 @@ def one_of(*words: str) -> Check:
             raise refusal(name, given, f"one of {listed(words)}")
 
     return check
+
+
+def member_of(literal: object) -> Check:
+    """One of the words of a `Literal`."""
+    return one_of(*get_args(literal))
 
 
 def is_truth(name: str, given: object) -> None:
@@ -210,7 +235,7 @@ def is_random_state(name: str, given: object) -> None:
 
 
 def is_progress(name: str, given: object) -> None:
-    """Whether to show a bar, or a function that is told of progress."""
+    """Whether to show a progress bar, or a function that is called on progress."""
     if not (given is None or isinstance(given, bool) or callable(given)) or is_dataclass(given):
         raise refusal(name, given, "a function, True, False or None")
 
@@ -252,28 +277,33 @@ def not_negative(name: str, given: object, most: float = float("inf")) -> float:
     raise SettingsError(f"{name} is {given!r}, but it is a number from 0 up{span}.")
 
 
-COMMON: dict[str, Check] = {
-    "priors": are_priors,
-    "schema": is_schema,
-    "n_jobs": lambda name, given: n_threads(given),
-}
+def is_n_jobs(name: str, given: Any) -> None:
+    """A number of threads, as scikit-learn has it."""
+    n_threads(given)
 
-COUNTED: dict[str, Check] = COMMON | {
-    "smoothing": partial(is_smoothing, auto=False),
-    "families": are_families,
-    "text": are_tokenizers,
-}
 
-BELIEFS: dict[str, Check] = COUNTED | {
-    "missing": one_of(*get_args(Missing)),
-    "unseen": one_of(*get_args(Unseen)),
-    "variance": one_of(*get_args(Variance)),
-    "weighting": one_of(*get_args(Weighting)),
-    "variance_floor": partial(not_negative, most=HIGHEST_FLOOR),
-    "normalise": is_truth,
-}
+SETTLED = ("missing", "unseen", "variance_floor", "covariance", "shrinkage", "weighting", "normalise", "bins")
+"""Parameters that go into the `Settings` of families as they are."""
 
-BINS: dict[str, Check] = {"bins": partial(whole, least=1, most=MOST_BINS)}
+USUAL: Mapping[str, object] = {
+    "smoothing": 1.0, "priors": None, "families": None, "schema": None, "text": None, "missing": "ignore",
+    "unseen": "ignore", "variance": "unbiased", "variance_floor": 1e-9, "weighting": "counts", "normalise": False,
+    "bins": 10, "weights": None, "n_jobs": None,
+}  # fmt: skip
+"""The settings of `BayesClassifier` where nobody says any, for those who do not want to import it."""
+
+
+def family_settings(own: Mapping[str, Any], columns: tuple[str, ...]) -> Settings:
+    """The parameters that families are settled with; those that a classifier does not have are as usual."""
+    given = {name: own[name] for name in SETTLED if name in own}
+    unbiased = own.get("variance", "unbiased") == "unbiased"
+    return Settings(smoothing_by_column(own["smoothing"], columns, auto=True), unbiased=unbiased, **given)
+
+
+is_floor = partial(not_negative, most=HIGHEST_FLOOR)
+are_bins = partial(whole, least=1, most=MOST_BINS)
+
+COMMON: dict[str, Check] = {"priors": are_priors, "schema": is_schema, "n_jobs": is_n_jobs}
 
 
 # Weights of classes.
@@ -304,3 +334,48 @@ def class_factors(given: ClassWeight, classes: AnyArray, totals: Array) -> Array
             raise SettingsError(f"class_weight names {listed(strange)}, but the classes are {listed(labels)}.")
         factors[:] = [given.get(label, 1.0) for label in labels]
     return factors
+
+
+# Parameters that scikit-learn has under other names.
+
+SKLEARN_NAMES = {
+    "alpha": ("smoothing",),
+    "var_smoothing": ("variance_floor",),
+    "class_prior": ("priors",),
+    "fit_prior": ("priors",),
+    "class_weight": ("priors",),
+    "criterion": ("measure",),
+    "min_samples_split": ("min_cases",),
+    "min_samples_leaf": ("min_cases",),
+    "ccp_alpha": ("prune",),
+    "max_leaf_nodes": ("prune", "max_depth"),
+    "n_bins": ("bins",),
+    "max_bins": ("bins", "binned"),
+    "interactions": ("max_pairs",),
+    "gamma": ("kernel",),
+    "degree": ("kernel",),
+    "coef0": ("kernel",),
+    "tol": ("tolerance",),
+    "solver": ("covariance", "method"),
+    "reg_param": ("shrinkage",),
+    "estimator": ("classifier",),
+    "verbose": ("progress",),
+    "max_iter": ("time_limit",),
+}
+"""What does the same work here, as far as a classifier has it."""
+
+
+def refuse_unknown(kind: type, names: Iterable[str]) -> None:
+    """Refuse parameters that a classifier does not have; say what scikit-learn's are called here."""
+    own = list(inspect.signature(kind).parameters)
+    unknown = [name for name in names if name not in own]
+    if not unknown:
+        return
+    first = unknown[0]
+    here = [name for name in SKLEARN_NAMES.get(first, ()) if name in own]
+    if here:
+        raise UnknownParameter(
+            f"{kind.__name__} has no parameter {first!r}; scikit-learn's {first!r} is called {listed(here)} here."
+        )
+    hint = did_you_mean(first, own)
+    raise UnknownParameter(f"{kind.__name__} has no parameter {listed(unknown)}; it has {', '.join(own)}.{hint}")

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
-from likely.arrays import Array, ColumnLike, Int32
+from likely.arrays import Array, Int32
 from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presence_uncertainty, presence_shares
 from likely.families.counts import DenseWeights
 from likely.families.outcomes import BlockScorer
-from likely.families.uncertainty import Certainty
+from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import Rows
-from likely.naive_bayes.discrete import CONSTRAINTS, DiscreteNB, floats_of
+from likely.naive_bayes.discrete import CONSTRAINTS, DiscreteNB, floats_of, tags_of_counts
 from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
+from likely.stats.feature_counts import with_cells
 from likely.table import RowsLike
 
 Shares = PresenceTable | PresenceWeights
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNB(DiscreteNB):
     """Present or absent, column by column; absence counts too.
 
@@ -62,22 +66,7 @@ class BernoulliNB(DiscreteNB):
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
-    _beliefs: tuple[Shares, DenseWeights | None]
-
-    def __init__(
-        self,
-        *,
-        alpha: float | ColumnLike = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: ColumnLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    binarize: float | None = 0.0
 
     def _observe(self, rows: Rows, y: Int32, weight: Array | None, n_classes: int) -> FeatureCounts:
         if self.binarize is None or sparse.issparse(rows):
@@ -96,8 +85,7 @@ class BernoulliNB(DiscreteNB):
             return rows
         if isinstance(rows, np.ndarray):
             return (rows > self.binarize).astype(np.float64)
-        present = (rows.data > self.binarize).astype(np.float64)
-        return sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
+        return with_cells(rows, (rows.data > self.binarize).astype(np.float64))
 
     def _read(self, X: RowsLike, *, reset: bool) -> Rows:
         rows = super()._read(X, reset=reset)
@@ -110,6 +98,9 @@ class BernoulliNB(DiscreteNB):
         no_gaps = FeatureCounts(sparse.csr_array(counts.shape))
         shares = presence_shares(Presence(counts, no_gaps), weights, pseudo, pseudo)
         return shares, _as_odds(shares) if isinstance(shares, PresenceTable) else None
+
+    def __sklearn_tags__(self) -> Tags:
+        return tags_of_counts(super().__sklearn_tags__(), positive_only=False)
 
     def _log_shares(self, beliefs: tuple[PresenceTable, DenseWeights | None]) -> Array:
         return beliefs[0].present.T

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from threading import Event
 from typing import ClassVar
 
-import numba
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
@@ -19,7 +18,8 @@ from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64
 from likely.errors import DataError, SettingsError
 from likely.families.categorical import add_lines
 from likely.families.outcomes import BlockScorer
-from likely.families.uncertainty import Certainty
+from likely.families.protocol import Certainty
+from likely.jit import kernel
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.naive_bayes.discrete import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
 from likely.numerics import log_of
@@ -213,6 +213,7 @@ class CodeLines:
         return bool(add_code_lines(places, self.first, self.width, self.size, self.lines, joint))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CategoricalNB(NaiveBayes[CodeCounts]):
     """Columns of category codes 0, 1, …, each with its own distribution in each class.
 
@@ -257,27 +258,15 @@ class CategoricalNB(NaiveBayes[CodeCounts]):
         "alpha": [Interval(Real, 0, None, closed="left")],
     }
 
-    n_features_in_: int
-    _beliefs: CodeLines
+    alpha: float = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: ColumnLike | None = None
+    min_categories: int | ColumnLike | None = None
 
     _check_alpha = check_alpha
     _log_prior = log_class_prior
     _prior_is_counted = is_prior_counted
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: ColumnLike | None = None,
-        min_categories: int | ColumnLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
 
     @property
     def category_count_(self) -> list[Array]:
@@ -337,23 +326,22 @@ class CategoricalNB(NaiveBayes[CodeCounts]):
         return score
 
     def __sklearn_tags__(self) -> Tags:
-        tags = tags_of_counts(super().__sklearn_tags__())
+        tags = tags_of_counts(super().__sklearn_tags__(), positive_only=True)
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False
-        tags.input_tags.positive_only = True
         return tags
 
 
 # The compiled loop that adds the evidence of many nominal columns at once.
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _line_of(code: int, first: int, width: int, size: int, none: int) -> int:
     """The line of a code: of its level, of codes never counted, or the empty one for codes never heard of."""
     return first + min(code, width) if 0 <= code < size else none
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_code_lines(codes: Int64, first: Int64, width: Int64, size: Int64, lines: Array, joint: Array) -> bool:
     """Add the line of each cell's place among the levels of its column; False if a code is negative.
 

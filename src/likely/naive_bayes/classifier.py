@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from likely.arrays import AnyArray, Array, ColumnLike, Int32
 from likely.errors import DataError, SettingsError
 from likely.families.outcomes import BlockScorer
-from likely.families.uncertainty import Certainty
+from likely.families.protocol import Certainty
 from likely.models import prediction
 from likely.numerics import refuse_heavy, together
 from likely.parallel import Adds
@@ -56,7 +56,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     """
 
     classes_: AnyArray
+    class_count_: Array
     class_log_prior_: Array
+    n_features_in_: int
     _seen: tuple[Array, Seen]
 
     @abstractmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Protocol
 
@@ -14,13 +15,13 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from likely.arrays import Array, ColumnLike, Int32
+from likely.arrays import Array, ColumnLike, Int32, read_only
 from likely.errors import BadCell, SettingsError
 from likely.families.complement import LEAST_PSEUDO, complement_weights
 from likely.families.counts import DenseWeights, SparseWeights, Weights
 from likely.families.multinomial import add_counts, multinomial_weights
 from likely.families.outcomes import BlockScorer
-from likely.families.uncertainty import Certainty
+from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes, Rows
 from likely.numerics import log_of
 from likely.stats import FeatureCounts
@@ -89,13 +90,15 @@ def is_prior_counted(clf: Smoothed) -> bool:
     return clf.fit_prior and clf.class_prior is None
 
 
-def tags_of_counts(tags: Tags) -> Tags:
+def tags_of_counts(tags: Tags, *, positive_only: bool) -> Tags:
     """What scikit-learn's checks may expect of counts."""
     tags.input_tags.sparse = True
+    tags.input_tags.positive_only = positive_only
     tags.classifier_tags.poor_score = True
     return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DiscreteNB(NaiveBayes[FeatureCounts]):
     """A weight per column and class, settled from the sums of the columns in each class, smoothed by `alpha`.
 
@@ -103,28 +106,25 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
     tables, so they are written out when asked for and cannot be changed in place.
     """
 
-    alpha: float | ColumnLike
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: ColumnLike | None
-    n_features_in_: int
-    class_count_: Array
+    alpha: float | ColumnLike = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: ColumnLike | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = CONSTRAINTS
-    _beliefs: Any
 
     @abstractmethod
     def _believe(self, weights: Array, counts: FeatureCounts, pseudo: Array) -> Any:
         """The weights of the columns."""
 
-    @abstractmethod
     def _log_shares(self, beliefs: Any) -> Array:
         """`feature_log_prob_` from beliefs that are dense."""
+        return np.asarray(beliefs.lines.T)
 
     @property
     def feature_count_(self) -> Array:
         """Weighted sum of each column in each class (n_classes × n_features)."""
-        return _read_only(self._seen[1].dense())
+        return read_only(self._seen[1].dense())
 
     @property
     def feature_log_prob_(self) -> Array:
@@ -133,7 +133,7 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
         beliefs = self._beliefs
         if sparse.issparse(counts.table):
             beliefs = self._believe(weights, FeatureCounts(counts.dense()), self._pseudo_counts())
-        return _read_only(self._log_shares(beliefs))
+        return read_only(self._log_shares(beliefs))
 
     def _read(self, X: RowsLike, *, reset: bool) -> Rows:
         sound = as_csr(X) if sparse.issparse(X) else X
@@ -162,7 +162,7 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
         return np.full(self.n_features_in_, self._check_alpha(), dtype=np.float64)
 
     def __sklearn_tags__(self) -> Tags:
-        return tags_of_counts(super().__sklearn_tags__())
+        return tags_of_counts(super().__sklearn_tags__(), positive_only=True)
 
     def _scorer(self, rows: Rows) -> BlockScorer:
         weights: DenseWeights | SparseWeights = self._beliefs
@@ -173,6 +173,7 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
         return score
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MultinomialNB(DiscreteNB):
     """Counts of words or events: each occurrence is drawn from the urn of its class.
 
@@ -205,35 +206,15 @@ class MultinomialNB(DiscreteNB):
     (array(['sea'], dtype='<U5'), [[0.0, 3.0], [3.0, 0.0]])
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float | ColumnLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: ColumnLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
     def _believe(self, weights: Array, counts: FeatureCounts, pseudo: Array) -> Weights:
         return multinomial_weights(counts, pseudo)
-
-    def _log_shares(self, beliefs: DenseWeights) -> Array:
-        return beliefs.lines.T
 
     def _spreads(self, rows: Rows) -> list[Certainty]:
         a = self._seen[1].dense() + self._pseudo_counts()
         return [lambda block, *out: add_counts(a, floats_of(rows, block), *out)]
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementNB(DiscreteNB):
     """Counts of words or events, weighted by how rare they are in all other classes.
 
@@ -275,26 +256,10 @@ class ComplementNB(DiscreteNB):
         "norm": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float | ColumnLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: ColumnLike | None = None,
-        norm: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.norm = norm
+    norm: bool = False
 
     def _believe(self, weights: Array, counts: FeatureCounts, pseudo: Array) -> Weights:
         return complement_weights(counts, np.maximum(pseudo, LEAST_PSEUDO), norm=self.norm)
-
-    def _log_shares(self, beliefs: DenseWeights) -> Array:
-        return beliefs.lines.T
 
     def _settle(self, weights: Array, columns: FeatureCounts) -> None:
         super()._settle(weights, columns)
@@ -306,18 +271,7 @@ class ComplementNB(DiscreteNB):
     def _evidence(self, X: RowsLike, ordinary: Mapping[str, float]) -> Array:
         raise SettingsError("ComplementNB weighs words by the other classes and so has no density to find novelty by.")
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
 
 def floats_of(rows: Rows, block: slice) -> Rows:
     """A block of rows as the kernels read it."""
     return rows_of(rows, block) if sparse.issparse(rows) else np.ascontiguousarray(rows[block], dtype=np.float64)
-
-
-def _read_only(table: Array) -> Array:
-    shown = table.view()
-    shown.flags.writeable = False
-    return shown

@@ -16,7 +16,7 @@ from likely.errors import SettingsError
 from likely.families.gaussian import LOG_ROOT_TAU, add_bells
 from likely.families.gaussian_kernels import PLAIN, add_gaussian
 from likely.families.outcomes import BlockScorer
-from likely.families.uncertainty import Certainty
+from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.numerics import log_of
 from likely.parallel import row_blocks, total
@@ -38,6 +38,7 @@ class Spread:
         return Spread(self.by_class + other.by_class, self.overall + other.overall)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianNB(NaiveBayes[Spread]):
     """One Gaussian per class and column; all variances are widened by a fraction of the largest one.
 
@@ -75,9 +76,8 @@ class GaussianNB(NaiveBayes[Spread]):
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, *, priors: ColumnLike | None = None, var_smoothing: float = 1e-9) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    priors: ColumnLike | None = None
+    var_smoothing: float = 1e-9
 
     def _read(self, X: RowsLike, *, reset: bool) -> AnyArray:
         rows: AnyArray = validate_data(self, X, reset=reset, ensure_all_finite=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -270,7 +270,7 @@ def _curves(
     up: str,
     across_label: str,
     up_label: str,
-    labels: Mapping[Any, str],
+    labels: Mapping[Hashable, str],
 ) -> None:
     for place, (label, curve) in enumerate(points.groupby("class", sort=False)):
         shown = in_legend(labels[label])

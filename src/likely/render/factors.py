@@ -23,7 +23,7 @@ from likely.render.picture import (
     named_apart,
     new_figure,
 )
-from likely.render.table import Cell, Column, Grid, number, shortened, signed
+from likely.render.table import Cell, ColumnHead, Grid, number, shortened, signed
 from likely.render.theme import AGAINST, FAINT, FOR, INK, MUTED, SHADE
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ MOST_COLUMNS, MOST_CLASSES = 16, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class FactorLine:
     """A factor: its name, the label with the row's value, and the logarithm under each class shown."""
 
     name: str
@@ -75,7 +75,7 @@ class RowFactors:
     """
 
     classes: Sequence[str]
-    lines: Sequence[Line]
+    lines: Sequence[FactorLine]
     joint: Array
     posterior: Array
     columns_left_out: int = 0
@@ -95,7 +95,7 @@ class RowFactors:
     def grid(self, *, logs: bool, title: str = "") -> Grid:
         """Every factor as a probability (or density), with its logarithm if wanted; their product, the posterior."""
         labels = [shortened(label, LONGEST_NAME) for label in self.classes]
-        heads = [Column(head) for label in labels for head in ([label, "log"] if logs else [label])]
+        heads = [ColumnHead(head) for label in labels for head in ([label, "log"] if logs else [label])]
         rows = [self._row(shortened(line.label, 2 * LONGEST_NAME), line.logs, logs) for line in self.lines]
         rows.append(self._row("product", self.joint, logs))
         shares = [Cell(float(share), f"{share:.4f}", bar=float(share), strong=True) for share in self.posterior]
@@ -103,7 +103,7 @@ class RowFactors:
         rows.append([Cell("posterior", strong=True), *(cell for share in shares for cell in (share, *beside))])
         left = f"… and {self.classes_left_out} less probable classes, with {self.mass_left_out:.4f} of the posterior"
         notes = [left] if self.classes_left_out else []
-        return Grid([Column("factor", "left"), *heads], rows, title, notes, marks={len(self.lines): "total"})
+        return Grid([ColumnHead("factor", "left"), *heads], rows, title, notes, marks={len(self.lines): "total"})
 
     def _row(self, label: str, log_factors: Array, logs: bool) -> list[object]:
         row: list[object] = [label]
@@ -140,7 +140,12 @@ class RowLogOdds:
             [shortened(label, 2 * LONGEST_NAME), signed(value), spoken_odds(value), Cell(None, bar=value / widest)]
             for label, value in lines
         ]
-        columns = [Column(head, "left"), Column("log-odds"), Column("odds"), Column("against | for", drawn=True)]
+        columns = [
+            ColumnHead(head, "left"),
+            ColumnHead("log-odds"),
+            ColumnHead("odds"),
+            ColumnHead("against | for", drawn=True),
+        ]
         note = f"{self.chance} = {self.probability:.4f}"
         return Grid(columns, rows, title, [note], marks={len(rows) - 1: "total"})
 
@@ -215,7 +220,7 @@ def _fewer_columns(found: RowFactors, most: int) -> RowFactors:
     if not others:
         return replace(found, lines=[prior, *(factors[place] for place in kept)])
     label = f"{len(others)} weaker contributions together"
-    together = Line(label, label, "known", np.sum(others, axis=0))
+    together = FactorLine(label, label, "known", np.sum(others, axis=0))
     return replace(found, lines=[prior, *(factors[place] for place in kept), together], columns_left_out=len(others))
 
 
@@ -261,7 +266,7 @@ def bars(found: RowFactors, row: object = 0) -> Picture:
             axes.set_title(names[place], fontweight="bold", fontsize=9)
         _factors_down(panels[0], labels)
         best = int(found.posterior.argmax())
-        title = f"Row {row} is {named(found.classes[best], 40)}, P = {found.posterior[best]:.4f}"
+        title = f"Row {row}: {named(found.classes[best], 40)}, P = {found.posterior[best]:.4f}"
         head_line(figure, f"{title}: prior × contributions = posterior")
         figure.supxlabel(_bars_note(found), x=0.01, ha="left", fontsize=7.5, color=MUTED)
     description = f"Most probable: {found.classes[best]} with {found.posterior[best]:.4f}; {found.n_columns} columns."

@@ -28,6 +28,7 @@ from likely.render.theme import CLASSES, FAINT, GRID, INK, MUTED, PAPER, RULE, S
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 DOTS_PER_INCH = 150
 SUFFIXES = (".png", ".svg", ".html")
@@ -118,7 +119,7 @@ Dashes = Literal["-"] | tuple[float, Sequence[float]]
 LINES: tuple[Dashes, ...] = ("-", (0.0, (6.0, 2.0)), (0.0, (2.0, 2.0)), (0.0, (6.0, 2.0, 1.0, 2.0)))
 """Shapes change with every class, and dashes once the colours are used up: colour never stands alone."""
 
-STYLE: dict[Any, Any] = {
+STYLE: dict[Any, object] = {
     "font.family": ["sans-serif"],
     "font.size": 9.0,
     "text.color": INK,
@@ -293,7 +294,7 @@ def lines_down(axes: Axes, labels: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def beside(axes: Axes, text: str, x: float, y: float, right: float = 3.0, **look: Any) -> Any:
+def beside(axes: Axes, text: str, x: float, y: float, right: float = 3.0, **look: Any) -> Annotation:
     """Words beside a point, so many dots to its right (or left, below zero)."""
     look = {"fontsize": 8, "ha": "left" if right >= 0.0 else "right", "va": "center", **look}
     return axes.annotate(text, (x, y), (right, 0), textcoords="offset points", **look)

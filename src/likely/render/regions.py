@@ -36,7 +36,7 @@ MOST_ROWS = 2000
 MOST_IN_LEGEND = 21
 
 
-class Fitted(Protocol):
+class ProbabilisticClassifier(Protocol):
     """A fitted classifier of whatever kind that gives probabilities."""
 
     @property
@@ -45,7 +45,7 @@ class Fitted(Protocol):
     def predict_proba(self, X: TableLike) -> AnyArray: ...
 
 
-Panels: TypeAlias = Mapping[str, Fitted] | Sequence[Fitted] | Fitted
+Panels: TypeAlias = Mapping[str, ProbabilisticClassifier] | Sequence[ProbabilisticClassifier] | ProbabilisticClassifier
 
 
 def regions(classifiers: Panels, X: TableLike, y: ColumnLike, columns: tuple[str, str]) -> Picture:
@@ -87,7 +87,7 @@ def regions(classifiers: Panels, X: TableLike, y: ColumnLike, columns: tuple[str
     return Picture(figure, f"{columns[0]} and {columns[1]}", description)
 
 
-def _all_classes(classifiers: Iterable[Fitted], seen: AnyArray) -> list[Hashable]:
+def _all_classes(classifiers: Iterable[ProbabilisticClassifier], seen: AnyArray) -> list[Hashable]:
     """Every class that is known or drawn, each once: a class has one colour in all panels."""
     found: list[Hashable] = []
     for labels in (*(np.asarray(classifier.classes_).tolist() for classifier in classifiers), seen.tolist()):
@@ -106,10 +106,10 @@ def _write_around(figure: Figure, classes: Sequence[str]) -> None:
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=MUTED)
 
 
-def _named(classifiers: Panels) -> dict[str, Fitted]:
+def _named(classifiers: Panels) -> dict[str, ProbabilisticClassifier]:
     if isinstance(classifiers, Mapping):
         return dict(classifiers)
-    panels: dict[str, Fitted] = {}
+    panels: dict[str, ProbabilisticClassifier] = {}
     for classifier in classifiers if isinstance(classifiers, Sequence) else [classifiers]:
         name = type(classifier).__name__
         panels[name if name not in panels else f"{name} {len(panels) + 1}"] = classifier
@@ -124,7 +124,7 @@ def _limits(values: Array) -> tuple[float, float]:
 
 def _decisions(
     axes: Axes,
-    classifier: Fitted,
+    classifier: ProbabilisticClassifier,
     columns: tuple[str, str],
     limits: Sequence[tuple[float, float]],
     places: Int64,
@@ -152,7 +152,9 @@ def _decisions(
             axes.contour(across, up, lead, levels=[0.0], colors=INK, linewidths=0.9, zorder=1)
 
 
-def _grid(classifier: Fitted, columns: tuple[str, str], where: Sequence[Array], by_name: bool) -> TableLike:
+def _grid(
+    classifier: ProbabilisticClassifier, columns: tuple[str, str], where: Sequence[Array], by_name: bool
+) -> TableLike:
     """The plane as a table that the classifier takes; columns beyond the two are gaps."""
     schema = vars(classifier).get("schema_")
     names = schema.features if schema is not None else getattr(classifier, "feature_names_in_", None)
@@ -174,7 +176,9 @@ def _points(axes: Axes, across: Array, up: Array, codes: Int64) -> None:
         axes.scatter(across[mine], up[mine], 14.0, shade, marker=shape, alpha=0.75, linewidths=0.0, zorder=2)
 
 
-def _spread(axes: Axes, classifier: Fitted, columns: tuple[str, str], places: Int64, names: Sequence[str]) -> None:
+def _spread(
+    axes: Axes, classifier: ProbabilisticClassifier, columns: tuple[str, str], places: Int64, names: Sequence[str]
+) -> None:
     """Mean squares and sigma ellipses of what the classifier believes, where it believes in bells.
 
     Where there are more classes than colours, the names stand beside the means.
@@ -197,7 +201,7 @@ def _spread(axes: Axes, classifier: Fitted, columns: tuple[str, str], places: In
             label.set_clip_on(True)
 
 
-def bells(classifier: Fitted, columns: tuple[str, str]) -> list[tuple[Array, Array]]:
+def bells(classifier: ProbabilisticClassifier, columns: tuple[str, str]) -> list[tuple[Array, Array]]:
     """Mean and covariance of the two columns in each class, as the classifier's families have them."""
     from likely.families.protocol import HasBells
     from likely.scorer import Model

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from likely.arrays import Json
 from likely.markup import Markup, joined, tag
 from likely.render.page import more, paragraphs
 
@@ -31,7 +32,7 @@ def text_of(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnHead:
     """The head of a column, the side on which its cells stand, and how their values are written.
 
     What is `drawn` is a column of bars: it is there in HTML only.
@@ -64,13 +65,14 @@ class Grid:
     `marks` are rows with a look of their own: "total" (a rule above), "chosen", "close". `left_out` more rows, called
     `what`, are not shown.
 
-    >>> print(Grid([Column("city", "left"), Column("share", form=figure)], [["Bonn", 0.25], ["Ulm", 1.0]]).text())
+    >>> heads = [ColumnHead("city", "left"), ColumnHead("share", form=figure)]
+    >>> print(Grid(heads, [["Bonn", 0.25], ["Ulm", 1.0]]).text())
     city   share
     Bonn  0.2500
     Ulm   1.0000
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[ColumnHead]
     rows: Sequence[Sequence[object]]
     title: str = ""
     notes: Sequence[str] = ()
@@ -150,18 +152,18 @@ def _value(cell: object) -> object:
     return cell.value if isinstance(cell, Cell) else cell
 
 
-def _written(cell: object, column: Column) -> str:
+def _written(cell: object, column: ColumnHead) -> str:
     if isinstance(cell, Cell) and cell.text is not None:
         return cell.text
     value = _value(cell)
     return value if isinstance(value, str) else column.form(value)
 
 
-def _side(place: int, column: Column) -> str | None:
+def _side(place: int, column: ColumnHead) -> str | None:
     return "left" if column.align == "left" and place > 0 else None
 
 
-def _drawn(place: int, cell: object, column: Column) -> Markup:
+def _drawn(place: int, cell: object, column: ColumnHead) -> Markup:
     """The first cell of a row is its head."""
     name, side = ("td" if place else "th"), _side(place, column)
     if not isinstance(cell, Cell):
@@ -223,7 +225,7 @@ def number(cell: object) -> str:
     return f"{cell:.6g}" if abs(cell) < 1e6 else f"{cell:.12g}"
 
 
-def json_value(value: object) -> Any:
+def json_value(value: object) -> Json:
     """A value as JSON has it: scalars of NumPy unpacked, what is missing or infinite null, all else as text."""
     plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
     if plain is None or isinstance(plain, bool | int | str):

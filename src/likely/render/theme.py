@@ -35,7 +35,7 @@ MONO = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace'
 
 
 @dataclass(frozen=True, slots=True)
-class Scheme:
+class ColourScheme:
     """Colours by what they are for, of one kind of light."""
 
     paper: str
@@ -70,12 +70,12 @@ class Scheme:
         return "".join(f"--{name}:{colour};" for name, colour in (plain | coloured).items())
 
 
-LIGHT = Scheme(
+LIGHT = ColourScheme(
     paper="#FAF9F5", card=PAPER, shade=SHADE, ink=INK, muted=MUTED, rule="#DDDAD0", edge="#8A8779",
     accent=MARIGOLD, on_accent=INK, good="#00714F", bad="#B03A00", towards=FOR, against=AGAINST, classes=CLASSES,
 )  # fmt: skip
 
-DARK = Scheme(
+DARK = ColourScheme(
     paper="#14171F", card="#1C202A", shade="#262B37", ink="#ECEAE3", muted="#A7ACB8", rule="#343A48", edge="#7C8494",
     accent=MARIGOLD, on_accent=INK, good="#2BC59A", bad="#F58B4C", towards="#56B4E9", against="#F0803C",
     classes=CLASSES_IN_THE_DARK,

@@ -5,17 +5,19 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
 
 from likely.arrays import Array
 from likely.explain import Explanation
+from likely.families.protocol import Token
 from likely.io.write import table_writer
-from likely.serve.snapshot import Judged, Snapshot, json_label
+from likely.serve.catalogue import Judged, Snapshot, json_label
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 JSON = "application/json"
@@ -26,12 +28,18 @@ _ENCODER = msgspec.json.Encoder()
 STRONGEST_WORDS = 50
 
 
-def encode(content: Any) -> bytes:
+class HasFrame(Protocol):
+    """An explanation of another kind than prior × factors: a tree's, a machine's."""
+
+    def to_frame(self) -> pd.DataFrame: ...
+
+
+def encode(content: object) -> bytes:
     """Content as JSON."""
     return _ENCODER.encode(content)
 
 
-def predictions(model: Snapshot, judged: Judged, *, probabilities: bool = True) -> dict[str, Any]:
+def predictions(model: Snapshot, judged: Judged, *, probabilities: bool = True) -> dict[str, object]:
     """The answer of /predict: of each row the class, and P(class) by class."""
     labels = model.labels
     chosen = [labels[place] for place in judged.chosen.tolist()]
@@ -45,7 +53,7 @@ def predictions(model: Snapshot, judged: Judged, *, probabilities: bool = True) 
     return {**model.about, "predictions": rows}
 
 
-def decisions(model: Snapshot, frame: Any) -> dict[str, Any]:
+def decisions(model: Snapshot, frame: pd.DataFrame) -> dict[str, object]:
     """The answer of /decide: of each row the cheapest decision, what it is expected to cost, and why none was taken."""
     columns = zip(frame["decision"].tolist(), frame["risk"].tolist(), frame["reason"].tolist(), strict=True)
     rows = [
@@ -55,7 +63,7 @@ def decisions(model: Snapshot, frame: Any) -> dict[str, Any]:
     return {**model.about, "decisions": rows}
 
 
-def explanations(model: Snapshot, why: Any) -> dict[str, Any]:
+def explanations(model: Snapshot, why: HasFrame) -> dict[str, object]:
     """The answer of /explain: prior and one factor for each column, in logs, which add up to the log joint."""
     if not isinstance(why, Explanation):
         return {**model.about, "explanations": [{"steps": record} for record in _records(why)]}
@@ -72,7 +80,7 @@ def explanations(model: Snapshot, why: Any) -> dict[str, Any]:
             }
             for place, name in enumerate(why.columns)
         ]
-        one: dict[str, Any] = {
+        one: dict[str, object] = {
             "prior": _by_class(names, why.prior),
             "factors": factors,
             "log_joint": _by_class(names, joint[row]),
@@ -83,7 +91,7 @@ def explanations(model: Snapshot, why: Any) -> dict[str, Any]:
     return {**model.about, "explanations": told}
 
 
-def _words(names: Sequence[str], tokens: Iterable[Any]) -> list[dict[str, Any]]:
+def _words(names: Sequence[str], tokens: Iterable[Token]) -> list[dict[str, object]]:
     """The words that tell classes apart best."""
     ordered = sorted(tokens, key=lambda token: -float(np.ptp(token.evidence)))[:STRONGEST_WORDS]
     return [{"word": t.word, "weight": t.weight, "log_likelihood": _by_class(names, t.evidence)} for t in ordered]
@@ -93,13 +101,13 @@ def _by_class(names: Sequence[str], numbers: Array) -> dict[str, float | None]:
     return dict(zip(names, map(finite, numbers.tolist()), strict=True))
 
 
-def _records(why: Any) -> list[list[dict[str, Any]]]:
-    """Any other explanation: the lines of its frame, row by row."""
+def _records(why: HasFrame) -> list[list[dict[str, object]]]:
+    """Another explanation: the lines of its frame, row by row."""
     frame = why.to_frame()
     lines = [{str(key): json_cell(cell) for key, cell in line.items()} for line in frame.to_dict("records")]
     if "row" not in frame:
         return [[line] for line in lines]
-    rows: dict[Any, list[dict[str, Any]]] = {}
+    rows: dict[object, list[dict[str, object]]] = {}
     for line in lines:
         rows.setdefault(line.pop("row"), []).append(line)
     return list(rows.values())
@@ -110,7 +118,7 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def json_cell(cell: Any) -> Any:
+def json_cell(cell: object) -> object:
     """A cell as JSON has it."""
     if isinstance(cell, np.generic):
         cell = cell.item()

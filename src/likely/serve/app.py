@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -12,19 +11,20 @@ from starlette.exceptions import HTTPException
 
 from likely.errors import LikelyError
 from likely.serve import openapi
-from likely.serve.catalogue import Source, read_source
+from likely.serve.catalogue import ModelSource, read_source
 from likely.serve.guard import Guard
 from likely.serve.open_inference import OpenInference
 from likely.serve.options import ServiceOptions
-from likely.serve.refusals import Refusal, failed, refusal_of
+from likely.serve.refusals import HTTPRefusal, failed, refusal_of
 from likely.serve.routes import Routes, answered
 from likely.serve.service import Service
 
 TITLE = "likely"
+Route = Callable[[Request], Awaitable[Response]]
 ABOUT = "Models that answer, explain themselves, learn and forget. Rows are JSON objects by column; null is a gap."
 
 
-def create_app(models: Sequence[str | Source], options: ServiceOptions | None = None) -> Guard:
+def create_app(models: Sequence[str | ModelSource], options: ServiceOptions | None = None) -> Guard:
     """An ASGI application that serves model files: PATH, NAME=PATH or NAME@VERSION=PATH."""
     sources = [read_source(model) if isinstance(model, str) else model for model in models]
     return app_of(Service(sources, options or ServiceOptions()))
@@ -43,7 +43,7 @@ def app_of(service: Service, add: Callable[[FastAPI], None] | None = None) -> Gu
         title=TITLE, description=ABOUT, version="2", lifespan=lifespan, docs_url=None, redoc_url=None,
         openapi_url=None, redirect_slashes=False,
     )  # fmt: skip
-    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(HTTPRefusal, _refused)
     app.add_exception_handler(LikelyError, _refused)
     app.add_exception_handler(HTTPException, _not_found)
     app.add_exception_handler(Exception, _failed)
@@ -58,7 +58,7 @@ def app_of(service: Service, add: Callable[[FastAPI], None] | None = None) -> Gu
 
 def _add_plain(app: FastAPI, routes: Routes, service: Service) -> None:
     model = service.catalogue.find()
-    posts: list[tuple[str, Any, Any]] = [
+    posts: list[tuple[str, Route, dict[str, object]]] = [
         ("/predict", routes.predict, openapi.predict_body(model)),
         ("/decide", routes.decide, openapi.decide_body(model)),
         ("/explain", routes.explain, openapi.explain_body(model)),
@@ -69,8 +69,8 @@ def _add_plain(app: FastAPI, routes: Routes, service: Service) -> None:
             ("/forget", routes.forget, openapi.change_body(model)),
         ]
     else:  # said in one sentence, but not offered
-        for path, route in (("/learn", routes.learn), ("/forget", routes.forget)):
-            app.add_api_route(path, route, methods=["POST"], response_class=Response, include_in_schema=False)
+        for path, unoffered in (("/learn", routes.learn), ("/forget", routes.forget)):
+            app.add_api_route(path, unoffered, methods=["POST"], response_class=Response, include_in_schema=False)
     for path, route, content in posts:
         app.add_api_route(
             path, route, methods=["POST"], response_class=Response, openapi_extra=openapi.operation(content)
@@ -114,10 +114,10 @@ def _add_description(app: FastAPI) -> None:
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    refusal = error if isinstance(error, Refusal) else refusal_of(error) if isinstance(error, LikelyError) else None
+    refusal = error if isinstance(error, HTTPRefusal) else refusal_of(error) if isinstance(error, LikelyError) else None
     if refusal is None:
         raise error
-    response = answered({"error": refusal.sentence}, refusal.status)
+    response = answered(refusal.told(), refusal.status)
     response.headers.update(refusal.headers)
     return response
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from likely.errors import LikelyError
+from likely.serve.catalogue import Judged, Snapshot
 from likely.serve.metrics import Metrics
 from likely.serve.refusals import failed
 from likely.serve.rows import Columns
-from likely.serve.snapshot import Judged, Snapshot
 
 AT_ONCE = 4_096
 """Rows of a batch."""
@@ -26,7 +26,7 @@ IN_THE_LOOP = 512
 """Rows that a quick model judges without a thread."""
 
 
-class _Waiting(NamedTuple):
+class _WaitingRows(NamedTuple):
     columns: Columns
     judged: asyncio.Future[Judged]
 
@@ -36,7 +36,7 @@ class Batcher:
 
     def __init__(self, threads: Executor, metrics: Metrics) -> None:
         self._threads, self._metrics = threads, metrics
-        self._waiting: dict[Snapshot, list[_Waiting]] = {}
+        self._waiting: dict[Snapshot, list[_WaitingRows]] = {}
         self._working: set[Snapshot] = set()
 
     async def judge(self, model: Snapshot, columns: Columns) -> Judged:
@@ -51,7 +51,7 @@ class Batcher:
             waiting = self._waiting[model] = []
             if model not in self._working:
                 loop.call_soon(self._start, model)
-        waiting.append(_Waiting(columns, judged))
+        waiting.append(_WaitingRows(columns, judged))
         return await judged
 
     def _start(self, model: Snapshot) -> None:
@@ -70,14 +70,14 @@ class Batcher:
         done.add_done_callback(lambda result: self._finish(model, batch, result))
 
     def _finish(
-        self, model: Snapshot, batch: Sequence[_Waiting], result: asyncio.Future[list[Judged | Exception]]
+        self, model: Snapshot, batch: Sequence[_WaitingRows], result: asyncio.Future[list[Judged | Exception]]
     ) -> None:
         self._working.discard(model)
         wrong = result.exception() is not None
         _deliver(batch, [failed()] * len(batch) if wrong else result.result())
         self._start(model)
 
-    def _next(self, model: Snapshot) -> tuple[list[_Waiting], int]:
+    def _next(self, model: Snapshot) -> tuple[list[_WaitingRows], int]:
         waiting = self._waiting.pop(model, [])
         n_rows = 0
         for place, entry in enumerate(waiting):
@@ -103,7 +103,7 @@ def judged_together(model: Snapshot, parts: Sequence[Columns]) -> list[Judged | 
     return [Judged(posterior, chosen) for posterior, chosen in shares]
 
 
-def _deliver(batch: Sequence[_Waiting], results: Sequence[Judged | Exception]) -> None:
+def _deliver(batch: Sequence[_WaitingRows], results: Sequence[Judged | Exception]) -> None:
     for entry, result in zip(batch, results, strict=True):
         if entry.judged.done():  # whoever asked is gone
             continue

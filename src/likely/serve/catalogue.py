@@ -6,21 +6,94 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from likely.api import load
+from likely.arrays import Array
 from likely.errors import LikelyError, NoSuchFile, SettingsError, did_you_mean
-from likely.serve.refusals import Refusal
-from likely.serve.snapshot import Snapshot
+from likely.models.classifier import Classifier
+from likely.models.protocols import Updates
+from likely.serve.refusals import HTTPRefusal
+from likely.serve.rows import Columns, RowReader
+from likely.table import RowsLike, Table
+from likely.table.schema import Schema
+
+PLAIN_LABELS = (str, int, float, bool)
+
+
+class Judged(NamedTuple):
+    """P(class | row), and the place of the class that is predicted."""
+
+    posterior: Array
+    chosen: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A classifier that nobody changes any more; `revision` differs from one content to the next."""
+
+    name: str
+    version: str
+    revision: str
+    classifier: Classifier
+    quick: bool = True
+    reader: RowReader = field(init=False)
+    labels: list[object] = field(init=False)
+    counts: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reader", RowReader(self.schema))
+        object.__setattr__(self, "labels", [json_label(label) for label in self.classifier.classes_.tolist()])
+        object.__setattr__(self, "counts", isinstance(self.classifier, Updates))
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that it reads."""
+        found: Schema = self.classifier.schema_
+        return found
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What every answer says of where it comes from."""
+        return {"model": self.name, "version": self.version, "revision": self.revision}
+
+    def judge(self, rows: RowsLike) -> Judged:
+        """Probabilities of a table, and predictions: the most probable class unless the classifier has another rule."""
+        posterior = np.asarray(self.classifier.predict_proba(rows), dtype=np.float64)
+        if self.counts:
+            return Judged(posterior, posterior.argmax(axis=1))
+        predicted = self.classifier.predict(rows).tolist()
+        places = {label: place for place, label in enumerate(self.classifier.classes_.tolist())}
+        return Judged(posterior, np.array([places[label] for label in predicted], dtype=np.intp))
+
+    def judge_columns(self, parts: Sequence[Columns]) -> Judged:
+        """The same for rows of one or several requests, one after the other."""
+        return self.judge(self.table(parts))
+
+    def table(self, parts: Sequence[Columns]) -> Table:
+        """Rows as a table of the columns that it reads."""
+        return self.reader.table(parts)
+
+
+def json_label(label: object) -> object:
+    """A class as JSON has it; what JSON has no word for is written as text."""
+    if isinstance(label, PLAIN_LABELS):
+        return label
+    return label.isoformat() if isinstance(label, date) else str(label)
+
 
 QUICK_SECONDS = 0.004
 """A model that judges one row in less is asked in the event loop."""
 FIRST_VERSION = "1"
 
 
-class Source(NamedTuple):
+class ModelSource(NamedTuple):
     """A model file, and under which name and version it is served."""
 
     name: str
@@ -37,11 +110,11 @@ class Stamp(NamedTuple):
     modified: int
 
 
-def read_source(given: str) -> Source:
+def read_source(given: str) -> ModelSource:
     """PATH, NAME=PATH or NAME@VERSION=PATH; without a name it is that of the file, without its suffix.
 
     >>> read_source("spam@2=models/new.likely")
-    Source(name='spam', version='2', path=PosixPath('models/new.likely'))
+    ModelSource(name='spam', version='2', path=PosixPath('models/new.likely'))
     """
     name, mark, path = given.partition("=")
     if not mark or os.path.exists(given):
@@ -52,7 +125,7 @@ def read_source(given: str) -> Source:
         version = version or FIRST_VERSION
     if not name or not version or any(sign in "/?#%@" or not sign.isprintable() for sign in name + version):
         raise SettingsError(f"{name!r} cannot be the name of a model: write NAME=PATH or NAME@VERSION=PATH.")
-    return Source(name, version, Path(path))
+    return ModelSource(name, version, Path(path))
 
 
 def digest_of(content: bytes) -> str:
@@ -64,7 +137,7 @@ def digest_of(content: bytes) -> str:
 class Loaded:
     """A classifier, and the digest of the file that it came from."""
 
-    classifier: Any
+    classifier: Classifier
     digest: str
 
 
@@ -127,13 +200,13 @@ class Catalogue:
         """The model of a name, in its last version if none is given."""
         versions = next(iter(self._models.values()), None) if name is None else self._models.get(name)
         if versions is None and name is None:
-            raise Refusal(404, "There is no model here yet.")
+            raise HTTPRefusal(404, "There is no model here yet.")
         if versions is None:
-            raise Refusal(404, f"There is no model {str(name)[:80]!r} here.")
+            raise HTTPRefusal(404, f"There is no model {str(name)[:80]!r} here.")
         if version is None:
             return next(reversed(versions.values()))
         if version not in versions:
-            raise Refusal(404, f"The model has no version {version[:80]!r}.")
+            raise HTTPRefusal(404, f"The model has no version {version[:80]!r}.")
         return versions[version]
 
     def publish(self, model: Snapshot) -> None:

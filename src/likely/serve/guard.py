@@ -5,14 +5,14 @@ from __future__ import annotations
 import hmac
 import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from likely.errors import LikelyError
 from likely.serve.answers import encode
-from likely.serve.refusals import Refusal, busy, failed, refusal_of, too_large
+from likely.serve.refusals import HTTPRefusal, busy, failed, refusal_of, too_large
 from likely.serve.service import Service
 
 Scope = MutableMapping[str, Any]
@@ -74,7 +74,7 @@ class Guard:
             if not await self._read_body(scope, receive):
                 return
             await self._app(scope, receive, send_guarded)
-        except Refusal as refusal:
+        except HTTPRefusal as refusal:
             await _refuse(refusal, send_guarded)
         except LikelyError as error:
             await _refuse(refusal_of(error), send_guarded)
@@ -98,29 +98,29 @@ class Guard:
         if self._token is not None and scope["path"] not in OPEN:
             given = headers.get(b"authorization", b"")
             if not hmac.compare_digest(given, b"Bearer " + self._token.encode()):
-                raise Refusal(401, "A token is needed: Authorization: Bearer …", {"www-authenticate": "Bearer"})
+                raise HTTPRefusal(401, "A token is needed: Authorization: Bearer …", {"www-authenticate": "Bearer"})
         if self._service.metrics.in_flight > self._limits.requests:
             raise busy()
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise Refusal(415, "Send the body as it is, without a content encoding.")
+            raise HTTPRefusal(415, "Send the body as it is, without a content encoding.")
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 18:
-            raise Refusal(400, "The content length is no number.")
+            raise HTTPRefusal(400, "The content length is no number.")
         if int(length) > self._limits.body_bytes:
             raise too_large(self._limits.body_bytes)
 
     def _check_caller(self, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if host_name(host) not in self._hosts:
-            raise Refusal(421, "The service does not answer under this host name; --allow-host adds one.")
+            raise HTTPRefusal(421, "The service does not answer under this host name; --allow-host adds one.")
         origin = headers.get(b"origin")
         if origin is not None:
             said = origin.decode("latin-1").lower().rstrip("/")
             own = said in (f"http://{host}", f"https://{host}")
             if not own and said not in self._origins:
-                raise Refusal(403, "Pages from elsewhere may not ask; --allow-origin lets one.")
+                raise HTTPRefusal(403, "Pages from elsewhere may not ask; --allow-origin lets one.")
         elif headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            raise Refusal(403, "Pages from elsewhere may not ask; --allow-origin lets one.")
+            raise HTTPRefusal(403, "Pages from elsewhere may not ask; --allow-origin lets one.")
 
     async def _read_body(self, scope: Scope, receive: Receive) -> bool:
         """Put the body beside the scope; False if whoever sent it is gone."""
@@ -139,12 +139,12 @@ class Guard:
                 return True
 
 
-def _named(headers: Any) -> dict[bytes, bytes]:
+def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Headers by name; what may stand there once only is refused if it comes twice."""
     found: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in found and name in (b"host", b"authorization", b"content-length", b"origin"):
-            raise Refusal(400, f"The header {name.decode('latin-1')} is there twice.")
+            raise HTTPRefusal(400, f"The header {name.decode('latin-1')} is there twice.")
         found[name] = value
     return found
 
@@ -178,8 +178,8 @@ def _place(error: BaseException) -> str:
     return "?" if trace is None else f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"
 
 
-async def _refuse(refusal: Refusal, send: Send) -> None:
-    content = encode({"error": refusal.sentence})
+async def _refuse(refusal: HTTPRefusal, send: Send) -> None:
+    content = encode(refusal.told())
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(content)).encode()),

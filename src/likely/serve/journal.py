@@ -13,7 +13,6 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -54,7 +53,7 @@ class Journal:
         """Bytes that are there for good."""
         return self._size
 
-    def _begun(self, base: str) -> tuple[list[dict[str, Any]], int]:
+    def _begun(self, base: str) -> tuple[list[dict[str, object]], int]:
         content = self.path.read_bytes()
         entries, size = parsed(content, self.path.name)
         if not entries:  # new, or its first line never got to the disk
@@ -67,7 +66,7 @@ class Journal:
             os.fsync(self._file)
         return entries, size
 
-    def append(self, entries: Sequence[dict[str, Any]]) -> None:
+    def append(self, entries: Sequence[dict[str, object]]) -> None:
         """Write entries and wait until they are on the disk; if that fails, none of them is there."""
         self._write(b"".join(map(_line, entries)))
 
@@ -86,7 +85,7 @@ class Journal:
             raise JournalError(f"The journal cannot be written ({error.strerror}), so nothing is learned.") from None
         self._size += len(content)
 
-    def restart(self, base: str, entries: Sequence[dict[str, Any]]) -> None:
+    def restart(self, base: str, entries: Sequence[dict[str, object]]) -> None:
         """Begin anew, for a model file that holds all that was journalled; the old journal is there until then."""
         with whole_file(self.path) as file:
             os.fchmod(file.fileno(), _PRIVATE)
@@ -102,7 +101,7 @@ class Journal:
             self._file = -1
 
 
-def read_journal(path: Path) -> list[dict[str, Any]]:
+def read_journal(path: Path) -> list[dict[str, object]]:
     """The entries of a journal that somebody else may be writing; nothing if there is none."""
     try:
         return parsed(path.read_bytes(), path.name)[0]
@@ -110,9 +109,9 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
         return []
 
 
-def parsed(content: bytes, name: str) -> tuple[list[dict[str, Any]], int]:
+def parsed(content: bytes, name: str) -> tuple[list[dict[str, object]], int]:
     """The entries, and how many bytes of the content they are; what follows was cut off while it was written."""
-    entries: list[dict[str, Any]] = []
+    entries: list[dict[str, object]] = []
     size = 0
     for line in _lines(content):
         entry = _entry(line)
@@ -139,7 +138,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
+def _entry(line: bytes) -> dict[str, object] | None:
     body = line[_CHECK + 1 : -1]
     if not line.endswith(b"\n") or line[: _CHECK + 1] != b"%08x " % zlib.crc32(body):
         return None
@@ -150,12 +149,12 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     return entry if isinstance(entry, dict) else None
 
 
-def _line(entry: dict[str, Any]) -> bytes:
+def _line(entry: dict[str, object]) -> bytes:
     body = msgspec.json.encode(entry)
     return b"%08x %b\n" % (zlib.crc32(body), body)
 
 
-def _head(base: str) -> dict[str, Any]:
+def _head(base: str) -> dict[str, object]:
     return {"journal": "likely", "format": FORMAT, "base": base}
 
 

@@ -11,18 +11,21 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from likely.errors import LikelyError, SettingsError
 from likely.io.outputs import write_whole
+from likely.models.classifier import Classifier
 from likely.models.protocols import Updates
-from likely.serve.catalogue import Source, digest_of, load_source, warmed
+from likely.serve.catalogue import ModelSource, Snapshot, digest_of, load_source, warmed
 from likely.serve.changes import Change, applied, change_in
 from likely.serve.journal import Journal, JournalError, journal_of, read_journal
-from likely.serve.refusals import Refusal, refusal_of
-from likely.serve.snapshot import Snapshot
+from likely.serve.refusals import HTTPRefusal, refusal_of
 
 LOG = logging.getLogger("likely.serve")
+Keys = Sequence[tuple[str, str, int, str]]
+"""A key, the digest of its request, its rows and the revision after it, as a journal that was folded holds them."""
+
 KEPT_KEYS = 100_000
 """Keys of requests that are remembered; older ones are forgotten first."""
 
@@ -43,7 +46,9 @@ class _Key:
     revision: str
 
 
-def replayed(classifier: Any, entries: Sequence[dict[str, Any]], digest: str, path: Path) -> tuple[Any, list[Change]]:
+def replayed(
+    classifier: Classifier, entries: Sequence[dict[str, object]], digest: str, path: Path
+) -> tuple[Classifier, list[Change]]:
     """The classifier of a file after the changes of its journal, and these changes."""
     if not entries or digest == _folded_into(entries):
         return classifier, []
@@ -59,13 +64,13 @@ def replayed(classifier: Any, entries: Sequence[dict[str, Any]], digest: str, pa
     return after, changes
 
 
-def _folded_into(entries: Sequence[dict[str, Any]]) -> str | None:
+def _folded_into(entries: Sequence[dict[str, object]]) -> str | None:
     """The model file that the whole journal went into, if its last entry says so."""
     folded = entries[-1].get("folded")
     return folded if isinstance(folded, str) else None
 
 
-def with_journal(source: Source) -> Snapshot:
+def with_journal(source: ModelSource) -> Snapshot:
     """A model with all that its journal holds, for a service that does not learn itself."""
     loaded, path = load_source(source.path), journal_of(source.path)
     classifier, changes = replayed(loaded.classifier, read_journal(path), loaded.digest, path)
@@ -80,7 +85,7 @@ def revision_of(digest: str, n_changes: int) -> str:
 class LiveModel:
     """The one writer of a model file and its journal."""
 
-    def __init__(self, source: Source, *, compact_rows: int, most_classes: int) -> None:
+    def __init__(self, source: ModelSource, *, compact_rows: int, most_classes: int) -> None:
         loaded = load_source(source.path)
         if not isinstance(loaded.classifier, Updates):
             kind = type(loaded.classifier).__name__
@@ -107,11 +112,11 @@ class LiveModel:
     def _revision(self) -> str:
         return revision_of(self._digest, self._n_changes)
 
-    def _remember(self, entries: Sequence[dict[str, Any]]) -> None:
+    def _remember(self, entries: Sequence[dict[str, object]]) -> None:
         """Keys of requests, those of a journal that is folded already included."""
-        base, n_changes = entries[0]["base"], 0
+        base, n_changes = str(entries[0]["base"]), 0
         for entry in entries:
-            for key, digest, rows, revision in entry.get("keys", ()):
+            for key, digest, rows, revision in cast(Keys, entry.get("keys", ())):
                 self._keys[key] = _Key(digest, rows, revision)
             change = change_in(entry)
             if change is None:
@@ -120,9 +125,9 @@ class LiveModel:
             if change.key is not None:
                 self._keys[change.key] = _Key(change.digest, len(change.rows), revision_of(base, n_changes))
 
-    def commit(self, changes: Sequence[Change]) -> list[Outcome | Refusal]:
+    def commit(self, changes: Sequence[Change]) -> list[Outcome | HTTPRefusal]:
         """Make changes, in order: those that can be made are on the disk when this returns."""
-        outcomes: list[Outcome | Refusal | None] = [self._known(change) for change in changes]
+        outcomes: list[Outcome | HTTPRefusal | None] = [self._known(change) for change in changes]
         new, places, keys = list[Change](), list[int](), dict[str, int]()
         for place, change in enumerate(changes):
             if outcomes[place] is not None:
@@ -136,7 +141,7 @@ class LiveModel:
         try:
             made = self._make(new)
         except JournalError as error:
-            made = [Refusal(503, str(error)) for _ in new]
+            made = [HTTPRefusal(503, str(error)) for _ in new]
         for place, outcome in zip(places, made, strict=True):
             outcomes[place] = outcome
         return [
@@ -144,27 +149,27 @@ class LiveModel:
         ]
 
     def _again(
-        self, change: Change, outcomes: Sequence[Outcome | Refusal | None], keys: dict[str, int]
-    ) -> Outcome | Refusal:
+        self, change: Change, outcomes: Sequence[Outcome | HTTPRefusal | None], keys: dict[str, int]
+    ) -> Outcome | HTTPRefusal:
         """The answer to a request whose twin is in the same group."""
         known = self._known(change)
         first = outcomes[keys[change.key]] if change.key is not None else None
-        return known or first or Refusal(503, "Send the request again.")
+        return known or first or HTTPRefusal(503, "Send the request again.")
 
-    def _known(self, change: Change) -> Outcome | Refusal | None:
+    def _known(self, change: Change) -> Outcome | HTTPRefusal | None:
         known = None if change.key is None else self._keys.get(change.key)
         if known is None:
             return None
         if known.digest != change.digest:
-            return Refusal(409, "The key was used for another request; every request needs its own.")
+            return HTTPRefusal(409, "The key was used for another request; every request needs its own.")
         return Outcome(known.rows, known.revision, repeated=True)
 
-    def _make(self, changes: Sequence[Change]) -> list[Outcome | Refusal]:
+    def _make(self, changes: Sequence[Change]) -> list[Outcome | HTTPRefusal]:
         classifier, errors = applied(self.snapshot.classifier, changes, self._most_classes)
         good = [change for change, error in zip(changes, errors, strict=True) if error is None]
         if good:
             self.journal.append([change.entry() for change in good])
-        outcomes: list[Outcome | Refusal] = []
+        outcomes: list[Outcome | HTTPRefusal] = []
         for change, error in zip(changes, errors, strict=True):
             if error is not None:
                 outcomes.append(refusal_of(error))
@@ -223,7 +228,7 @@ class LiveModel:
         self.journal.close()
 
 
-def _packed(classifier: Any, path: Path) -> bytes:
+def _packed(classifier: Classifier, path: Path) -> bytes:
     """The bytes of the model file."""
     with tempfile.TemporaryDirectory(prefix="likely-") as folder:
         written = Path(folder, path.name)

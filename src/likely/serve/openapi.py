@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,9 +11,12 @@ from likely.errors import LikelyError
 from likely.markup import Markup, joined, tag
 from likely.render.page import page
 from likely.serve.answers import ARROW, CSV, JSON, encode, json_cell
-from likely.serve.snapshot import Snapshot
-from likely.serve.tensors import datatype_of
+from likely.serve.catalogue import Snapshot
+from likely.serve.open_inference import datatype_of
 from likely.stats import Histogram, Moments, ValueCounts
+
+OpenApi: TypeAlias = Mapping[str, Any]
+"""What FastAPI makes of the addresses; it has no types for it."""
 
 SHOWN_COLUMNS = 200
 ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
@@ -27,12 +30,12 @@ REFUSALS = {
 _NULLABLE = {"numeric": ["number", "string", "boolean", "null"], "nominal": ["string", "number", "boolean", "null"]}
 
 
-def example_row(model: Snapshot) -> dict[str, Any]:
+def example_row(model: Snapshot) -> dict[str, object]:
     """A row that the model might see: means of numbers, the most common values of categories."""
     return {name: example_cell(model, name) for name in model.reader.names[:SHOWN_COLUMNS]}
 
 
-def example_cell(model: Snapshot, name: str) -> Any:
+def example_cell(model: Snapshot, name: str) -> object:
     """What stands in an ordinary cell of a column."""
     kind = model.schema.kinds[name]
     seen = None
@@ -50,7 +53,7 @@ def example_cell(model: Snapshot, name: str) -> Any:
     return 1.0 if kind == "numeric" else "some words" if kind == "text" else "a value"
 
 
-def rows_schema(model: Snapshot) -> dict[str, Any]:
+def rows_schema(model: Snapshot) -> dict[str, object]:
     """Rows as JSON objects; null is a gap, further columns are ignored."""
     names = model.reader.names[:SHOWN_COLUMNS]
     kinds = model.schema.kinds
@@ -59,15 +62,15 @@ def rows_schema(model: Snapshot) -> dict[str, Any]:
     return {"type": "array", "items": row, "minItems": 1, "maxItems": 100}
 
 
-def json_body(properties: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
+def json_body(properties: Mapping[str, object], example: Mapping[str, object]) -> dict[str, object]:
     """A body that is a JSON object."""
     schema = {"type": "object", "properties": dict(properties), "required": ["rows"], "additionalProperties": False}
     return {JSON: {"schema": schema, "example": dict(example)}}
 
 
 def operation(
-    content: Mapping[str, Any] | None, *, chooses: bool = True, paths: tuple[str, ...] = ()
-) -> dict[str, Any]:
+    content: Mapping[str, object] | None, *, chooses: bool = True, paths: tuple[str, ...] = ()
+) -> dict[str, object]:
     """What FastAPI does not know of an address: its body, its parameters and its refusals."""
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}, "description": f"The {name}."}
@@ -78,18 +81,18 @@ def operation(
             {"name": name, "in": "query", "required": False, "schema": {"type": "string"}, "description": told}
             for name, told in (("model", "The first, if none is named."), ("version", "The newest, if none is named."))
         ]
-    found: dict[str, Any] = {"parameters": parameters, "responses": refusals()}
+    found: dict[str, object] = {"parameters": parameters, "responses": refusals()}
     if content is not None:
         found["requestBody"] = {"required": True, "content": dict(content)}
     return found
 
 
-def refusals() -> dict[str, Any]:
+def refusals() -> dict[str, object]:
     """Every address may answer so."""
     return {status: {"description": told, "content": {JSON: {"schema": ERROR}}} for status, told in REFUSALS.items()}
 
 
-def predict_body(model: Snapshot) -> dict[str, Any]:
+def predict_body(model: Snapshot) -> dict[str, object]:
     """JSON, or a table as CSV or Arrow."""
     rows = [example_row(model)]
     return {
@@ -99,7 +102,7 @@ def predict_body(model: Snapshot) -> dict[str, Any]:
     }
 
 
-def decide_body(model: Snapshot) -> dict[str, Any]:
+def decide_body(model: Snapshot) -> dict[str, object]:
     """Rows, costs by decision and class, and the price of no decision."""
     costs = {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {"type": "number"}}}
     labels = [str(label) for label in model.labels[:5]]
@@ -109,19 +112,19 @@ def decide_body(model: Snapshot) -> dict[str, Any]:
     return json_body({"rows": rows_schema(model), "loss": costs, "refuse": {"type": "number"}}, example)
 
 
-def explain_body(model: Snapshot) -> dict[str, Any]:
+def explain_body(model: Snapshot) -> dict[str, object]:
     """Rows alone."""
     return json_body({"rows": rows_schema(model)}, {"rows": [example_row(model)]})
 
 
-def change_body(model: Snapshot) -> dict[str, Any]:
+def change_body(model: Snapshot) -> dict[str, object]:
     """Rows with labels."""
     labels = {"type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1}
     example = {"rows": [example_row(model)], "labels": model.labels[:1]}
     return json_body({"rows": rows_schema(model), "labels": labels}, example)
 
 
-def infer_body(model: Snapshot) -> dict[str, Any]:
+def infer_body(model: Snapshot) -> dict[str, object]:
     """Tensors, one for each column."""
     kinds = model.schema.kinds
     tensors = [
@@ -146,15 +149,15 @@ def infer_body(model: Snapshot) -> dict[str, Any]:
     return {JSON: {"schema": schema, "example": {"id": "1", "inputs": tensors}}}
 
 
-def _csv(row: Mapping[str, Any]) -> str:
-    def cell(value: Any) -> str:
+def _csv(row: Mapping[str, object]) -> str:
+    def cell(value: object) -> str:
         text = str(value)
         return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\n\r') else text
 
     return "\n".join([",".join(map(cell, row)), ",".join(map(cell, row.values())), ""])
 
 
-def docs_page(described: Mapping[str, Any]) -> Markup:
+def docs_page(described: OpenApi) -> Markup:
     """A page for people that needs nothing from elsewhere: every address, and an example to copy."""
     parts: list[object] = [tag("h1", described["info"]["title"]), tag("p", described["info"].get("description", ""))]
     for path, methods in described["paths"].items():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from likely.arrays import Json
 from likely.errors import (
     DataError,
     FileError,
@@ -27,28 +28,37 @@ STATUS: tuple[tuple[type[LikelyError], int], ...] = (
 
 
 @dataclass(eq=False)
-class Refusal(Exception):
-    """An answer that is no answer: a status, one sentence, and headers that go with them."""
+class HTTPRefusal(Exception):
+    """An answer that is no answer: a status, one sentence, and headers that go with them.
+
+    `code` and `facts` say the same as data, for a page that words it in the reader's language.
+    """
 
     status: int
     sentence: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    code: str = ""
+    facts: Sequence[Json] = ()
 
     def __str__(self) -> str:
         return self.sentence
 
+    def told(self) -> dict[str, Json]:
+        """The body of the answer."""
+        return {"error": self.sentence, **({"code": self.code, "facts": list(self.facts)} if self.code else {})}
 
-def refusal_of(error: LikelyError) -> Refusal:
+
+def refusal_of(error: LikelyError) -> HTTPRefusal:
     """The answer to something that the library refuses to do; a kind that is nobody's fault but ours is a 500."""
     for kind, status in STATUS:
         if isinstance(error, kind):
-            return Refusal(status, worded(error.message))
+            return HTTPRefusal(status, worded(error.message))
     return failed()
 
 
-def failed() -> Refusal:
+def failed() -> HTTPRefusal:
     """A fault of ours: what it was stands in the log."""
-    return Refusal(500, "The service failed to answer; its log says why.")
+    return HTTPRefusal(500, "The service failed to answer; its log says why.")
 
 
 def worded(text: str) -> str:
@@ -57,11 +67,11 @@ def worded(text: str) -> str:
     return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
 
 
-def busy() -> Refusal:
+def busy() -> HTTPRefusal:
     """More is asked for than can wait."""
-    return Refusal(503, "Too many requests are waiting; ask again in a second.", {"retry-after": "1"})
+    return HTTPRefusal(503, "Too many requests are waiting; ask again in a second.", {"retry-after": "1"})
 
 
-def too_large(limit: int) -> Refusal:
+def too_large(limit: int) -> HTTPRefusal:
     """A body beyond the limit."""
-    return Refusal(413, f"The body has more than {limit:,} bytes; send the rows in several requests.")
+    return HTTPRefusal(413, f"The body has more than {limit:,} bytes; send the rows in several requests.")

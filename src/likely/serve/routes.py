@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -15,17 +14,17 @@ from likely.errors import SettingsError
 from likely.serve import answers
 from likely.serve.answers import ARROW, CSV, JSON
 from likely.serve.bodies import Body, media_type, read_columns, read_object, read_table
+from likely.serve.catalogue import Judged, Snapshot
 from likely.serve.changes import Kind, read_change
 from likely.serve.guard import BODY
-from likely.serve.refusals import Refusal
+from likely.serve.refusals import HTTPRefusal
 from likely.serve.service import Service
-from likely.serve.snapshot import Judged, Snapshot
 
 MOST_PROBABILITIES = 5_000_000
 """Rows × classes of one answer."""
 
 
-def answered(content: Any, status: int = 200) -> Response:
+def answered(content: object, status: int = 200) -> Response:
     """JSON."""
     return Response(answers.encode(content), status, media_type=JSON)
 
@@ -38,7 +37,7 @@ def query(request: Request) -> Mapping[str, str]:
     try:
         return {name: values[-1] for name, values in parse_qs(text.decode("ascii"), max_num_fields=20).items()}
     except ValueError:
-        raise Refusal(400, "The query of the address cannot be read.") from None
+        raise HTTPRefusal(400, "The query of the address cannot be read.") from None
 
 
 def body_of(request: Request) -> Body:
@@ -80,7 +79,9 @@ class Routes:
 
     def _refuse_answer(self, model: Snapshot, n_rows: int, probabilities: bool) -> None:
         if probabilities and n_rows * len(model.labels) > MOST_PROBABILITIES:
-            raise Refusal(413, f"Rows × classes are more than {MOST_PROBABILITIES:,}; ask with probabilities=false.")
+            raise HTTPRefusal(
+                413, f"Rows × classes are more than {MOST_PROBABILITIES:,}; ask with probabilities=false."
+            )
 
     async def decide(self, request: Request) -> Response:
         """The decision of least expected cost for each row; none where refusing is cheaper."""
@@ -88,7 +89,7 @@ class Routes:
         columns = read_columns(model, content, self.limits)
         loss = _loss(model, content)
 
-        def decided() -> dict[str, Any]:
+        def decided() -> dict[str, object]:
             return answers.decisions(model, model.classifier.decisions(model.table([columns]), loss))
 
         return answered(await self.service.in_thread(decided))
@@ -99,13 +100,13 @@ class Routes:
         columns = read_columns(model, content, self.limits)
         cells = columns.n_rows * len(columns.cells) * max(len(model.labels), 1)
         if cells > self.limits.explained_cells:
-            raise Refusal(
+            raise HTTPRefusal(
                 413, f"Rows × columns × classes are more than {self.limits.explained_cells:,}: ask for fewer."
             )
         if not hasattr(model.classifier, "explain"):
-            raise Refusal(422, "This model does not explain its rows.")
+            raise HTTPRefusal(422, "This model does not explain its rows.")
 
-        def explained() -> dict[str, Any]:
+        def explained() -> dict[str, object]:
             return answers.explanations(model, model.classifier.explain(model.table([columns])))
 
         return answered(await self.service.in_thread(explained))
@@ -151,10 +152,10 @@ class Routes:
         return Response(self.service.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-def _about(service: Service, model: Snapshot) -> dict[str, Any]:
+def _about(service: Service, model: Snapshot) -> dict[str, object]:
     classifier = model.classifier
     try:
-        shares: list[Any] = classifier._prior_shares().tolist()
+        shares: list[object] = classifier._prior_shares().tolist()
     except SettingsError:
         shares = [None] * len(model.labels)
     learns = (model.name, model.version) in service.learning
@@ -169,14 +170,14 @@ def _about(service: Service, model: Snapshot) -> dict[str, Any]:
     }
 
 
-def _loss(model: Snapshot, content: Mapping[str, Any]) -> Loss:
+def _loss(model: Snapshot, content: Mapping[str, object]) -> Loss:
     """Costs by decision and truth, under the names that JSON gives them; every mistake costs 1 if none are given."""
     given, asked = content.get("loss"), content.get("refuse")
     price = None if asked is None else _finite(asked, "The price of no decision")
     if given is None:
         return Loss.zero_one(model.classifier.classes_, refuse=price)
     if not isinstance(given, dict) or not all(isinstance(costs, dict) for costs in given.values()):
-        raise Refusal(422, 'Send {"loss": {"decision": {"class": cost, …}}}.')
+        raise HTTPRefusal(422, 'Send {"loss": {"decision": {"class": cost, …}}}.')
     by_name = {str(label): raw for label, raw in zip(model.labels, model.classifier.classes_.tolist(), strict=True)}
     costs = {
         by_name.get(decision, decision): {
@@ -187,12 +188,12 @@ def _loss(model: Snapshot, content: Mapping[str, Any]) -> Loss:
     return Loss(costs, refuse=price)
 
 
-def _finite(given: Any, what: str) -> float:
+def _finite(given: object, what: str) -> float:
     """A number of JSON as a float."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         with suppress(OverflowError):  # hundreds of digits
             return float(given)
-    raise Refusal(422, f"{what} is a number that a float can hold.")
+    raise HTTPRefusal(422, f"{what} is a number that a float can hold.")
 
 
 def _written(model: Snapshot, judged: Judged, probabilities: bool, sent: str, wanted: str) -> Response:

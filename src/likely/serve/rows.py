@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from likely.errors import missing_columns
-from likely.serve.refusals import Refusal
+from likely.serve.refusals import HTTPRefusal
 from likely.table import Codes, Table
-from likely.table.cells import CategoryCells, Cells, NumberCells
-from likely.table.column import ObjectCells, as_objects
+from likely.table.cells import CategoryCells, Cells, NumberCells, as_objects
+from likely.table.column import ObjectCells
 from likely.table.schema import Schema
 
 _ABSENT = object()
@@ -35,7 +34,7 @@ _STRINGS: frozenset[type] = frozenset({str, _NOTHING})
 class Columns:
     """Cells by column, in the order of the reader's names."""
 
-    cells: list[list[Any]]
+    cells: list[list[object]]
     n_rows: int
     plain: bool
 
@@ -52,7 +51,7 @@ class RowReader:
             for name, kind in zip(self.names, self._kinds, strict=True)
         ]
 
-    def columns(self, rows: Sequence[Mapping[str, Any]]) -> Columns:
+    def columns(self, rows: Sequence[Mapping[str, object]]) -> Columns:
         """The cells that the model reads; a column that no row has is an error, one that some rows lack is a gap there.
 
         >>> from likely import Schema
@@ -69,7 +68,7 @@ class RowReader:
             plain = all(set(map(type, cell)) <= types for cell, types in zip(cells, self._types, strict=True))
         return Columns(cells, len(rows), True) if plain else self._looked_through(rows, cells)
 
-    def from_columns(self, given: Mapping[str, Sequence[Any]], n_rows: int) -> Columns:
+    def from_columns(self, given: Mapping[str, Sequence[object]], n_rows: int) -> Columns:
         """The same where cells came column by column."""
         missing = [name for name in self.names if name not in given]
         if missing:
@@ -78,7 +77,7 @@ class RowReader:
         plain = all(set(map(type, cell)) <= types for cell, types in zip(cells, self._types, strict=True))
         return Columns(cells, n_rows, plain)
 
-    def _looked_through(self, rows: Sequence[Mapping[str, Any]], cells: list[list[Any]]) -> Columns:
+    def _looked_through(self, rows: Sequence[Mapping[str, object]], cells: list[list[object]]) -> Columns:
         missing = [name for name, cell in zip(self.names, cells, strict=True) if all(x is _ABSENT for x in cell)]
         if missing:
             raise missing_columns(missing, list(dict.fromkeys(name for row in rows[:1] for name in row)))
@@ -97,7 +96,7 @@ class RowReader:
         return Table(self.names, n_rows, columns.__getitem__, named=True)
 
 
-def _cells(kind: str, values: list[Any], types: frozenset[type]) -> Cells:
+def _cells(kind: str, values: list[object], types: frozenset[type]) -> Cells:
     """The column as the library would read it; what is unusual is left to the library."""
     if not set(map(type, values)) <= types or kind == "text":
         return ObjectCells(as_objects(values))
@@ -107,20 +106,20 @@ def _cells(kind: str, values: list[Any], types: frozenset[type]) -> Cells:
         except OverflowError:  # a whole number of three hundred digits: the library has a sentence for it
             return ObjectCells(as_objects(values))
         return NumberCells(numbers)
-    places: dict[Any, int] = {}
+    places: dict[object, int] = {}
     codes = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
     return CategoryCells(Codes(tuple(places), np.array(codes, dtype=np.int32)))
 
 
-def checked_rows(given: Any, most_rows: int, most_columns: int) -> list[dict[str, Any]]:
+def checked_rows(given: object, most_rows: int, most_columns: int) -> list[dict[str, object]]:
     """A list of JSON objects, not too many and not too wide."""
     if not isinstance(given, list) or not given:
-        raise Refusal(422, 'Send {"rows": [{"column": value, …}]}: "rows" is a list with at least one object.')
+        raise HTTPRefusal(422, 'Send {"rows": [{"column": value, …}]}: "rows" is a list with at least one object.')
     if len(given) > most_rows:
-        raise Refusal(413, f"There are {len(given):,} rows; at most {most_rows:,} are taken at once.")
+        raise HTTPRefusal(413, f"There are {len(given):,} rows; at most {most_rows:,} are taken at once.")
     for place, row in enumerate(given):
         if type(row) is not dict:
-            raise Refusal(422, f"Row {place} is no object of columns and values.")
+            raise HTTPRefusal(422, f"Row {place} is no object of columns and values.")
         if len(row) > most_columns:
-            raise Refusal(413, f"Row {place} has {len(row):,} columns; at most {most_columns:,} are taken.")
+            raise HTTPRefusal(413, f"Row {place} has {len(row):,} columns; at most {most_columns:,} are taken.")
     return given

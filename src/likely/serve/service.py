@@ -8,18 +8,17 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from likely.errors import LikelyError, SettingsError
 from likely.serve.batcher import Batcher
-from likely.serve.catalogue import Catalogue, Source, Stamp, refuse_missing, stamp_of
+from likely.serve.catalogue import Catalogue, ModelSource, Snapshot, Stamp, refuse_missing, stamp_of
 from likely.serve.changes import Change
 from likely.serve.journal import journal_of
 from likely.serve.live_model import LiveModel, Outcome, with_journal
 from likely.serve.metrics import Metrics
 from likely.serve.options import ServiceOptions
-from likely.serve.refusals import Refusal, busy
-from likely.serve.snapshot import Snapshot
+from likely.serve.refusals import HTTPRefusal, busy
 
 LOG = logging.getLogger("likely.serve")
 GROUP_ROWS = 50_000
@@ -30,17 +29,17 @@ Stamps = tuple[Stamp | None, Stamp | None]
 """Those of a model file and of its journal; None for a file that is not there."""
 
 
-class _Waiting(NamedTuple):
+class _WaitingChange(NamedTuple):
     change: Change
     done: asyncio.Future[Outcome]
 
 
 @dataclass(eq=False)
-class Writer:
+class ModelWriter:
     """A model that learns, the thread that writes it, and the changes that wait for it."""
 
     live: LiveModel
-    waiting: list[_Waiting] = field(default_factory=list)
+    waiting: list[_WaitingChange] = field(default_factory=list)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "likely-writer"))
     closing: bool = False
@@ -49,14 +48,14 @@ class Writer:
 class Service:
     """All that answers share; its methods are called in the event loop."""
 
-    def __init__(self, sources: Sequence[Source], options: ServiceOptions) -> None:
+    def __init__(self, sources: Sequence[ModelSource], options: ServiceOptions) -> None:
         self.options, self.metrics = options, Metrics()
         self.threads = ThreadPoolExecutor(4, "likely-rows")
         self.batcher = Batcher(self.threads, self.metrics)
         self.draining = False
-        self._writers: dict[tuple[str, str], Writer] = {}
+        self._writers: dict[tuple[str, str], ModelWriter] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._stamps: dict[Source, Stamps] = {}
+        self._stamps: dict[ModelSource, Stamps] = {}
         self._sources = list(sources)
         lives: list[LiveModel] = []
         try:
@@ -70,9 +69,9 @@ class Service:
             raise
         if options.learn and not lives:
             raise SettingsError("No model here can learn on; serve without --learn, or train naive Bayes or evidence.")
-        self._writers = {(live.source.name, live.source.version): Writer(live) for live in lives}
+        self._writers = {(live.source.name, live.source.version): ModelWriter(live) for live in lives}
 
-    def _opened(self, source: Source, lives: list[LiveModel]) -> Snapshot:
+    def _opened(self, source: ModelSource, lives: list[LiveModel]) -> Snapshot:
         refuse_missing(source.path)
         if self.options.learn:
             limits = self.options.limits
@@ -108,7 +107,7 @@ class Service:
             writer.thread.shutdown()
         self.threads.shutdown(wait=False, cancel_futures=True)
 
-    async def in_thread(self, task: Callable[..., Result], *given: Any) -> Result:
+    async def in_thread(self, task: Callable[..., Result], *given: object) -> Result:
         """Longer work, beside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, task, *given)
 
@@ -119,12 +118,12 @@ class Service:
         """Names and versions of the models that learn."""
         return self._writers.keys()
 
-    def writer_of(self, model: Snapshot) -> Writer:
+    def writer_of(self, model: Snapshot) -> ModelWriter:
         """Who writes a model."""
         writer = self._writers.get((model.name, model.version))
         if writer is None:
             why = "this model cannot" if self.options.learn else "the service was started without --learn"
-            raise Refusal(403, f"Nothing is learned here: {why}.")
+            raise HTTPRefusal(403, f"Nothing is learned here: {why}.")
         return writer
 
     async def change(self, model: Snapshot, change: Change) -> Outcome:
@@ -133,11 +132,11 @@ class Service:
         if writer.closing or len(writer.waiting) >= self.options.limits.learners:
             raise busy()
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        writer.waiting.append(_Waiting(change, done))
+        writer.waiting.append(_WaitingChange(change, done))
         writer.wake.set()
         return await done
 
-    async def _write(self, writer: Writer) -> None:
+    async def _write(self, writer: ModelWriter) -> None:
         loop, live = asyncio.get_running_loop(), writer.live
         while True:
             await writer.wake.wait()
@@ -149,7 +148,7 @@ class Service:
                     outcomes = await loop.run_in_executor(writer.thread, live.commit, changes)
                 except Exception as error:  # noqa: BLE001 - the writer goes on; whoever asked is told
                     LOG.error("model %s: a change failed (%s)", live.source.name, type(error).__name__)
-                    outcomes = [Refusal(500, "The service failed to learn; its log says why.")] * len(group)
+                    outcomes = [HTTPRefusal(500, "The service failed to learn; its log says why.")] * len(group)
                 self.catalogue.publish(live.snapshot)
                 self._deliver(live, group, outcomes)
                 if live.wants_compaction:
@@ -157,19 +156,21 @@ class Service:
             if writer.closing:
                 return
 
-    def _deliver(self, live: LiveModel, group: Sequence[_Waiting], outcomes: Sequence[Outcome | Refusal]) -> None:
+    def _deliver(
+        self, live: LiveModel, group: Sequence[_WaitingChange], outcomes: Sequence[Outcome | HTTPRefusal]
+    ) -> None:
         for entry, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, Outcome) and not outcome.repeated:
                 self.metrics.changes[live.source.name, entry.change.kind] += outcome.rows
             if entry.done.done():
                 continue
-            if isinstance(outcome, Refusal):
+            if isinstance(outcome, HTTPRefusal):
                 entry.done.set_exception(outcome)
             else:
                 entry.done.set_result(outcome)
         self.metrics.journal_bytes[live.source.name] = live.journal.size
 
-    async def _compact(self, writer: Writer) -> None:
+    async def _compact(self, writer: ModelWriter) -> None:
         live = writer.live
         try:
             await asyncio.get_running_loop().run_in_executor(writer.thread, live.compact)
@@ -209,7 +210,7 @@ def _stamps(path: Path) -> Stamps:
     return stamp_of(path), stamp_of(journal_of(path))
 
 
-def _group(waiting: list[_Waiting]) -> list[_Waiting]:
+def _group(waiting: list[_WaitingChange]) -> list[_WaitingChange]:
     """The changes that are committed next, taken off the list."""
     rows = 0
     for place, entry in enumerate(waiting):

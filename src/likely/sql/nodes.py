@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partialmethod
 from typing import Any
 
 import numpy as np
 
 from likely.errors import MissingExtra, SettingsError, to_install
-from likely.sql.dialects import Dialect
+from likely.sql.dialects import SQLDialect
 
 Node = Any
 """An expression of sqlglot, which is imported only where it is needed."""
+
+Writer = Callable[[float], Node]
+"""How a number of an array is written."""
 
 MOST_NUMBERS = 200_000
 """A query with more numbers would take longer to read than the table."""
@@ -28,7 +31,7 @@ LEAST_EXPONENT = -700.0
 class Nodes:
     """Makes expressions in a dialect, and counts the numbers in them; `exp` are sqlglot's nodes."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: SQLDialect) -> None:
         try:
             from sqlglot import exp
         except ImportError:
@@ -41,21 +44,24 @@ class Nodes:
 
     def number(self, number: float) -> Node:
         """A number with a fraction, as a float."""
-        self.n_numbers += 1
-        if self.n_numbers > MOST_NUMBERS:
-            raise SettingsError(
-                f"The model has more than {MOST_NUMBERS:,} numbers, too many for one query; predict with likely, or "
-                "export it as JSON or CSV."
-            )
+        self._count(1)
         number = float(number)
         if not math.isfinite(number):
-            return self.as_float(self.exp.Literal.string("-inf" if number < 0 else "inf" if number > 0 else "nan"))
-        digits = repr(abs(number))
+            return self.as_float(self.exp.Literal.string(_spelt(number)))
+        digits = _spelt(abs(number))
         if self.dialect.typed:
             literal = self.as_float(self.exp.Literal.string(digits))
         else:  # an exponent makes it a float; without one, some engines would reckon in decimals
             literal = self.exp.Literal.number(digits if "e" in digits else f"{digits}e0")
         return self.exp.Neg(this=literal) if number < 0.0 else literal
+
+    def _count(self, more: int) -> None:
+        self.n_numbers += more
+        if self.n_numbers > MOST_NUMBERS:
+            raise SettingsError(
+                f"The model has more than {MOST_NUMBERS:,} numbers, too many for one query; predict with likely, or "
+                "export it as JSON or CSV."
+            )
 
     def whole(self, number: int) -> Node:
         """A whole number."""
@@ -190,9 +196,19 @@ class Nodes:
         """The largest of some numbers; null if all are."""
         if len(a) == 1:
             return a[0]
+        return self._extreme("Greatest", a)
+
+    def _extreme(self, function: str, a: Sequence[Node]) -> Node:
         if self.dialect.name == "tsql":
-            return self.call("GREATEST", *a)
-        return self.exp.Greatest(this=a[0], expressions=list(a[1:]), ignore_nulls=True)
+            return self.call(function.upper(), *a)
+        return vars(self.exp)[function](this=a[0], expressions=list(a[1:]), ignore_nulls=True)
+
+    def clamped(self, a: Node, most: float) -> Node:
+        """A number, or ±most where it is farther from zero; null for a gap, NaN for what is infinite."""
+        low = self._extreme("Greatest", [a, self.number(-most)])
+        near = self._extreme("Least", [low, self.number(most)])
+        # Some engines pass over nulls here: a − a brings them back, and is NaN for what is infinite.
+        return self.sum([near, self.minus(a.copy(), a.copy())])
 
     # Conditions.
 
@@ -233,21 +249,19 @@ class Nodes:
         """One of some numbers, by its place from 0 up: an array where there are arrays, else by halves."""
         if len(set(numbers)) == 1 and not math.isnan(numbers[0]):
             return self.case([(self.null(place), self.exp.Null())], self.number(numbers[0]))
-        return self._item(list(map(self.number, numbers)), place, "double")
+        return self._item(numbers, self.number, place, "double")
 
     def whole_at(self, numbers: Sequence[int], place: Node) -> Node:
         """One of some whole numbers, by its place from 0 up."""
-        return self._item(list(map(self.whole, numbers)), place, "int")
+        return self._item(numbers, lambda number: self.whole(int(number)), place, "int")
 
-    def _item(self, items: list[Node], place: Node, kind: str) -> Node:
+    def _item(self, numbers: Sequence[float], write: Writer, place: Node, kind: str) -> Node:
         first = self.dialect.array
-        if first is None or len(items) <= FEW_ITEMS:
-            cuts = [self.whole(k) for k in range(1, len(items))]
-            found = self.by_halves(place, cuts, items, self.below)
+        if first is None or len(numbers) <= FEW_ITEMS:
+            cuts = [self.whole(k) for k in range(1, len(numbers))]
+            found = self.by_halves(place, cuts, list(map(write, numbers)), self.below)
             return self.case([(self.null(place.copy()), self.exp.Null())], found)
-        array = self.exp.Array(expressions=items)
-        if self.dialect.typed:
-            array = self.exp.cast(array, self.exp.DataType.build(f"{kind}[]", dialect=self.dialect.name))
+        array = self._array(numbers, write, kind)
         if first > 0:
             at = self.exp.Add(this=place, expression=self.whole(first))
             return self.exp.Bracket(this=self.grouped(array), expressions=[at])
@@ -255,7 +269,25 @@ class Nodes:
         item = self.exp.Bracket(this=self.grouped(array), expressions=[place])
         return self.case([(self.null(place.copy()), self.exp.Null())], item)
 
-    def by_halves(self, cell: Node, cuts: Sequence[Node], results: Sequence[Node], before: Any) -> Node:
+    def _array(self, numbers: Sequence[float], write: Writer, kind: str) -> Node:
+        brackets = self.dialect.brackets
+        if brackets is None:
+            return self.exp.Array(expressions=list(map(write, numbers)))
+        self._count(len(numbers) if kind == "double" else 0)
+        text = ", ".join(map(_spelt, map(float, numbers)) if kind == "double" else map(str, numbers))
+        literal = self.exp.Literal.string(f"{brackets[0]}{text}{brackets[1]}")
+        return self.exp.cast(literal, self.exp.DataType.build(f"{kind}[]", dialect=self.dialect.name))
+
+    def values(self, rows: Sequence[Sequence[Node]], alias: str, names: Sequence[str]) -> Node:
+        """A table of values under names."""
+        exp = self.exp
+        tuples = [exp.Tuple(expressions=list(row)) for row in rows]
+        columns = [self.quoted(name) for name in names]
+        return exp.Values(expressions=tuples, alias=exp.TableAlias(this=self.quoted(alias), columns=columns))
+
+    def by_halves(
+        self, cell: Node, cuts: Sequence[Node], results: Sequence[Node], before: Callable[[Node, Node], Node]
+    ) -> Node:
         """The first result if the cell is before the first cut, and so on: as a search by halves.
 
         A null gets the last result.
@@ -270,3 +302,8 @@ class Nodes:
 
 FEW_ITEMS = 4
 """Up to so many items a search by halves is no slower than an array."""
+
+
+def _spelt(number: float) -> str:
+    """A float so that it is read back as it is."""
+    return repr(number) if math.isfinite(number) else "-inf" if number < 0 else "inf" if number > 0 else "nan"

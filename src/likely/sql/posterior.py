@@ -1,9 +1,9 @@
-"""From log joints, or from shares, to what is asked for: probabilities, the cheapest decision, an explanation."""
+"""From beliefs to log joints, and from these to what is asked for: probabilities, decisions, explanations."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,7 +12,11 @@ import numpy as np
 from likely.arrays import AnyArray, Array
 from likely.decide import REFUSED, LossLike, LossMatrix, as_loss
 from likely.errors import SettingsError, did_you_mean, listed
+from likely.explain.factors import beliefs_by_factor
+from likely.families.protocol import FittedFamily, HasTokens, SQLNode, WritesSQL
+from likely.families.tempered import bare
 from likely.numerics import log_of
+from likely.scorer import Model
 from likely.sql.nodes import Node
 from likely.sql.query import Query
 
@@ -123,3 +127,40 @@ def _negative(query: Query, node: Node) -> Node:
 def log_prior(query: Query, prior: Array) -> list[Node]:
     """log P(class), one for each."""
     return [query.number(each) for each in log_of(prior).tolist()]
+
+
+# Priors and families: every belief is a sum over columns, and so is the log joint.
+
+
+def posterior_of_model(query: Query, model: Model, *, explain: bool = False) -> Posterior:
+    """The posterior of naive Bayes and its kin; with `explain`, by the contributions of the columns."""
+    places = range(len(model.classes))
+    prior = log_prior(query, model.prior)
+    if not explain:
+        joints = [
+            query.sum([prior[c], *(term for belief in model.beliefs for term in sql_terms(belief, query, c))])
+            for c in places
+        ]
+        return posterior_of_joint(query, model.classes, model.prior, joints, {})
+    why = {"prior": prior}
+    for columns, beliefs in beliefs_by_factor(model).items():
+        added = []
+        for c in places:
+            terms = [term for belief in beliefs for term in sql_terms(belief, query, c)]
+            added.append(query.kept(query.sum([query.number(0.0), *terms])))
+        why[", ".join(columns)] = added
+    joints = [query.sum([nodes[c].copy() for nodes in why.values()]) for c in places]
+    return posterior_of_joint(query, model.classes, model.prior, joints, why)
+
+
+def sql_terms(belief: FittedFamily, query: Query, place: int) -> Iterable[SQLNode]:
+    """What a belief adds to the log joint of one class, column by column."""
+    terms = belief.sql_terms(query, place) if isinstance(belief, WritesSQL) else None
+    if terms is None:
+        known = isinstance(bare(belief), HasTokens)
+        why = "a share of its words is 0 or 1 (smoothing=0)" if known else f"{belief.name!r} writes none"
+        raise SettingsError(
+            f"Column {belief.columns[0]!r} cannot be scored in SQL, because {why}; export the model as JSON or CSV, or "
+            "predict with likely."
+        )
+    return terms

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from likely.arrays import Array
 from likely.errors import SettingsError, listed
-from likely.sql.dates import date_part
-from likely.sql.dialects import Dialect
+from likely.sql.dialects import SQLDialect
+from likely.sql.features import date_part, split_words
 from likely.sql.nodes import Node, Nodes
-from likely.sql.words import split_words
 from likely.table.dates import Part
 from likely.text.tokenizer import Tokenizer
 
@@ -33,6 +32,9 @@ ROW = f"{PREFIX}row"
 
 MOST_IN_CASE = 64
 """Up to so many values a CASE is faster than a join, by `benchmarks/engines.py`."""
+
+FEW_VALUES = 4
+"""Up to so many values a CASE is not slower than an array."""
 
 STEEP = 1e100
 """Deviations beyond which nothing is told apart any more."""
@@ -75,15 +77,15 @@ class Query(Nodes):
     """Expressions over a table, and the SELECT that they make.
 
     `columns` are those of the table that the result is to have, None for all; `parts` are the parts of dates by the
-    names under which they are asked for, `cut` texts that are cut into words.
+    names under which they are asked for, `written` dates that are held as texts, `cut` texts that are cut into words.
     """
 
     def __init__(
-        self, dialect: Dialect, table: TableName, columns: Sequence[str] | None = None,
-        parts: Mapping[str, tuple[str, Part]] | None = None,
+        self, dialect: SQLDialect, table: TableName, columns: Sequence[str] | None = None,
+        parts: Mapping[str, tuple[str, Part]] | None = None, written: Collection[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(dialect)
-        self.parts = {} if parts is None else parts
+        self.parts, self.written_dates = {} if parts is None else parts, written
         self.table, self.columns = table_parts(table), None if columns is None else tuple(columns)
         if columns is None and dialect.star == "none":
             raise SettingsError(
@@ -121,9 +123,15 @@ class Query(Nodes):
     def cell(self, name: str) -> Node:
         """A cell of the table as it is, or a part of a date."""
         if name in self.parts:
-            column, part = self.parts[name]
-            return self._once(("part", name), lambda: date_part(self, self.column(column, ROWS), part))
+            return self._once(("part", name), lambda: self._table_cell(name))
         return self.column(name, ROWS)
+
+    def _table_cell(self, name: str) -> Node:
+        """The same without a step in between, as joins need it, which are made with the table itself."""
+        if name not in self.parts:
+            return self.column(name, ROWS)
+        column, part = self.parts[name]
+        return date_part(self, self.column(column, ROWS), part, written=column in self.written_dates)
 
     def real(self, name: str) -> Node:
         """A cell as a number, null for a gap."""
@@ -161,10 +169,10 @@ class Query(Nodes):
         raw = self.cell(name)
         if not values:
             return self.case([(self.null(raw), self.whole(gap))], self.whole(unseen))
-        cell = self.typed(raw, values, name)
-        if all(isinstance(value, float) for value in values):
-            cell = self.without_nan(cell)
+        cell = self._typed_cell(raw, values, name)
         gap_here = self.null(cell.copy()), self.whole(gap)
+        if FEW_VALUES < len(values) <= MOST_IN_CASE and self.dialect.position is not None:
+            return self.case([gap_here], self._position(cell, codes, unseen))
         if len(values) <= MOST_IN_CASE or not self.dialect.joins:
             by_code: dict[int, list[Node]] = {}
             for value, code in codes.items():
@@ -172,8 +180,24 @@ class Query(Nodes):
             whens = [(self.among(cell.copy(), some), self.whole(code)) for code, some in by_code.items()]
             return self.case([gap_here, *whens], self.whole(unseen))
         rows = [[self.typed_value(value, values), self.whole(code)] for value, code in codes.items()]
-        found = self._joined(rows, cell)[1]
+        found = self._joined(rows, self._typed_cell(self._table_cell(name), values, name))[1]
+        if name in self.parts:  # whether it is a gap is told one step later
+            found = self.kept(found)
         return self.case([gap_here], self.known_or(found, self.whole(unseen)))
+
+    def _position(self, cell: Node, codes: Mapping[Hashable, int], unseen: int) -> Node:
+        """The code of a value by its place in an array: shorter than a CASE, and planned in a fraction of the time."""
+        array = self.exp.Array(expressions=[self.typed_value(value, list(codes)) for value in codes])
+        place = self.known_or(self.call(str(self.dialect.position), array, cell.copy()), self.whole(0))
+        numbers = [unseen, *codes.values()]
+        if numbers == list(range(unseen, unseen + len(numbers))):
+            return self.sum([place, self.whole(unseen)]) if unseen else place
+        return self.whole_at(numbers, place)
+
+    def _typed_cell(self, cell: Node, values: Sequence[Hashable], name: str) -> Node:
+        """A cell in the type of some values, where NaN is a gap."""
+        typed = self.typed(cell, values, name)
+        return self.without_nan(typed) if all(isinstance(value, float) for value in values) else typed
 
     def _joined(self, rows: Sequence[Sequence[Node]], cell: Node) -> list[Node]:
         """The columns of a table of values, joined where its first column equals a cell."""
@@ -182,13 +206,6 @@ class Query(Nodes):
         alias = f"{PREFIX}values_{place}"
         self._joins.append((self.values(rows, alias, names), self.equal(cell.copy(), self.column(names[0], alias))))
         return [self.column(name, alias) for name in names]
-
-    def values(self, rows: Sequence[Sequence[Node]], alias: str, names: Sequence[str]) -> Node:
-        """A table of values under names."""
-        exp = self.exp
-        tuples = [exp.Tuple(expressions=list(row)) for row in rows]
-        columns = [self.quoted(name) for name in names]
-        return exp.Values(expressions=tuples, alias=exp.TableAlias(this=self.quoted(alias), columns=columns))
 
     # Densities.
 
@@ -217,15 +234,12 @@ class Query(Nodes):
         """A number of ordinary size for all classes; NaN for an infinite one, so that nothing follows from it."""
         most = STEEP * min(float(deviation.min()), FARTHEST / STEEP)
         most = max(min(most - float(np.abs(mean).max()), FARTHEST), float(np.abs(mean).max()))
-        size, whens = self.size(x.copy()), []
-        if self.dialect.strict:  # what is next to zero, but not zero, has a square that vanishes, which is an error
-            near = self.below(size.copy(), self.number(NEAR_ZERO * float(deviation.max())))
-            whens.append((near, self.number(0.0)))
-        whens.append((self.at_most(size, self.number(most)), x.copy()))
-        if self.dialect.nan != "none":
-            whens.append((self.equal(self.size(x.copy()), self.number(math.inf)), self.number(math.nan)))
-        whens += [(self.below(self.number(0.0), x.copy()), self.number(most))]
-        return self.case([*whens, (self.below(x.copy(), self.number(0.0)), self.number(-most))])
+        near = self.clamped(x.copy(), most)
+        if not self.dialect.strict:
+            return near
+        # What is next to zero, but not zero, has a square that vanishes, which is an error there.
+        tiny = self.below(self.size(x.copy()), self.number(NEAR_ZERO * float(deviation.max())))
+        return self.case([(tiny, self.number(0.0))], near)
 
     # Texts.
 

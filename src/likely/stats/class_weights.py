@@ -9,7 +9,7 @@ import numpy as np
 from likely.arrays import AnyArray, Array, Index, Int32, Int64
 from likely.errors import NotMergeable, listed
 from likely.numerics import together
-from likely.stats.kernels import count_classes
+from likely.stats.kernels import count_classes, count_labels
 from likely.stats.protocol import NEVER_SEEN, leave, require, require_counts, take_rows
 from likely.table import merge_classes
 
@@ -29,8 +29,11 @@ class ClassWeights:
     @classmethod
     def observe(cls, labels: AnyArray, y: Int32, weight: Array | None = None) -> ClassWeights:
         """Count the codes `y` into `labels`."""
+        if weight is None:
+            rows = count_labels(y, len(labels))
+            return cls(labels, rows.astype(np.float64), rows)
         weights, rows = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
-        count_classes(y, np.ones(len(y)) if weight is None else weight, weights, rows)
+        count_classes(y, weight, weights, rows)
         return cls(labels, weights, rows)
 
     def validate(self) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 
-from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.arrays import Array, Flags, Index, Int32, Int64, read_only
 from likely.errors import NotMergeable
+from likely.jit import kernel
 from likely.numerics import together
 from likely.stats.kernels import count_codes
 from likely.stats.moments import Moments
@@ -51,13 +51,13 @@ class Histogram:
     def observe(cls, column: Array, y: Int32, weight: Array | None = None, n_classes: int | None = None) -> Histogram:
         """Count the numbers of a column (NaN for a gap) for the classes `y`."""
         weight, n_classes = as_counted(y, weight, n_classes)
-        bits = np.ascontiguousarray(column, dtype=np.float64).view(np.int64)
+        bits = read_only(np.ascontiguousarray(column, dtype=np.float64).view(np.int64))
         shift, cells = occupied_cells(bits, weight, MOST_CELLS)
         if shift < 0:
             raise ValueError("an infinite number has no cell")
         cells.sort()
         grid = cls(shift, cells, np.zeros((n_classes, len(cells))))
-        count_codes(grid.codes(column), y, weight, grid.counts)
+        count_codes(read_only(grid.codes(column)), y, weight, grid.counts)
         return grid
 
     @property
@@ -130,7 +130,7 @@ class Histogram:
 
     def codes(self, column: Array) -> Int32:
         """The place of each number's cell, −1 where there is none."""
-        bits = np.ascontiguousarray(column, dtype=np.float64).view(np.int64)
+        bits = read_only(np.ascontiguousarray(column, dtype=np.float64).view(np.int64))
         codes = np.empty(len(bits), dtype=np.int32)
         code_cells(bits, self.shift, self.cells, codes)
         return codes
@@ -220,13 +220,13 @@ INFINITE = np.int64(0x7FF0_0000_0000_0000)
 SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def in_order(bits: int) -> int:
     """The place of a float among all floats, from its bits; both zeros have the place 0."""
     return bits if bits >= 0 else -int(bits & MAGNITUDE)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _place_of(cell: int, slots: Int64, taken: Flags) -> int:
     mask = len(slots) - 1
     place = np.int64((np.uint64(cell) * SPREAD) >> np.uint64(64 - SLOT_BITS))
@@ -235,7 +235,7 @@ def _place_of(cell: int, slots: Int64, taken: Flags) -> int:
     return int(place)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def occupied_cells(bits: Int64, weight: Array, most: int) -> tuple[int, Int64]:
     """The finest grid on which the numbers take no more than `most` cells, and these, in no order.
 
@@ -271,7 +271,7 @@ def occupied_cells(bits: Int64, weight: Array, most: int) -> tuple[int, Int64]:
     return shift, cells[:n_cells].copy()
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def code_cells(bits: Int64, shift: int, cells: Int64, codes: Int32) -> None:
     """The place of each number's cell among `cells`, which ascend; −1 for a gap and for a cell that is not there."""
     slots, taken = np.zeros(1 << SLOT_BITS, dtype=np.int64), np.zeros(1 << SLOT_BITS, dtype=np.bool_)
@@ -287,7 +287,7 @@ def code_cells(bits: Int64, shift: int, cells: Int64, codes: Int32) -> None:
                 codes[i] = code_at[place]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def share_out(mass: Array, n_bins: int, bins: Int64) -> int:
     """Put neighbouring cells into at most `n_bins` bins of about equal mass; how many there are.
 

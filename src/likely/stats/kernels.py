@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, Int64
+from likely.jit import kernel
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_classes(y: Int32, weight: Array, weights: Array, rows: Int64) -> None:
     """Weight and number of rows of each class."""
     for i in range(y.shape[0]):
@@ -16,7 +16,21 @@ def count_classes(y: Int32, weight: Array, weights: Array, rows: Int64) -> None:
         rows[y[i]] += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
+def count_labels(y: Int32, n_classes: int) -> Int64:
+    """Number of rows of each class; four tables, for one would have to wait for the last row of the same class."""
+    tables = np.zeros((4, n_classes), dtype=np.int64)
+    n = y.shape[0] - y.shape[0] % 4
+    for i in range(0, n, 4):
+        for k in range(4):
+            tables[k, y[i + k]] += 1
+    for i in range(n, y.shape[0]):
+        tables[0, y[i]] += 1
+    rows: Int64 = tables.sum(axis=0)
+    return rows
+
+
+@kernel
 def count_codes(codes: Int32, y: Int32, weight: Array, counts: Array) -> None:
     """Add each row's weight to its class and value; a gap (a code below zero) counts nowhere."""
     for i in range(codes.shape[0]):
@@ -24,7 +38,7 @@ def count_codes(codes: Int32, y: Int32, weight: Array, counts: Array) -> None:
             counts[y[i], codes[i]] += weight[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_code_matrix(codes: Int64, y: Int32, weight: Array, first: Int64, width: Int64, counts: Array) -> bool:
     """The same for many columns at once: column `j` owns `width[j]` cells of `counts` from `first[j]` on.
 
@@ -44,7 +58,7 @@ def count_code_matrix(codes: Int64, y: Int32, weight: Array, first: Int64, width
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def code_bounds(codes: Int64, low: Int64, high: Int64) -> None:
     """Smallest and largest code of each column."""
     for i in range(codes.shape[0]):
@@ -54,7 +68,7 @@ def code_bounds(codes: Int64, low: Int64, high: Int64) -> None:
             high[j] = max(high[j], row[j])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def sum_dense(rows: Array, y: Int32, weight: Array, counts: Array) -> bool:
     """Sum the rows of each class; a gap adds nothing. False if a cell is negative."""
     fine = True
@@ -67,7 +81,7 @@ def sum_dense(rows: Array, y: Int32, weight: Array, counts: Array) -> bool:
     return fine
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def sum_sparse(starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, counts: Array) -> bool:
     """The same for sparse rows, into a dense table."""
     fine = True
@@ -87,7 +101,7 @@ SCAN_SHARE = 64
 """Above one column in so many it is faster to look at all of a line's columns than to sort those that occur."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def sum_sparse_by_class(
     starts: Int64, columns: Int32, cells: Array, weight: Array, order: Int64, class_starts: Int64, n_columns: int,
     out_starts: Int64, out_columns: Int32, out_cells: Array,

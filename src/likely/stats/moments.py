@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Index, Int32
 from likely.errors import NotMergeable, TooLarge
+from likely.jit import kernel
 from likely.numerics import too_large
 from likely.stats.protocol import NEVER_SEEN, NOISE, Difference, as_counted, pad, require, require_counts, take_rows
 
@@ -168,6 +168,8 @@ class Moments:
         return np.square(self.deviation(unbiased=unbiased))
 
     def _matched(self, other: Moments) -> tuple[Moments, Moments]:
+        if self.n.shape == other.n.shape:
+            return self, other
         shape = tuple(np.maximum(self.n.shape, other.n.shape))
         return self.padded(*shape), other.padded(*shape)
 
@@ -189,7 +191,7 @@ KNOWN_SHARE = 0.25
 """A mean of this many times a stripe's weight may stand for the stripe's own: half a digit is lost at most."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _merge(n: Array, mean: Array, squares: Array, more_n: Array, more_mean: Array, more_squares: Array) -> None:
     """Add the moments of a stripe to those of the stripes before it, by the pairwise formula."""
     for c in range(n.shape[0]):
@@ -203,7 +205,7 @@ def _merge(n: Array, mean: Array, squares: Array, more_n: Array, more_mean: Arra
                 n[c, j] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _well_known(n: Array, class_weight: Array) -> bool:
     """Whether all classes of a stripe have means already that are worth something beside it."""
     for c in range(n.shape[0]):
@@ -213,7 +215,7 @@ def _well_known(n: Array, class_weight: Array) -> bool:
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _sum_steps(rows: Array, y: Int32, weight: Array, mean: Array, steps: Array, squares: Array) -> bool:
     """Weighted deviations from the means so far and their squares; False if a cell is no plain number."""
     steps[:] = 0.0
@@ -227,7 +229,7 @@ def _sum_steps(rows: Array, y: Int32, weight: Array, mean: Array, steps: Array, 
     return bool(np.isfinite(steps).all())
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _move(n: Array, mean: Array, squares: Array, class_weight: Array, steps: Array, more_squares: Array) -> None:
     """Bring the means to where the deviations from them cancel."""
     for c in range(n.shape[0]):
@@ -239,7 +241,7 @@ def _move(n: Array, mean: Array, squares: Array, class_weight: Array, steps: Arr
                 squares[c, j] += more_squares[c, j] - steps[c, j] * shift
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _average(rows: Array, y: Int32, weight: Array, n: Array, mean: Array) -> bool:
     """Weight and mean of the known cells of a stripe; False if a mean leaves the floats.
 
@@ -262,7 +264,7 @@ def _average(rows: Array, y: Int32, weight: Array, n: Array, mean: Array) -> boo
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _square(rows: Array, y: Int32, weight: Array, mean: Array, squares: Array) -> None:
     """Weighted squares of the deviations of the known cells from the means of their classes."""
     squares[:] = 0.0
@@ -274,7 +276,7 @@ def _square(rows: Array, y: Int32, weight: Array, mean: Array, squares: Array) -
             total[j] += 0.0 if gap else w * (step * step)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def observe_moments(rows: Array, y: Int32, weight: Array, n: Array, mean: Array, squares: Array) -> bool:
     """Add the known cells of `rows` to the moments of their classes; False once a mean leaves the floats.
 

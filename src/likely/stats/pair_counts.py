@@ -6,11 +6,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable
+from likely.jit import kernel
 from likely.measures import information_gain
 from likely.numerics import together
 from likely.parallel import run
@@ -40,7 +40,7 @@ Axis = tuple[Hashable, ...] | Cuts
 """What a column is counted by: its values in their order, or bins between cuts."""
 
 
-class Layout(NamedTuple):
+class PairLayout(NamedTuple):
     """Where each column and each pair of columns has its cells in a line of counts."""
 
     sizes: Int64
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
     width: int
 
     @classmethod
-    def of(cls, sizes: Sequence[int]) -> Layout:
+    def of(cls, sizes: Sequence[int]) -> PairLayout:
         each = np.array(sizes, dtype=np.int64)
         singles = np.concatenate([[0], np.cumsum(each)]).astype(np.int64)
         pairs = np.full((len(each), len(each)), -1, dtype=np.int64)
@@ -78,10 +78,10 @@ class PairCounts:
 
     axes: tuple[Axis, ...]
     counts: Array
-    layout: Layout = field(init=False)
+    layout: PairLayout = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layout", Layout.of([size_of(axis) for axis in self.axes]))
+        object.__setattr__(self, "layout", PairLayout.of([size_of(axis) for axis in self.axes]))
 
     @classmethod
     def observe(
@@ -95,7 +95,7 @@ class PairCounts:
     ) -> PairCounts:
         """Count codes into the axes (rows × columns, a gap is −1) for the classes `y`."""
         heavy, n_classes = as_counted(y, weight, n_classes)
-        layout = Layout.of([size_of(axis) for axis in axes])
+        layout = PairLayout.of([size_of(axis) for axis in axes])
         counts, rows = np.zeros((n_classes, layout.width)), np.ascontiguousarray(codes)
 
         def count(column: int) -> None:
@@ -163,7 +163,7 @@ class PairCounts:
 
     def select(self, columns: Index) -> PairCounts:
         axes, chosen = tuple(self.axes[k] for k in columns), [int(k) for k in columns]
-        layout = Layout.of([size_of(axis) for axis in axes])
+        layout = PairLayout.of([size_of(axis) for axis in axes])
         parts = [self.single(k) for k in chosen]
         parts += [self.pair(a, b).reshape(len(self.counts), -1) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
         counts = np.concatenate(parts, axis=1) if parts else np.zeros((len(self.counts), layout.width))
@@ -185,7 +185,7 @@ class PairCounts:
         same = [isinstance(a, Cuts) or a == b for a, b in zip(self.axes, axes, strict=True)]
         if all(same):
             return PairCounts(axes, self.counts)
-        new = PairCounts(axes, np.zeros((len(self.counts), Layout.of([size_of(axis) for axis in axes]).width)))
+        new = PairCounts(axes, np.zeros((len(self.counts), PairLayout.of([size_of(axis) for axis in axes]).width)))
         moved = [_moved(a, b) for a, b in zip(self.axes, axes, strict=True)]
         for j, (old, place) in enumerate(moved):
             new.single(j)[:, place] = self.single(j)[:, old]
@@ -238,7 +238,7 @@ def _moved(old: Axis, new: Axis) -> tuple[Index, Index]:
 # How often two values came together in a class, for all pairs of columns.
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_pairs(
     codes: Int32, y: Int32, weight: Array, column: int, sizes: Int64, singles: Int64, pairs: Int64, counts: Array
 ) -> None:

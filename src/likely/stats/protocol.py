@@ -9,6 +9,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int32
 from likely.errors import DataError, NotMergeable
+from likely.jit import kernel
 from likely.numerics import HEAVIEST
 
 Matrix = Any
@@ -171,10 +172,21 @@ def matched(a: Array, b: Array) -> tuple[Array, Array]:
     return pad(a, *shape), pad(b, *shape)
 
 
-def leave(before: Array, out: Array) -> Array:
+def less(before: Array, out: Array) -> Array:
     """`before − out` for counts: nothing below zero, and an exact zero where only rounding is left."""
     left = before - out
-    noise = NOISE * before
-    if (left < -noise).any():
+    return np.where(left > NOISE * before, left, 0.0)
+
+
+@kernel
+def less_one(before: float, out: float) -> float:
+    """The same for one number."""
+    left = before - out
+    return left if left > NOISE * before else 0.0
+
+
+def leave(before: Array, out: Array) -> Array:
+    """The same where more than rounding below zero is an error."""
+    if (before - out < -NOISE * before).any():
         raise NotMergeable(NEVER_SEEN)
-    return np.where(left > noise, left, 0.0)
+    return less(before, out)

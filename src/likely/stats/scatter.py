@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Index, Int32, Int64
 from likely.errors import NotMergeable, TooLarge
+from likely.jit import kernel
 from likely.numerics import LARGEST
 from likely.stats.moments import Moments
 from likely.stats.protocol import (
@@ -281,7 +281,7 @@ def _not_zero(root: Array) -> Array:
 # Rows made ready for a matrix product: sorted by class, centred, brought to one size.
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def sort_by_class(y: Int32, n_classes: int) -> tuple[Int64, Int64]:
     """Rows of each class in their order, and where each class begins (one entry more than classes)."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
@@ -297,7 +297,7 @@ def sort_by_class(y: Int32, n_classes: int) -> tuple[Int64, Int64]:
     return order, starts
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def centre(rows: Array, order: Int64, mean: Array, scale: Array, weight: Array, out: Array) -> bool:
     """√weight · (row − mean) / scale for some rows; False if there is a gap among them."""
     check = 0.0
@@ -310,7 +310,7 @@ def centre(rows: Array, order: Int64, mean: Array, scale: Array, weight: Array, 
     return not np.isnan(check)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def centre_known(rows: Array, order: Int64, mean: Array, scale: Array, out: Array, known: Array) -> None:
     """(row − mean) / scale, zero for a gap; and one where a cell is known, zero where it is not."""
     for k in range(order.shape[0]):

@@ -72,7 +72,7 @@ class TokenCounts:
         """Count texts for the classes `y`; `known` tells which of them are there at all."""
         weight, n_classes = as_counted(y, weight, n_classes)
         tokenizer = tokenizer or Tokenizer()
-        stream = read_stream(as_blocks(texts, "strict"), tokenizer, n_jobs).in_order()
+        stream = read_stream(as_blocks(texts, "strict"), tokenizer, n_jobs).in_order(n_jobs)
         seen = class_counts_of(stream, y, n_classes, weight, n_jobs)
         held = weight if known is None else np.where(known, weight, 0.0)
         of_class = np.bincount(y, weights=held, minlength=n_classes).astype(np.float64)
@@ -101,7 +101,8 @@ class TokenCounts:
         start = 0
         for held in self.documents.dense_blocks():
             stop = start + held.shape[1]
-            yield self.words.take(np.arange(start, stop)).to_list(), held, self.texts
+            words = self.words if stop - start == len(self.words) else self.words.take(np.arange(start, stop))
+            yield words.to_list(), held, self.texts
             start = stop
 
     def information(self, weights: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from likely.arrays import Array, Index, Int32
+from likely.arrays import Array, Index, Int32, read_only
 from likely.errors import NotMergeable
 from likely.measures import information_gain
 from likely.numerics import together
@@ -60,7 +60,7 @@ class ValueCounts:
         """Count codes into `levels` (a gap is −1) for the classes `y`."""
         weight, n_classes = as_counted(y, weight, n_classes)
         counts = np.zeros((n_classes, len(levels)))
-        count_codes(codes, y, weight, counts)
+        count_codes(read_only(codes), y, weight, counts)
         return cls._of(tuple(levels), counts)
 
     @classmethod

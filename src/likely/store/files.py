@@ -9,17 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from likely.arrays import AnyArray
 from likely.errors import LikelyError, ModelFileError
 from likely.io.outputs import BINARY
 from likely.scorer import Model
 from likely.stats import Summary
-from likely.store.class_labels import read_labels, write_labels
 from likely.store.codec import Reader, Writer, read_names, read_width, write_names
 from likely.store.container import Document, pack, unpack
-from likely.store.plain import from_plain, to_plain
+from likely.store.plain import from_plain, read_labels, to_plain, write_labels
 from likely.store.summaries import check_parameters, read_summary, write_parameters, write_summary
 from likely.table.schema import Schema
 from likely.version import __version__
@@ -43,7 +41,7 @@ class Saved:
     """Everything that every classifier has, and no code."""
 
     kind: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     schema: Schema
     named: bool
     rows: int
@@ -56,7 +54,7 @@ class Counted(Saved):
 
     families: Mapping[str, str]
     summary: Summary
-    weights: Mapping[str, Any] | None = None
+    weights: Document | None = None
 
 
 def packed(saved: Counted, model: Model) -> bytes:
@@ -98,7 +96,7 @@ class Found:
     """A file that was read and is sound in itself; `check` compares it with the model settled from it."""
 
     saved: Counted
-    parameters: Any
+    parameters: Document
     reader: Reader
 
     def check(self, model: Model) -> None:
@@ -112,7 +110,7 @@ class FoundLearned:
 
     saved: Saved
     labels: AnyArray
-    learned: Any
+    learned: Document
     reader: Reader
 
 
@@ -148,7 +146,7 @@ def parsed(content: bytes, announce: Callable[[str], object] | None = None) -> F
         raise ModelFileError("its row count does not agree with its classes")
     if not set(saved.families) <= set(saved.schema.features):
         raise ModelFileError("it has families for columns that are not in its schema")
-    return Found(saved, document.get("parameters"), reader)
+    return Found(saved, document.get("parameters", {}), reader)
 
 
 def _read_saved(document: Document, reader: Reader) -> Document:

@@ -8,19 +8,22 @@ neither the graph nor the time for a row grows with the number of values.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from likely.arrays import AnyArray, Array
 from likely.errors import MissingExtra, SettingsError, to_install
-from likely.families.graph import Attributes, Tensor
+from likely.families.export import Attributes, Tensor
 from likely.table.levels import written
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from onnx import ModelProto, NodeProto, TensorProto
 
-OPERATORS = 17
+
+from likely.store.expressions import ByCut, ByValue, Expression, as_table, joined, numbers
+
+OPERATOR_SET = 17
 CATEGORY_OPERATORS = 3
 FORMAT = 8
 """Versions of operators, of those for categories (ai.onnx.ml) and of the format: a runtime of 2022 knows them."""
@@ -31,12 +34,12 @@ PREFIX = "likely:"
 
 Precision = Literal["double", "float"]
 
-Output = tuple[Tensor, np.dtype[Any], list[int | str]]
+Output = tuple[Tensor, np.dtype[np.generic], list[int | str]]
 """A tensor, the type of its cells, and its shape."""
 
 
 class OnnxGraph:
-    """Makes nodes, and remembers them; a `families.graph.Graph`. `precision` is that of inputs and outputs."""
+    """Makes nodes, and remembers them; a `families.export.Graph`. `precision` is that of inputs and outputs."""
 
     def __init__(self, kinds: Mapping[str, str], precision: Precision, outer: OnnxGraph | None = None) -> None:
         try:
@@ -45,9 +48,9 @@ class OnnxGraph:
             raise MissingExtra(f"ONNX is written with onnx: {to_install('onnx')}.") from None
         self._onnx = onnx
         self._kinds, self._precision, self._outer = kinds, precision, outer
-        self._nodes: list[Any] = []
+        self._nodes: list[NodeProto] = []
         self._known: dict[object, Tensor] = {}
-        self._constants: dict[str, Any] = {}
+        self._constants: dict[str, TensorProto] = {}
         self._n = 0
 
     # Columns.
@@ -134,7 +137,6 @@ class OnnxGraph:
         return self.apply("Gather", matrix, self.constant(np.array(place, dtype=np.int64)), attributes={"axis": 1})
 
     def columns(self, matrix: Tensor, places: Sequence[int]) -> Tensor:
-        """Some columns of a matrix."""
         chosen = self.constant(np.array(places, dtype=np.int64))
         return self.apply("Gather", matrix, chosen, attributes={"axis": 1})
 
@@ -142,7 +144,6 @@ class OnnxGraph:
         return self.apply("Gather", self.constant(table), places, attributes={"axis": 0})
 
     def reduce(self, operator: Literal["Max", "Sum"], tensor: Tensor, axis: int, *, keep: bool = True) -> Tensor:
-        """The greatest of an axis, or its sum."""
         if operator == "Max":
             return self.apply("ReduceMax", tensor, attributes={"axes": [axis], "keepdims": int(keep)})
         return self.apply(
@@ -206,7 +207,7 @@ class OnnxGraph:
             self._nodes.append(helper.make_node("Identity", [found], [name]))
             results.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape))
         graph = helper.make_graph(self._nodes, "likely", inputs, results, list(self._constants.values()))
-        sets = [helper.make_opsetid("", OPERATORS), helper.make_opsetid(CATEGORIES, CATEGORY_OPERATORS)]
+        sets = [helper.make_opsetid("", OPERATOR_SET), helper.make_opsetid(CATEGORIES, CATEGORY_OPERATORS)]
         model: ModelProto = helper.make_model(graph, opset_imports=sets, ir_version=FORMAT, producer_name="likely")
         helper.set_model_props(model, dict(told))
         return model
@@ -234,3 +235,59 @@ def refuse_broken(text: str, what: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise SettingsError(f"{what}, {text!r}, is broken Unicode, which ONNX cannot say; rename it.") from None
+
+
+# What families write for SQL, as tensors: a code is a look-up, an interval a search among cuts.
+
+OPERATORS = {
+    "minus": "Sub", "times": "Mul", "over": "Div", "equal": "Equal", "below": "Less", "at_most": "LessOrEqual",
+    "either": "Or", "ln": "Log",
+}  # fmt: skip
+
+
+def term(graph: OnnxGraph, of_classes: Sequence[Expression]) -> Tensor:
+    """Rows × classes of what a column adds, given an expression for each class."""
+    whole = joined(of_classes)
+    if whole is not None:
+        return tensor(graph, whole)
+    alone = [graph.sum([graph.zeros(), tensor(graph, each)]) for each in of_classes]
+    return graph.apply("Concat", *alone, attributes={"axis": 1})
+
+
+def tensor(graph: OnnxGraph, told: Expression) -> Tensor:
+    """The tensor of an expression: rows × 1, rows × classes, or 1 × classes where it is the same for all rows."""
+    if told.kind == "number":
+        return graph.constant(np.array([numbers(told)]))
+    if told.kind == "real":
+        return graph.number(str(told.value))
+    if told.kind == "missing":
+        return graph.is_gap(str(told.value))
+    if told.kind == "case":
+        return _case(graph, told)
+    found = as_table(told)
+    if found is not None:
+        return _looked_up(graph, found)
+    parts = [tensor(graph, part) for part in told.parts]
+    if told.kind == "sum":
+        return graph.sum(parts)
+    if told.kind not in OPERATORS:
+        raise SettingsError(f"What a family adds ({told.kind!r}) is not known in ONNX: export the model as SQL.")
+    return graph.apply(OPERATORS[told.kind], *parts)
+
+
+def _looked_up(graph: OnnxGraph, found: ByValue | ByCut) -> Tensor:
+    if isinstance(found, ByValue):
+        n = len(found.values)
+        codes = graph.codes(found.column, found.values, unseen=n + 1, gap=n)
+        return graph.rows_of(found.table, graph.column(codes, 0))
+    bins = graph.count_cuts(graph.number(found.column), [np.array(found.cuts)], inclusive=True)
+    gap = graph.constant(np.array([[len(found.cuts) + 1]]))
+    return graph.rows_of(found.table, graph.column(graph.where(graph.is_gap(found.column), gap, bins), 0))
+
+
+def _case(graph: OnnxGraph, told: Expression) -> Tensor:
+    *parts, otherwise = told.parts
+    chosen = tensor(graph, otherwise)
+    for condition, result in zip(reversed(parts[::2]), reversed(parts[1::2]), strict=True):
+        chosen = graph.where(tensor(graph, condition), tensor(graph, result), chosen)
+    return chosen

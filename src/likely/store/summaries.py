@@ -28,10 +28,9 @@ from likely.stats import (
 from likely.stats.pair_counts import Axis
 from likely.stats.scatter import Pairs
 from likely.store import codec
-from likely.store.class_labels import read_labels, write_labels
 from likely.store.codec import FORMS, ByHand, Context, Form, Reader, Writer, register
 from likely.store.container import Document
-from likely.store.plain import from_plain, to_plain
+from likely.store.plain import from_plain, read_labels, to_plain, write_labels
 from likely.text.vocabulary import Words
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from operator import add
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from likely.arrays import AnyArray
-from likely.decide import Loss, as_loss
+from likely.decide import Loss, LossLike, as_loss
 from likely.errors import DataError, Setting, SettingsError, listed, refuse_missing
 from likely.evaluation.cross_validation import write_posterior
 from likely.evaluation.evaluate import HoldOut, evaluate
@@ -18,11 +17,13 @@ from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.io.file_table import FileTable, as_file_table
 from likely.io.sources import FileSource
+from likely.models.classifier import Classifier
 from likely.models.learner import Learner
 from likely.progress import Shown
 from likely.scorer import remaining_priors
 from likely.stats import Summary
-from likely.streaming.passes import MOST_ROWS, Counted, Folds, Passes
+from likely.streaming.passes import MOST_ROWS, CountedPiece, Folds, Passes
+from likely.streaming.read_all import read_all
 from likely.streaming.train import Training
 from likely.streaming.update import target_of, wanted_by
 from likely.table import Table, encode_column, merge_classes
@@ -30,12 +31,12 @@ from likely.table.labels import row_weights
 
 
 def evaluate_file(
-    classifier: Any,
+    classifier: object,
     source: FileTable | FileSource,
     target: str | None = None,
     *,
     cv: HoldOut = 10,
-    loss: Any = None,
+    loss: LossLike | None = None,
     beta: float = 1.0,
     groups: str | None = None,
     repeats: int = 1,
@@ -46,15 +47,24 @@ def evaluate_file(
 ) -> Report:
     """How good a classifier is on a table in files; see `likely.evaluate` for the parameters.
 
-    With a number of folds, or with `cv=None` for a classifier that is fitted already, files may be larger than
-    memory: all rows are learned, and if there are more than `most`, a random sample of that size is judged. All other
-    ways read the whole table. `groups` names a column.
+    With a number of folds for a classifier that counts, or with `cv=None` for one that is fitted already, files may be
+    larger than memory: all rows are learned, and if there are more than `most`, a random sample of that size is judged.
+    All other ways read the whole table. `groups` names a column.
     """
     table, loss = as_file_table(source), None if loss is None else as_loss(loss)
-    if cv is None:
+    if isinstance(classifier, Classifier) and cv is None:
         return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, random_state, most, progress)
     if target is None:
         raise SettingsError("Say which column holds the labels: ", Setting("target"), ".")
+    if not isinstance(classifier, Learner):
+        settings = classifier.get_params(deep=False) if isinstance(classifier, Classifier) else {}
+        rows = read_all(table, target, schema=settings.get("schema"), weight=weight, groups=groups, progress=progress)
+        assert rows is not None  # there is no limit
+        return evaluate(
+            type(classifier)(**{**settings, "schema": rows.kinds}) if "schema" in settings else classifier,
+            rows.X, rows.y, cv=cv, loss=loss, beta=beta, groups=rows.groups, repeats=repeats,
+            random_state=random_state, sample_weight=rows.weight, progress=progress,
+        )  # fmt: skip
     copy = type(classifier)(**classifier.get_params(deep=False))
     training = Training.begin(copy, table, target, weight)
     if not (isinstance(cv, int) and cv > 1 and groups is None and repeats == 1):
@@ -81,7 +91,14 @@ def evaluate_file(
 
 
 def _as_it_is(
-    clf: Any, table: FileTable, target: str, loss: Loss | None, beta: float, seed: int, most: int, progress: Shown
+    clf: Classifier,
+    table: FileTable,
+    target: str,
+    loss: Loss | None,
+    beta: float,
+    seed: int,
+    most: int,
+    progress: Shown,
 ) -> Report:
     """Judge the rows of a test set by a classifier that has learned others."""
     weight = clf.schema_.weight if clf.schema_.weight in table.names else None  # testers may not know it
@@ -89,9 +106,9 @@ def _as_it_is(
     n_jobs = clf.get_params(deep=False).get("n_jobs")
     passes = Passes(table, wanted, n_jobs, progress, seed, most)
 
-    def look(rows: Table, _: int) -> Counted:
+    def look(rows: Table, _: int) -> CountedPiece:
         labels, given = encode_column(rows.cells(target)), row_weights(None, rows, weight)
-        return Counted(labels.classes, labels.codes, np.ones(rows.n_rows) if given is None else given, [])
+        return CountedPiece(labels.classes, labels.codes, np.ones(rows.n_rows) if given is None else given, [])
 
     seen = passes.first(look)
     classes, places, known = merge_classes(seen.classes, clf.classes_)

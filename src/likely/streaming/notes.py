@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from likely.evaluation.report import Report
 from likely.io.file_table import FileTable
 from likely.models.classifier import Classifier
 from likely.streaming.read_all import sample_rows
-from likely.table import RowsLike, Table, as_table, encode_column, encode_labels
+from likely.table import Labelling, RowsLike, Table, as_table, encode_column, encode_labels
 from likely.table.infer import Note
 from likely.table.labels import with_label
 from likely.table.notes import ENOUGH, ROWS, data_notes, target_notes, unlabelled_note
 from likely.table.schema import Schema, schema_for
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MORE_GAPS = 0.2  # a column has changed if this much more of it is missing, or less
 NEW_VALUES = 0.05  # if so much of it was never seen
@@ -41,7 +44,9 @@ def source_notes(source: FileTable | Table | RowsLike, target: ColumnLike, schem
         return left_out
 
 
-def learned_notes(classifier: Any, source: FileTable | Table, target: str, labels: AnyArray | None) -> tuple[Note, ...]:
+def learned_notes(
+    classifier: Classifier, source: FileTable | Table, target: str, labels: AnyArray | None
+) -> tuple[Note, ...]:
     """What there is to know of a table that was learned; `labels` are those of files that were read whole."""
     if labels is None and isinstance(source, FileTable):
         counts = np.asarray(classifier.summary_.classes.rows)
@@ -53,7 +58,7 @@ def learned_notes(classifier: Any, source: FileTable | Table, target: str, label
 
 
 def report_notes(
-    report: Report, classifier: object, source: FileTable | RowsLike, target: Any, *, fitted: bool
+    report: Report, classifier: object, source: FileTable | RowsLike, target: Labelling, *, fitted: bool
 ) -> tuple[Note, ...]:
     """What there is to know of a table that a classifier is judged on: as it is, or against what it has learned."""
     truth, named = report.predictions.truth, target if isinstance(target, str) else None
@@ -88,13 +93,13 @@ def rows_with_label(table: RowsLike, target: ColumnLike) -> tuple[RowsLike, Colu
 
 
 @runtime_checkable
-class KnowsValues(Protocol):
+class KnowsUnseen(Protocol):
     """A classifier that can tell which categories it has never seen."""
 
-    def unseen_values(self, X: RowsLike) -> Any: ...
+    def unseen_values(self, X: RowsLike) -> pd.DataFrame: ...
 
 
-def changed_columns(classifier: Any, source: FileTable | RowsLike) -> tuple[Note, ...]:
+def changed_columns(classifier: Classifier, source: FileTable | RowsLike) -> tuple[Note, ...]:
     """How rows differ from those that a fitted classifier has learned; of files, by the first rows.
 
     Categories that were never seen, cells that are missing more or less often, and numbers outside of what was usual.
@@ -109,10 +114,10 @@ def changed_columns(classifier: Any, source: FileTable | RowsLike) -> tuple[Note
     return tuple(_changes(classifier, schema, table))
 
 
-def _changes(classifier: Any, schema: Schema, table: Table) -> Iterator[Note]:
+def _changes(classifier: Classifier, schema: Schema, table: Table) -> Iterator[Note]:
     learned = max(int(classifier._rows_learned()), 1)
     new = {}
-    if isinstance(classifier, KnowsValues):
+    if isinstance(classifier, KnowsUnseen):
         new = classifier.unseen_values(table)["column"].value_counts().to_dict()
     for name in schema.features:
         column = schema[name]

@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int32, UInt8
-from likely.engines.pieces import Counter, Pass, Result, RunningSum
+from likely.engines.files import Counter, Pass, Result, RunningSum
 from likely.errors import DataError, FileError, SettingsError
 from likely.evaluation.cross_validation import fold_summaries
 from likely.evaluation.folds import stratified
@@ -24,7 +24,7 @@ STEP = 104_729
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedPiece:
     """What the first pass keeps of a piece: the labels and weights of its rows, and the summaries of its folds."""
 
     classes: AnyArray
@@ -50,11 +50,11 @@ class Folds:
         # What is left over goes to the first folds: with many pieces it should not always be the same ones.
         return np.asarray((fold + number) % self.n_folds, dtype=np.int32)
 
-    def count(self, rows: Table, number: int) -> Counted:
+    def count(self, rows: Table, number: int) -> CountedPiece:
         """Count each fold of a piece."""
         task = self.counter.task(rows)
         seen, folds = task.rows, fold_summaries(task, self.deal(number, task.rows.y), self.n_folds)
-        return Counted(seen.classes, seen.y, seen.weight, folds)
+        return CountedPiece(seen.classes, seen.y, seen.weight, folds)
 
 
 MOST_ROWS = 2_000_000
@@ -84,7 +84,7 @@ class Seen:
         self._labels: list[Kept | None] = []
         self._sums: list[RunningSum] = []
 
-    def take(self, piece: Counted | None) -> None:
+    def take(self, piece: CountedPiece | None) -> None:
         """The next piece; None if none of its lines is left."""
         if piece is None:
             self._labels.append(None)
@@ -169,7 +169,7 @@ class Passes:
     seed: int = 0
     most: int = MOST_ROWS
 
-    def first(self, count: Callable[[Table, int], Counted]) -> Seen:
+    def first(self, count: Callable[[Table, int], CountedPiece]) -> Seen:
         """Count every piece with its number."""
         seen = Seen(self.seed, self.most)
         for counted in self._each(count, 0.0):

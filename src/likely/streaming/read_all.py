@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import pyarrow as pa
 
 from likely.arrays import AnyArray, Array
-from likely.engines.pieces import GivenSchema, JudgedFile, Pass, columns_read, judge_usual, located, read_as
+from likely.engines.files import JudgedFile, Pass, columns_read, judge_usual, located, read_as
 from likely.errors import DataError, FileError, LikelyError, refuse_missing
 from likely.io.file_table import FileTable
 from likely.io.sources import Piece
+from likely.models.classifier import Classifier
 from likely.models.evidence.encoding import finite_numbers
 from likely.progress import Shown, busy
 from likely.table import as_table, encode_column
 from likely.table.labels import row_weights
-from likely.table.schema import Schema
+from likely.table.schema import Schema, SchemaLike
+
+Fits = TypeVar("Fits", bound=Classifier)
 
 PER_CELL = 48
 """Bytes of work for each cell beside the table as it was read: codes alone and in pairs, inner folds, copies.
@@ -44,7 +47,7 @@ class LabelledRows:
         there = set(self.X.column_names)
         return Schema(tuple(column for column in self.schema.columns if column.name in there))
 
-    def fit(self, classifier: Any, progress: Shown = False) -> Any:
+    def fit(self, classifier: Fits, progress: Shown = False) -> Fits:
         """Teach a classifier all rows; what it says of its columns is what the whole table would have said."""
         if not self.X.num_columns:
             raise DataError(
@@ -74,7 +77,7 @@ def read_all(
     table: FileTable,
     target: str,
     *,
-    schema: GivenSchema = None,
+    schema: SchemaLike = None,
     weight: str | None = None,
     groups: str | None = None,
     most: int | None = None,
@@ -133,7 +136,7 @@ def _checked(judged: JudgedFile, piece: Piece) -> pa.Table:
 
 
 def sample_rows(
-    classifier: Any, table: FileTable, first: int, count: int, further: Mapping[str, str] | None = None
+    classifier: Classifier, table: FileTable, first: int, count: int, further: Mapping[str, str] | None = None
 ) -> pa.Table:
     """So many rows from one on (counted from 0), with the columns of the classifier; no more is read than needed."""
     wanted = {**columns_read(classifier), **(further or {})}

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from likely.engines.pieces import JudgedFile, Pass, RunningSum, counted_schema
+from likely.engines.files import JudgedFile, Pass, RunningSum, counted_schema
 from likely.errors import FileError, ModelFileError, SettingsError
 from likely.io.file_table import FileTable, as_file_table
 from likely.io.outputs import CHECKPOINT, PLACES_SUFFIX, Output, write_whole

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from likely.engines.pieces import Pass, columns_read, located
+from likely.arrays import ColumnLike
+from likely.engines.files import Pass, columns_read, located
 from likely.errors import FileError, LikelyError, Setting, refuse_missing
 from likely.io.delimited import TextPiece
 from likely.io.dialect import Dialect
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from likely.models.bayes.full import FullBayesClassifier
 
     Classifier: TypeAlias = BayesClassifier | FullBayesClassifier
-    More: TypeAlias = Callable[[Classifier, pa.Table], Mapping[str, Any]]
+    More: TypeAlias = Callable[[Classifier, pa.Table], Mapping[str, ColumnLike]]
 
 PREDICTION = "prediction"
 

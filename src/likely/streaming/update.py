@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 
 from likely.arrays import Array
-from likely.engines import pieces
+from likely.engines import files
+from likely.engines.files import Counter, Pass, RunningSum, Turn, columns_read, counted_schema, label_type, told
 from likely.engines.memory import Rows
-from likely.engines.pieces import (
-    Counter,
-    Pass,
-    RunningSum,
-    Turn,
-    columns_read,
-    counted_schema,
-    label_type,
-    told,
-)
 from likely.engines.plan import preprocessing_in
 from likely.errors import DataError, Setting, SettingsError, refuse_missing
 from likely.io.file_table import FileTable, as_file_table
 from likely.io.sources import FileSource
+from likely.models.classifier import Classifier
 from likely.models.evidence.prepare import count_rows
 from likely.models.learner import Learner
 from likely.models.protocols import Refreshes
@@ -58,7 +50,7 @@ def forget_file(
     return classifier if less is None else _settled(classifier, classifier.summary_ - less)
 
 
-def target_of(classifier: Any, target: str | None) -> str:
+def target_of(classifier: Classifier, target: str | None) -> str:
     """The column of labels: as named, or as it was when the classifier learned."""
     if target in classifier.schema_.inputs:
         raise SettingsError(f"The classifier learns from the column {target!r}, so its labels are in another one.")
@@ -70,7 +62,7 @@ def target_of(classifier: Any, target: str | None) -> str:
     return str(known)
 
 
-def wanted_by(classifier: Any, table: FileTable, label: str, weight: str | None) -> dict[str, str]:
+def wanted_by(classifier: Classifier, table: FileTable, label: str, weight: str | None) -> dict[str, str]:
     """The columns that a fitted classifier learns from, weights and labels, and as what each is read."""
     wanted = {**columns_read(classifier), **({} if weight is None else {weight: "number"}), label: ""}
     refuse_missing(wanted, table.names)
@@ -136,7 +128,7 @@ def refresh_file(
         raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")
     table = as_file_table(source)
     label = target_of(classifier, target)
-    drawn = Draw(pieces.BUDGET if memory is None else memory, len(classifier.schema_.features))
+    drawn = Draw(files.BUDGET if memory is None else memory, len(classifier.schema_.features))
     wanted = wanted_by(classifier, table, label, classifier.schema_.weight)
     for _, read in Pass(table, wanted, classifier.n_jobs, progress).each(lambda turn: turn.piece.read()):
         if read is not None:

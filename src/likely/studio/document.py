@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from likely.comparison.comparison import Comparison
+from likely.arrays import Json
 from likely.errors import LikelyError, SettingsError
-from likely.evaluation.report import Report
+from likely.models.calibrated import CalibratedClassifier
 from likely.models.classifier import Classifier
+from likely.models.convnet.classifier import ConvNetClassifier
+from likely.models.evidence.classifier import EvidenceClassifier
+from likely.models.learner import Learner
 from likely.models.protocols import HasTerms
 from likely.models.registry import entry_of_kind
-from likely.store import Provenance
-from likely.studio.columns import MOST_COLUMNS, Facts, schema_line
+from likely.models.tree.classifier import TreeClassifier
+from likely.studio.columns import MOST_COLUMNS, ColumnFacts, Facts, schema_line
 from likely.studio.evaluation import comparison, evaluation
 from likely.studio.intervals import interval_tables
-from likely.studio.packing import packed, plain_value
-from likely.studio.scoring import SERVICE, scoring
-from likely.studio.suspicions import suspicions
+from likely.studio.material import CurvePoint, Material
+from likely.studio.payload import packed, plain_value
+from likely.studio.rules import Rules, by_service, scoring_rules
+from likely.studio.suspicions import Finding, suspicions
 from likely.table import RowsLike, Table, as_table, index_levels
 from likely.table.infer import Column
 from likely.table.schema import Schema
@@ -38,40 +41,57 @@ BUDGET = 700_000
 """Bytes of a packed document; in Base64, and with the page around it, that is below a megabyte."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Material:
-    """What a page is made from: a fitted classifier, and whatever else is at hand."""
+class ExampleRows(TypedDict):
+    """Some rows as the page reads cells, their numbers in the table, and their labels where these are there."""
 
-    classifier: Classifier
-    name: str = "model"
-    origin: Provenance | None = None
-    rows: RowsLike | None = None
-    report: Report | None = None
-    honest: bool = True
-    data_name: str = ""
-    comparison: Comparison | None = None
-    curve: Sequence[dict[str, Any]] = ()
+    columns: list[str]
+    cells: list[list[Json]]
+    numbers: list[int]
+    of: int
+    truths: list[Json]
+    source: str
 
 
-def document(material: Material) -> dict[str, Any]:
+class Document(TypedDict):
+    """What the page is told."""
+
+    version: int
+    likely: str
+    model: dict[str, object]
+    classes: list[dict[str, object]]
+    columns: list[dict[str, object]]
+    n_columns: int
+    pairs: list[list[str]]
+    scorer: Rules
+    image: dict[str, object] | None
+    intervals: dict[str, object] | None
+    suspicions: list[Finding]
+    rows: ExampleRows | None
+    evaluation: dict[str, object] | None
+    comparison: dict[str, object] | None
+    learning_curve: list[CurvePoint]
+    too_large: NotRequired[bool]
+
+
+def document(material: Material) -> Document:
     """The whole document; its order does not matter."""
-    classifier = material.classifier
-    counted = _facts(classifier)
+    classifier, inner = material.classifier, _bare(material.classifier)
+    counted = _facts(inner)
     facts = {} if counted is None else counted.by_column()
     table = None if material.rows is None else _aligned(classifier, material.rows)
-    report, known = material.report, _known_values(classifier, facts)
+    report, known = material.report, _known_values(inner, facts)
     return {
         "version": VERSION,
         "likely": __version__,
         "model": _model(material),
-        "classes": _classes(classifier),
-        "columns": _columns(classifier, facts, table, known),
+        "classes": _classes(classifier, counted),
+        "columns": _columns(inner, facts, table, known),
         "n_columns": len(classifier.schema_.features),
-        "pairs": [list(term) for term in classifier.pairs_] if isinstance(classifier, HasTerms) else [],
-        "scorer": scoring(classifier),
-        "image": _image(classifier),
+        "pairs": [list(term) for term in inner.pairs_] if isinstance(inner, HasTerms) else [],
+        "scorer": scoring_rules(classifier),
+        "image": _image(inner),
         "intervals": interval_tables(classifier, facts),
-        "suspicions": [] if counted is None else suspicions(classifier, counted.bits, table),
+        "suspicions": [] if counted is None else suspicions(counted.summary, counted.bits, table),
         "rows": None if table is None else example_rows(classifier, table, material, known),
         "evaluation": None if report is None else evaluation(report, honest=material.honest, name=material.data_name),
         "comparison": None if material.comparison is None else comparison(material.comparison),
@@ -83,7 +103,7 @@ def packed_document(material: Material, budget: int = BUDGET) -> bytes:
     """The document in bytes; what is large and can be missed is left out, the page says so, until it fits."""
     whole = document(material)
     content = packed(whole)
-    for lighten in (_without_rows, _without_posteriors, _without_scorer, _without_curves):
+    for lighten in (_without_rows, _without_intervals, _without_posteriors, _without_scorer, _without_curves):
         if len(content) <= budget:
             break
         lighten(whole)
@@ -91,26 +111,31 @@ def packed_document(material: Material, budget: int = BUDGET) -> bytes:
     return content
 
 
-def _without_rows(whole: dict[str, Any]) -> None:
+def _without_rows(whole: Document) -> None:
     if whole["rows"] is not None:
-        whole["rows"] = {**whole["rows"], "cells": whole["rows"]["cells"][:20], "truths": whole["rows"]["truths"][:20]}
+        whole["rows"]["cells"] = whole["rows"]["cells"][:20]
+        whole["rows"]["truths"] = whole["rows"]["truths"][:20]
 
 
-def _without_posteriors(whole: dict[str, Any]) -> None:
+def _without_intervals(whole: Document) -> None:
+    whole["intervals"] = None
+
+
+def _without_posteriors(whole: Document) -> None:
     if whole["evaluation"] is not None:
         whole["evaluation"] = {k: v for k, v in whole["evaluation"].items() if k not in ("posteriors", "truths")}
 
 
-def _without_scorer(whole: dict[str, Any]) -> None:
-    whole["scorer"], whole["too_large"] = SERVICE, True
+def _without_scorer(whole: Document) -> None:
+    whole["scorer"], whole["too_large"] = by_service("size"), True
 
 
-def _without_curves(whole: dict[str, Any]) -> None:
+def _without_curves(whole: Document) -> None:
     kept = ("name", "kind", "storage", "levels", "gaps", "why", "family", "bits")
     whole["columns"] = [{key: column[key] for key in kept if key in column} for column in whole["columns"]]
 
 
-def _model(material: Material) -> dict[str, Any]:
+def _model(material: Material) -> dict[str, object]:
     classifier, origin = material.classifier, material.origin
     kind = type(classifier).__name__
     entry = entry_of_kind(kind)
@@ -122,13 +147,12 @@ def _model(material: Material) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _classes(classifier: Classifier) -> list[dict[str, Any]]:
+def _classes(classifier: Classifier, counted: Facts | None) -> list[dict[str, object]]:
     labels = classifier.classes_.tolist()
     try:
-        priors: list[Any] = classifier._prior_shares().tolist()
+        priors: list[float | None] = classifier._prior_shares().tolist()
     except SettingsError:
         priors = [None] * len(labels)
-    counted = _facts(classifier)
     rows = [None] * len(labels) if counted is None else counted.summary.classes.rows.tolist()
     return [
         {"label": plain_value(label), "prior": prior, "rows": n}
@@ -136,10 +160,14 @@ def _classes(classifier: Classifier) -> list[dict[str, Any]]:
     ]
 
 
-def _image(classifier: Classifier) -> dict[str, Any] | None:
-    """Height, width and channels of the pictures that a network looks at, and the range of their pixels."""
-    from likely.models.convnet.classifier import ConvNetClassifier
+def _bare(classifier: Classifier) -> Classifier:
+    """The classifier that has learned the columns: that inside of a calibrated one."""
+    inner = classifier.classifier_ if isinstance(classifier, CalibratedClassifier) else classifier
+    return inner if isinstance(inner, Classifier) else classifier
 
+
+def _image(classifier: Classifier) -> dict[str, object] | None:
+    """Height, width and channels of the pictures that a network looks at, and the range of their pixels."""
     if not isinstance(classifier, ConvNetClassifier):
         return None
     return {"shape": list(classifier.shape_), "range": list(classifier.range_)}
@@ -147,22 +175,19 @@ def _image(classifier: Classifier) -> dict[str, Any] | None:
 
 def _facts(classifier: Classifier) -> Facts | None:
     """What a classifier that counts has seen; None for others."""
-    from likely.models.evidence.classifier import EvidenceClassifier
-    from likely.models.learner import Learner
-
     return Facts.of(classifier) if isinstance(classifier, Learner | EvidenceClassifier) else None
 
 
 def _columns(
     classifier: Classifier,
-    facts: dict[str, dict[str, Any]],
+    facts: Mapping[str, ColumnFacts],
     table: Table | None,
     known: Mapping[str, Sequence[Hashable]],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     families = vars(classifier).get("families_", {})
     told = []
     for column in islice(_shown(classifier.schema_), MOST_COLUMNS):
-        line = {**schema_line(column, families.get(column.name)), **facts.get(column.name, {})}
+        line = {**schema_line(column, families.get(column.name)), **dict(facts.get(column.name, {}))}
         if column.name in known and "values" not in line:
             line["values"] = [plain_value(value) for value in known[column.name][:MOST_VALUES]]
         if table is not None and column.kind != "ignored" and column.name in table:
@@ -180,7 +205,7 @@ def _shown(schema: Schema) -> Iterator[Column]:
             yield column
 
 
-def _seen_in(table: Table, name: str, kind: str) -> dict[str, Any]:
+def _seen_in(table: Table, name: str, kind: str) -> dict[str, object]:
     """Values or range of a column as data have it, where the model keeps no counts."""
     if kind == "numeric":
         numbers = table.numbers(name)
@@ -202,10 +227,8 @@ def _aligned(classifier: Classifier, rows: RowsLike) -> Table | None:
         return None
 
 
-def _known_values(classifier: Classifier, facts: dict[str, dict[str, Any]]) -> dict[str, Sequence[Hashable]]:
+def _known_values(classifier: Classifier, facts: Mapping[str, ColumnFacts]) -> dict[str, Sequence[Hashable]]:
     """The categories of each column as the model holds them: what a file spells "true" may be True in another table."""
-    from likely.models.tree.classifier import TreeClassifier
-
     if isinstance(classifier, TreeClassifier):
         return {each.name: each.levels for each in classifier.tree_.features if each.levels is not None}
     return {name: told["values"] for name, told in facts.items() if "values" in told}
@@ -213,7 +236,7 @@ def _known_values(classifier: Classifier, facts: dict[str, dict[str, Any]]) -> d
 
 def example_rows(
     classifier: Classifier, table: Table, material: Material, known: Mapping[str, Sequence[Hashable]]
-) -> dict[str, Any]:
+) -> ExampleRows:
     """Some rows, evenly spread over the table, as the page reads cells; with their labels where these are there."""
     schema, whole = classifier.schema_, as_table(material.rows) if material.rows is not None else table
     places = np.unique(np.linspace(0, table.n_rows - 1, min(MOST_ROWS, table.n_rows)).astype(np.intp))
@@ -221,7 +244,7 @@ def example_rows(
     columns = [cells_of(some, name, schema.kinds[name], known.get(name, ())) for name in schema.features[:MOST_COLUMNS]]
     target = schema.target
     truths = cells_of(whole.take(places), target, "nominal") if target is not None and target in whole else []
-    cells: list[list[Any]] = []
+    cells: list[list[Json]] = []
     kept: list[int] = []
     size = 0
     for at, row in enumerate(zip(*columns, strict=True)):
@@ -230,14 +253,14 @@ def example_rows(
             break
         cells.append(list(row))
         kept.append(at)
-    numbers = [int(places[at]) for at in kept]
+    numbers = [material.first_row + int(places[at]) for at in kept]
     return {
         "columns": list(schema.features[:MOST_COLUMNS]), "cells": cells, "numbers": numbers, "of": table.n_rows,
         "truths": [truths[at] for at in kept] if truths else [], "source": material.data_name,
     }  # fmt: skip
 
 
-def cells_of(table: Table, name: str, kind: str, known: Sequence[Hashable] = ()) -> list[Any]:
+def cells_of(table: Table, name: str, kind: str, known: Sequence[Hashable] = ()) -> list[Json]:
     """A column as JSON has it, None for a gap; categories that are known are told as the model knows them."""
     if kind == "numeric":
         return [None if np.isnan(cell) else float(cell) for cell in table.numbers(name)]

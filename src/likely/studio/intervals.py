@@ -1,23 +1,28 @@
-"""How sure the parameters are, for the page: mean and variance of what each value adds, at some values.
+"""How sure the model is, for the page.
 
-The page interpolates between the values of a number, so its interval differs from `predict_interval` in the third digit
-or so; for categories it is the same.
+Of naive Bayes: mean and variance of what each value adds, at some values. The page interpolates between the values of a
+number, so its interval differs from `predict_interval` in the third digit or so; for categories it is the same. Of
+evidence: the rows and tables from which `models/evidence/laplace` has its variances; the page follows it exactly.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from likely.arrays import Array, Json
 from likely.errors import LikelyError
 from likely.explain.credible import is_counted
 from likely.families import family_named
 from likely.families.protocol import Uncertain
-from likely.families.uncertainty import log_bias, trigamma
+from likely.families.smoothing import log_bias, trigamma
 from likely.models.classifier import Classifier
+from likely.models.evidence.classifier import EvidenceClassifier
+from likely.models.evidence.description import described_laplace
 from likely.models.learner import Learner
 from likely.scorer import evidence_for
+from likely.studio.columns import ColumnFacts
 from likely.table import as_table
 
 MOST_CELLS = 1_500
@@ -26,9 +31,25 @@ MOST_CELLS = 1_500
 MOST_POINTS = 60
 
 
-def interval_tables(classifier: Classifier, facts: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+def interval_tables(classifier: Classifier, facts: Mapping[str, ColumnFacts]) -> dict[str, object] | None:
+    """What the page needs for credible intervals; None if there are none for this model, or they would be too many."""
+    if isinstance(classifier, EvidenceClassifier):
+        return _of_evidence(classifier)
+    return _of_columns(classifier, facts) if isinstance(classifier, Learner) else None
+
+
+def _of_evidence(classifier: EvidenceClassifier) -> dict[str, object] | None:
+    weights = np.maximum(classifier.summary_.classes.weights, 1.0)
+    evidence = classifier.model_.evidence
+    if len(weights) < 2 or len(evidence.encoding.columns) * len(weights) > MOST_CELLS:
+        return None
+    prior = trigamma(weights) + trigamma(np.maximum(weights.sum() - weights, 1.0))
+    return {"is": "laplace", **described_laplace(evidence), "prior": prior if is_counted(classifier.priors) else None}
+
+
+def _of_columns(classifier: Learner, facts: Mapping[str, ColumnFacts]) -> dict[str, object] | None:
     """For each column its values, and shift and variance of the log-likelihood (values × classes); None if unknown."""
-    if not isinstance(classifier, Learner) or len(classifier.families_) * len(classifier.classes_) > MOST_CELLS:
+    if len(classifier.families_) * len(classifier.classes_) > MOST_CELLS:
         return None
     families, summary = classifier.families_, classifier.summary_
     statistics = {name: family_named(family) for name, family in families.items()}
@@ -59,10 +80,10 @@ def interval_tables(classifier: Classifier, facts: dict[str, dict[str, Any]]) ->
     weights = summary.classes.weights
     counted = is_counted(classifier.priors)
     prior = {"shift": log_bias(weights), "variance": trigamma(weights)} if counted else None
-    return {"columns": columns, "prior": prior}
+    return {"is": "columns", "columns": columns, "prior": prior}
 
 
-def _values(told: dict[str, Any]) -> Any:
+def _values(told: ColumnFacts) -> Array | Sequence[Json] | None:
     """The values at which a column is asked."""
     if "grid" in told:
         grid = np.asarray(told["grid"], dtype=np.float64)

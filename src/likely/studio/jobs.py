@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
-from typing import Any, Literal
+from typing import Literal
 
-from likely.errors import LikelyError
-from likely.serve.refusals import Refusal, refusal_of
+from likely.errors import DataError, FileError, LikelyError, SchemaError, SettingsError
+from likely.serve.refusals import HTTPRefusal, refusal_of
 
 LOG = logging.getLogger("likely.serve")
 MOST_KEPT = 20
 MOST_WAITING = 4
+CODES: tuple[tuple[type[LikelyError], str], ...] = (
+    (FileError, "file"), (SchemaError, "schema"), (SettingsError, "settings"), (DataError, "data"),
+)  # fmt: skip
+
+
+def coded(error: LikelyError) -> HTTPRefusal:
+    """What the library refuses, with the kind of it, so that the page says in the reader's language what is the matter.
+
+    The sentence itself stays in English: it names columns, rows and values, and there are hundreds of them.
+    """
+    code = next((code for kind, code in CODES if isinstance(error, kind)), "failed")
+    return replace(refusal_of(error), code=code)
 
 
 @dataclass(eq=False)
@@ -26,19 +38,22 @@ class Job:
     state: Literal["waiting", "running", "done", "failed"] = "waiting"
     share: float | None = None
     step: str = ""
-    result: Any = None
-    error: str = ""
+    result: Mapping[str, object] | None = None
+    refusal: HTTPRefusal | None = None
 
     def tell(self, step: str, share: float | None = None) -> None:
         """Say what is being done, and which share of all of it is behind."""
         self.step, self.share = step, share
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """For the page."""
-        known = {"state": self.state, "share": self.share, "step": self.step}
+        known: dict[str, object] = {"state": self.state, "share": self.share, "step": self.step}
         if self.state == "done":
             return {**known, "result": self.result}
-        return {**known, "error": self.error} if self.state == "failed" else known
+        return known if self.refusal is None else {**known, **self.refusal.told()}
+
+
+Task = Callable[[Job], Mapping[str, object]]
 
 
 class Jobs:
@@ -49,12 +64,12 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, task: Callable[[Job], Any]) -> Job:
+    def start(self, task: Task) -> Job:
         """Begin work, or let it wait for its turn."""
         job = Job()
         with self._lock:
             if sum(each.state in ("waiting", "running") for each in self._jobs.values()) >= MOST_WAITING:
-                raise Refusal(503, "The studio is busy; wait until what was begun is done.")
+                raise HTTPRefusal(503, "The studio is busy; wait until what was begun is done.", code="busy")
             while len(self._jobs) >= MOST_KEPT:
                 del self._jobs[next(iter(self._jobs))]
             self._jobs[job.name] = job
@@ -65,22 +80,23 @@ class Jobs:
         """The work of a name."""
         job = self._jobs.get(name)
         if job is None:
-            raise Refusal(404, "There is no such work.")
+            raise HTTPRefusal(404, "There is no such work.", code="no job")
         return job
 
     def close(self) -> None:
         """Begin nothing more."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _run(self, job: Job, task: Callable[[Job], Any]) -> None:
+    def _run(self, job: Job, task: Task) -> None:
         job.state = "running"
         try:
             job.result = task(job)
             job.state = "done"
         except LikelyError as error:
-            job.error, job.state = refusal_of(error).sentence, "failed"
-        except Refusal as refusal:
-            job.error, job.state = refusal.sentence, "failed"
+            job.refusal, job.state = coded(error), "failed"
+        except HTTPRefusal as refusal:
+            job.refusal, job.state = refusal, "failed"
         except Exception as error:  # noqa: BLE001 - the studio goes on; the page is told in one sentence
             LOG.error("the studio failed: %s", type(error).__name__)
-            job.error, job.state = "The work failed; the log of the service says why.", "failed"
+            sentence = "The work failed; the log of the service says why."
+            job.refusal, job.state = HTTPRefusal(500, sentence, code="failed"), "failed"

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
+import msgspec
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from likely.serve.bodies import read_object
 from likely.serve.guard import BODY
-from likely.serve.refusals import Refusal
+from likely.serve.refusals import HTTPRefusal
 from likely.serve.routes import answered, body_of, query
 from likely.serve.service import Service
-from likely.studio.jobs import Job, Jobs
+from likely.studio.jobs import Jobs, Task
 from likely.studio.page import policy
 from likely.studio.workbench import Workbench
 
 MOST_CELLS = 20_000
+
+
+class TrainingRequest(msgspec.Struct):
+    """What a page asks for: which column is to be predicted, by what, and what columns are taken for."""
+
+    target: str
+    model: str = "auto"
+    kinds: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class StudioRoutes:
@@ -74,18 +80,19 @@ class StudioRoutes:
         """A table that was dropped."""
         name, content = query(request).get("name", "table.csv"), request.scope[BODY]
         if not content:
-            raise Refusal(422, "The file is empty.")
+            raise HTTPRefusal(422, "The file is empty.", code="empty")
         most = self.service.options.limits.columns
         return answered(await self.service.in_thread(self.bench.take_table, name, content, most))
 
     async def train(self, request: Request) -> Response:
         """Learn the table."""
         content = read_object(body_of(request), "target", "model", "kinds")
-        target, model, kinds = content.get("target"), content.get("model", "auto"), content.get("kinds", {})
-        fair = isinstance(model, str) and isinstance(kinds, dict)
-        if not isinstance(target, str) or not fair or not all(isinstance(kind, str) for kind in kinds.values()):
-            raise Refusal(422, 'Send {"target": "column", "model": "auto", "kinds": {"column": "nominal"}}.')
-        return self._begun(lambda job: self.bench.train(job, target, model, kinds))
+        try:
+            asked = msgspec.convert(content, TrainingRequest)
+        except msgspec.ValidationError:
+            sentence = 'Send {"target": "column", "model": "auto", "kinds": {"column": "nominal"}}.'
+            raise HTTPRefusal(422, sentence) from None
+        return self._begun(lambda job: self.bench.train(job, asked.target, asked.model, asked.kinds))
 
     async def compare(self, _: Request) -> Response:
         """Every kind of model on the same folds."""
@@ -100,8 +107,8 @@ class StudioRoutes:
         cells = read_object(body_of(request), "cells").get("cells")
         pairs = cells if isinstance(cells, list) and len(cells) <= MOST_CELLS else None
         if pairs is None or not all(isinstance(c, list) and len(c) == 2 and isinstance(c[0], str) for c in pairs):
-            raise Refusal(422, 'Send {"cells": [["column", value], …]}.')
+            raise HTTPRefusal(422, 'Send {"cells": [["column", value], …]}.')
         return answered(await self.service.in_thread(self.bench.score, dict(pairs)))
 
-    def _begun(self, task: Callable[[Job], Any]) -> Response:
+    def _begun(self, task: Task) -> Response:
         return answered({"job": self.jobs.start(task).name})

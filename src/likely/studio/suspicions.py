@@ -1,19 +1,18 @@
 """What looks odd: a column that knows too much, gaps that speak, data that have drifted away from what was learned.
 
-Each finding is data (`is`, the column and the figures behind it); the page words it in the reader's language.
+Each finding is data (its kind, the column and the figures behind it); the page words it in the reader's language.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Literal, TypedDict
 
 import numpy as np
 
 from likely.arrays import Array
 from likely.errors import LikelyError
 from likely.measures import entropy, information_gain
-from likely.models.protocols import Fitted
 from likely.stats import Histogram, Statistic, Summary, ValueCounts, moments_of
 from likely.table import Table, index_levels
 
@@ -33,26 +32,38 @@ MOST = 30
 FEWEST_ROWS = 30
 
 
-def suspicions(classifier: Fitted, bits: Mapping[str, float], data: Table | None = None) -> list[dict[str, Any]]:
+class Finding(TypedDict, total=False):
+    """What looks odd about a column: a leak, gaps that speak, or drift by so many bits or deviations of its mean."""
+
+    kind: Literal["leak", "gaps", "drift"]
+    column: str
+    share: float
+    shares: Array
+    much: float
+    bits: float
+    moved: float
+    mean: float
+
+
+def suspicions(summary: Summary, bits: Mapping[str, float], data: Table | None = None) -> list[Finding]:
     """The findings, the gravest of each kind first."""
-    summary = classifier.summary_
     found = [*_leaks(summary, bits), *_speaking_gaps(summary)]
     if data is not None and data.n_rows >= FEWEST_ROWS:
         found += sorted(_drifts(summary, data), key=lambda each: -each["much"])
     return found[:MOST]
 
 
-def _leaks(summary: Summary, bits: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+def _leaks(summary: Summary, bits: Mapping[str, float]) -> Iterator[Finding]:
     weights = summary.classes.weights
     total = entropy(weights / weights.sum()) if weights.sum() > 0.0 else 0.0
     for name, told in sorted(bits.items(), key=lambda item: -item[1]):
         if total > 0.0 and told / total > TOO_MUCH:
-            yield {"is": "leak", "column": name, "share": told / total}
+            yield {"kind": "leak", "column": name, "share": told / total}
 
 
-def _speaking_gaps(summary: Summary) -> Iterator[dict[str, Any]]:
+def _speaking_gaps(summary: Summary) -> Iterator[Finding]:
     weights = summary.classes.weights
-    found: list[dict[str, Any]] = []
+    found: list[Finding] = []
     for part, seen in summary.parts.items():
         known = seen.known_weights
         if known is None:
@@ -63,11 +74,11 @@ def _speaking_gaps(summary: Summary) -> Iterator[dict[str, Any]]:
             told = information_gain(table)
             if told > GAP_BITS and 2.0 * np.log(2.0) * told * table.sum() > GAP_LIMIT * len(weights):
                 shares = gaps[:, place] / np.maximum(weights, 1e-300)
-                found.append({"is": "gaps", "column": part.columns[place], "bits": told, "shares": shares})
+                found.append({"kind": "gaps", "column": part.columns[place], "bits": told, "shares": shares})
     yield from sorted(found, key=lambda each: -each["bits"])
 
 
-def _drifts(summary: Summary, data: Table) -> Iterator[dict[str, Any]]:
+def _drifts(summary: Summary, data: Table) -> Iterator[Finding]:
     """Columns whose values come in other shares than those that were learned."""
     for part, seen in summary.parts.items():
         for place, name in enumerate(part.columns):
@@ -78,10 +89,10 @@ def _drifts(summary: Summary, data: Table) -> Iterator[dict[str, Any]]:
             except LikelyError:  # cells that are none of the kind that was learned: other parts say so
                 continue
             if found is not None:
-                yield {"is": "drift", "column": name, **found}
+                yield {**found, "kind": "drift", "column": name}
 
 
-def _drift(seen: Statistic, data: Table, name: str) -> dict[str, Any] | None:
+def _drift(seen: Statistic, data: Table, name: str) -> Finding | None:
     if isinstance(seen, ValueCounts):
         column = data.codes(name)
         places = index_levels(column.levels, seen.values)
@@ -106,7 +117,7 @@ def _drift(seen: Statistic, data: Table, name: str) -> dict[str, Any] | None:
     return {"much": abs(moved), "moved": moved, "mean": float(known.mean())} if abs(moved) > SHIFTED else None
 
 
-def _divergence(before: Array, now: Array) -> dict[str, Any] | None:
+def _divergence(before: Array, now: Array) -> Finding | None:
     if not (before.sum() > 0.0 and now.sum() >= FEWEST_ROWS):
         return None
     shares = np.stack([before / before.sum(), now / now.sum()])

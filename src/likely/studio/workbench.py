@@ -9,23 +9,24 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 
 from likely.api import compare, train
-from likely.errors import DataError, LikelyError, SettingsError, missing_columns
-from likely.io.dialect import Dialect
+from likely.arrays import Json
+from likely.errors import LikelyError, missing_columns
 from likely.io.file_table import open_table
 from likely.progress import Progress
-from likely.serve.refusals import Refusal, refusal_of
+from likely.serve.refusals import HTTPRefusal
 from likely.store import Provenance
-from likely.studio.document import Material, packed_document
+from likely.studio.columns import reason
+from likely.studio.document import packed_document
 from likely.studio.evaluation import comparison
-from likely.studio.jobs import Job
-from likely.studio.judging import first_rows, judged, learning_curve, read_rows
-from likely.studio.packing import plain_value
+from likely.studio.jobs import Job, coded
+from likely.studio.material import Material, first_rows, judged, learning_curve, read_rows
 from likely.studio.page import page
+from likely.studio.payload import plain_value
 from likely.table.infer import KINDS
 from likely.table.schema import Schema
 
@@ -53,7 +54,7 @@ class Workbench:
     def material(self) -> Material:
         """The model that is shown."""
         if self._material is None:
-            raise Refusal(404, "There is no model here yet: drop a table and train one.")
+            raise HTTPRefusal(404, "There is no model here yet: drop a table and train one.", code="no model")
         return self._material
 
     def html(self) -> str:
@@ -72,7 +73,7 @@ class Workbench:
 
     # A table that was dropped.
 
-    def take_table(self, name: str, content: bytes, most_columns: int) -> dict[str, Any]:
+    def take_table(self, name: str, content: bytes, most_columns: int) -> dict[str, object]:
         """Keep a table, and say what its columns are taken for, and why."""
         plain = Path(name.replace("\\", "/")).name[:LONGEST_NAME] or "table.csv"
         path = Path(self._folder.name, "dropped" + "".join(Path(plain).suffixes[-2:])[:20])
@@ -81,28 +82,32 @@ class Workbench:
             warnings.simplefilter("ignore")  # what is to be noted stands in the notes
             rows = first_rows(source)
             if not rows.num_rows:
-                raise DataError("The table has no rows.")
+                raise HTTPRefusal(422, "The table has no rows.", code="no rows")
             if len(rows.column_names) > most_columns:
-                raise Refusal(413, f"The table has more than {most_columns:,} columns.")
+                raise HTTPRefusal(
+                    413, f"The table has more than {most_columns:,} columns.", code="columns", facts=[most_columns]
+                )
             notes = [str(note).replace(str(path), plain).replace(path.name, plain) for note in source.notes]
-            dialect = _spoken(source.dialect) if source.dialect is not None else path.suffix.removeprefix(".")
+            dialect = source.dialect
         self._table = plain, path
         schema = Schema.infer(rows)
         columns = [_described(rows, schema, name) for name in list(rows.column_names)[:SHOWN_COLUMNS]]
         return {
-            "name": plain, "rows": rows.num_rows, "bytes": len(content), "notes": notes, "dialect": dialect[:200],
+            "name": plain, "rows": rows.num_rows, "bytes": len(content), "notes": notes,
+            "format": path.suffix.removeprefix("."), "encoding": None if dialect is None else dialect.encoding,
+            "delimiter": None if dialect is None else dialect.delimiter,
             "columns": columns, "more": max(len(rows.column_names) - SHOWN_COLUMNS, 0),
             "target": _likely_target(columns),
         }  # fmt: skip
 
-    def train(self, job: Job, target: str, model: str, kinds: Mapping[str, str]) -> dict[str, Any]:
+    def train(self, job: Job, target: str, model: str, kinds: Mapping[str, str]) -> dict[str, object]:
         """Learn the table, judge the model on rows that were held out, and show it."""
         if self._table is None:
-            raise SettingsError("Drop a table first.")
+            raise HTTPRefusal(422, "Drop a table first.", code="no table")
         name, path = self._table
         strange = [kind for kind in kinds.values() if kind not in KINDS]
         if strange:
-            raise SettingsError(f"{strange[0]!r} is no kind of a column.")
+            raise HTTPRefusal(422, f"{strange[0]!r} is no kind of a column.", code="kind", facts=[strange[0]])
 
         def listen(done: Progress) -> None:
             job.tell("learning", LEARNED * done.share)
@@ -112,7 +117,8 @@ class Workbench:
             warnings.simplefilter("ignore")
             with open_table(path) as source:
                 if target not in source.names:
-                    raise missing_columns([target], source.names)
+                    sentence = str(missing_columns([target], source.names))
+                    raise HTTPRefusal(422, sentence, code="no column", facts=[target])
                 classifier = train(source, target, model=model, schema=dict(kinds) or None, progress=listen)
             rows = read_rows(path)
             job.tell("judging", LEARNED)
@@ -136,13 +142,13 @@ class Workbench:
         material.classifier.save(path, material.origin.sources if material.origin is not None else ())
         return material.name, path.read_bytes()
 
-    def score(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+    def score(self, cells: Mapping[str, Json]) -> dict[str, object]:
         """P(class) of one row, where the page cannot reckon it itself."""
         classifier = self.material.classifier
         row = {name: [cells.get(name)] for name in classifier.schema_.features}
         return {"posterior": classifier.predict_proba(row)[0].tolist()}
 
-    def compare(self, job: Job) -> dict[str, Any]:
+    def compare(self, job: Job) -> dict[str, object]:
         """Every kind of model on the same folds."""
         rows, target = self._labelled()
 
@@ -156,7 +162,7 @@ class Workbench:
         self.show(replace(self.material, comparison=found), self._rows)
         return {"comparison": comparison(found)}
 
-    def curve(self, job: Job) -> dict[str, Any]:
+    def curve(self, job: Job) -> dict[str, object]:
         """What fewer rows would have taught."""
         rows, _ = self._labelled()
         job.tell("learning")
@@ -169,7 +175,9 @@ class Workbench:
     def _labelled(self) -> tuple[pa.Table, str]:
         target = self.material.classifier.schema_.target
         if self._rows is None or target is None or target not in self._rows.column_names:
-            raise SettingsError("There are no rows with labels here: start the studio with --data.")
+            raise HTTPRefusal(
+                422, "There are no rows with labels here: start the studio with --data.", code="no labels"
+            )
         return self._rows.filter(self._rows.column(target).is_valid()), target
 
 
@@ -179,27 +187,34 @@ def _named(path: Path, name: str) -> Iterator[None]:
     try:
         yield
     except LikelyError as error:
-        refusal = refusal_of(error)
-        raise Refusal(refusal.status, refusal.sentence.replace(str(path), name).replace(path.name, name)) from None
+        refusal = coded(error)
+        sentence = refusal.sentence.replace(str(path), name).replace(path.name, name)
+        raise replace(refusal, sentence=sentence) from None
 
 
-def _spoken(dialect: Dialect) -> str:
-    mark = {"\t": "tab", " ": "space"}.get(dialect.delimiter, dialect.delimiter)
-    return f"{dialect.encoding}, {mark}"
+class DescribedTable(TypedDict):
+    """A column of a dropped table: what it is taken for, and why."""
+
+    name: str
+    kind: str
+    why: list[str]
+    levels: int | None
+    gaps: int | None
+    examples: list[Json]
 
 
-def _described(rows: pa.Table, schema: Schema, name: str) -> dict[str, Any]:
+def _described(rows: pa.Table, schema: Schema, name: str) -> DescribedTable:
     column = schema[name]
     head = rows.column(name).slice(0, 200).drop_null().unique().slice(0, EXAMPLES).to_pylist()
     examples = [cell[:80] if isinstance(cell, str) else plain_value(cell) for cell in head]
-    why = str(column.why).split(" (judged from")[0]
     return {
-        "name": name, "kind": column.kind, "why": why, "levels": plain_value(column.levels),
-        "gaps": plain_value(column.gaps), "examples": examples,
+        "name": name, "kind": column.kind, "why": reason(column),
+        "levels": None if column.levels is None else int(column.levels),
+        "gaps": None if column.gaps is None else int(column.gaps), "examples": examples,
     }  # fmt: skip
 
 
-def _likely_target(columns: list[dict[str, Any]]) -> int:
+def _likely_target(columns: list[DescribedTable]) -> int:
     """The last column of few categories; the last one if there is none."""
     few = [2 <= (each["levels"] or 0) <= 30 and each["kind"] == "nominal" for each in columns]
     fitting = [place for place, fits in enumerate(few) if fits]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likely.arrays import AnyArray, Array, Index, Int32
+from likely.arrow import pa, pc
 from likely.errors import AtRow, SchemaError, say_kind
 from likely.table.encode import encode_numbers, python_levels
-from likely.table.levels import level_key, plain, read_number, written
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from likely.table.levels import is_gap, level_key, plain, read_number, written
 
 Storage = Literal["float", "integer", "boolean", "string", "category", "date", "nested", "mixed", "empty"]
 Rows = Index | slice
@@ -48,17 +47,19 @@ class Cells(ABC):
         return numbers_of(self.codes(name), name)
 
     def strings(self, name: str) -> pa.ChunkedArray:
-        return strings_of(self.codes(name))
+        coded = self.codes(name)
+        levels = pa.array([written(level) for level in coded.levels], pa.large_string())
+        return pa.chunked_array([levels.take(pa.array(coded.codes, mask=coded.codes == GAP))], pa.large_string())
 
     def gaps(self) -> int:
         return int(np.count_nonzero(self.codes("").codes == GAP))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class NumberCells(Cells):
     """A column of NumPy numbers or truth values; NaN is a gap."""
 
-    def __init__(self, values: AnyArray) -> None:
-        self.values = values
+    values: AnyArray
 
     def __len__(self) -> int:
         return len(self.values)
@@ -86,11 +87,11 @@ class NumberCells(Cells):
         return NumberCells(self.values[rows])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class CategoryCells(Cells):
     """A column whose values were already listed: pandas categories."""
 
-    def __init__(self, coded: Codes) -> None:
-        self.coded = coded
+    coded: Codes
 
     def __len__(self) -> int:
         return len(self.coded)
@@ -151,15 +152,6 @@ def shortened(value: object) -> str:
     return text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]}…"
 
 
-def strings_of(coded: Codes) -> pa.ChunkedArray:
-    """A coded column as text."""
-    import pyarrow as pa
-
-    levels = pa.array([written(level) for level in coded.levels], pa.large_string())
-    codes = pa.array(coded.codes, mask=coded.codes == GAP)
-    return pa.chunked_array([levels.take(codes)], pa.large_string())
-
-
 # A column as codes into a short list of its values.
 
 GAP = -1
@@ -193,21 +185,36 @@ def used(levels: tuple[Hashable, ...], codes: Int32) -> Codes:
 
 def settled(levels: Sequence[object], codes: Int32) -> Codes:
     """Codes from any dictionary: gaps, repeated and unused entries in it are taken out."""
+    kept, places = factorise(as_objects(map(plain, levels)))
+    return used(tuple(kept), codes if len(kept) == len(levels) else np.append(places, np.int32(GAP))[codes])
+
+
+def factorise(values: NDArray[np.object_], name: str = "") -> tuple[list[Hashable], Int32]:
+    """Distinct values as they first came, and the place of each row's value; −1 is a gap."""
     index: dict[Hashable, int] = {}
-    kept: list[Hashable] = []
-    table = np.full(len(levels) + 1, GAP, dtype=np.int32)
-    for place, level in enumerate(levels):
-        value = plain(level)
-        if value is None:
+    levels: list[Hashable] = []
+    codes = np.full(len(values), GAP, dtype=np.int32)
+    for row, value in enumerate(values):
+        if is_gap(value):
             continue
-        key = level_key(value)
-        if key not in index:
-            index[key] = len(kept)
-            kept.append(value)
-        table[place] = index[key]
-    if len(kept) < len(levels):
-        codes = table[codes]
-    return used(tuple(kept), codes)
+        try:
+            place = index.setdefault(level_key(value), len(levels))
+        except TypeError:
+            what = f": {type(value).__name__} {shortened(value)} cannot be a category, since it is unhashable"
+            where = f"Column {name!r}", AtRow(row, f", row {row}")
+            raise SchemaError(*where, what, "; make it a string or a tuple, or leave it out.") from None
+        if place == len(levels):
+            levels.append(value)
+        codes[row] = place
+    return levels, codes
+
+
+def as_objects(values: Iterable[object]) -> NDArray[np.object_]:
+    """A 1-D array of the given objects, whatever they are; tuples and lists stay cells."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
 
 
 # Columns in Arrow's memory: pandas strings and nullable numbers, Polars, pyarrow, DuckDB.
@@ -218,73 +225,50 @@ class ArrowCells(Cells):
 
     def __init__(self, column: pa.ChunkedArray) -> None:
         self.column = _simple(column)
+        self.held = _held_as(self.column.type)
 
     def __len__(self) -> int:
         return len(self.column)
 
     @cached_property
     def storage(self) -> Storage:
-        from pyarrow import types
-
-        kind = self.column.type
-        if types.is_null(kind) or (len(self) and self.column.null_count == len(self)):
-            return "empty"
-        if types.is_floating(kind) or types.is_decimal(kind):
-            return "empty" if len(self) and self.gaps() == len(self) else "float"
-        tests: tuple[tuple[Callable[[pa.DataType], bool], Storage], ...] = (
-            (types.is_boolean, "boolean"),
-            (types.is_integer, "integer"),
-            (types.is_dictionary, "category"),
-            (_is_text, "string"),
-            (types.is_temporal, "date"),
-        )
-        return next((storage for test, storage in tests if test(kind)), "nested")
+        gaps = self.gaps() if self.held == "float" else self.column.null_count
+        return "empty" if len(self) and gaps == len(self) else self.held
 
     def numbers(self, name: str) -> Array:
-        import pyarrow as pa
-        from pyarrow import types
-
-        kind = self.column.type
-        if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_null(kind):
+        if self.held in ("float", "integer", "boolean", "empty"):
             return _to_numpy(self.column.cast(pa.float64(), safe=False))
-        if types.is_decimal(kind):
-            return _to_numpy(self.column.cast(pa.float64()))
-        if _is_text(kind):
+        if self.held == "string":
             try:
                 return _to_numpy(self.column.cast(pa.large_string()).cast(pa.float64()))
             except pa.ArrowInvalid:
                 pass  # spaces, or no numbers: read with care and name the row
-        elif not types.is_dictionary(kind):
-            why = f"Column {name!r} holds {kind} and cannot be read as numbers; leave it out ("
+        elif self.held != "category":
+            why = f"Column {name!r} holds {self.column.type} and cannot be read as numbers; leave it out ("
             raise SchemaError(why, say_kind(name, "ignored"), ") or compute a number from it first.")
         return super().numbers(name)
 
     def codes(self, name: str) -> Codes:
-        import pyarrow as pa
-        from pyarrow import types
-
         kind = self.column.type
-        if types.is_null(kind):
+        if self.held == "empty":
             return Codes((), np.full(len(self), GAP, dtype=np.int32))
-        if types.is_decimal(kind) or types.is_floating(kind):
+        if self.held == "float":
             return _coded(self.numbers(name))
-        if types.is_integer(kind) or types.is_boolean(kind):
+        if self.held in ("integer", "boolean"):
             return self._coded_exactly()
-        if types.is_nested(kind):
+        if self.held == "nested":
             raise SchemaError(
                 f"Column {name!r} holds {kind}, which cannot be a category; leave it out or turn it into strings."
             )
-        if types.is_dictionary(kind):
+        if self.held == "category":
             # Chunks may together have more values than their own indices, of 8 bits perhaps, can tell apart.
             wide = self.column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
             return settled(*_dictionary(wide.unify_dictionaries()))
         levels, codes = _dictionary(roomy(self.column).dictionary_encode())
-        return Codes(tuple(levels), codes) if _is_text(kind) else settled(levels, codes)
+        return Codes(tuple(levels), codes) if self.held == "string" else settled(levels, codes)
 
     def _coded_exactly(self) -> Codes:
         """Integers past 2⁵³ must not pass through floats on their way round the gaps."""
-        import pyarrow as pa
-
         if self.column.null_count == 0:
             return _coded(_to_numpy(self.column))
         filled = _coded(_to_numpy(self.column.fill_null(pa.scalar(0).cast(self.column.type))))
@@ -292,31 +276,22 @@ class ArrowCells(Cells):
         return used(filled.levels, np.where(known, filled.codes, np.int32(GAP)))
 
     def strings(self, name: str) -> pa.ChunkedArray:
-        import pyarrow as pa
-        from pyarrow import types
-
-        kind = self.column.type
+        column = spelled_out(self.column) if self.held == "category" else self.column
+        if _held_as(column.type) != "string":
+            return super().strings(name)
         try:
-            if _is_text(kind):
-                return self.column.cast(pa.large_string())
-            if types.is_dictionary(kind) and _is_text(kind.value_type):
-                return spelled_out(self.column).cast(pa.large_string())
+            return column.cast(pa.large_string())
         except pa.ArrowInvalid as error:
             raise SchemaError(f"Column {name!r} holds bytes that are no UTF-8 text: {error}.") from None
-        return super().strings(name)
 
     def gaps(self) -> int:
-        from pyarrow import types
-
-        if types.is_dictionary(self.column.type):
+        if self.held == "category":
             return super().gaps()
-        if types.is_floating(self.column.type):
+        if pa.types.is_floating(self.column.type):
             return int(np.count_nonzero(np.isnan(self.numbers(""))))
         return int(self.column.null_count)
 
     def at(self, rows: Rows) -> ArrowCells:
-        import pyarrow as pa
-
         if isinstance(rows, slice):
             start, stop, _ = rows.indices(len(self))
             return ArrowCells(self.column.slice(start, max(stop - start, 0)))
@@ -325,17 +300,12 @@ class ArrowCells(Cells):
 
 def roomy(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Texts with offsets of 64 bits, whose letters stay where they are: rows of them may come to more than 2 GiB."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    wider = {types.is_string: pa.large_string(), types.is_binary: pa.large_binary()}
+    wider = {pa.types.is_string: pa.large_string(), pa.types.is_binary: pa.large_binary()}
     return next((column.cast(wide) for test, wide in wider.items() if test(column.type)), column)
 
 
 def spelled_out(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The value of every row of a dictionary column."""
-    import pyarrow as pa
-
     values = [roomy(pa.chunked_array([chunk.dictionary])).take(chunk.indices) for chunk in column.chunks]
     parts = [part for value in values for part in value.chunks]
     return pa.chunked_array(parts, parts[0].type if parts else column.type.value_type)
@@ -343,28 +313,32 @@ def spelled_out(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Without extension types and runs, which hold a plain type inside."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import types
-
     while True:
         if isinstance(column.type, pa.BaseExtensionType):
             storage = [chunk.storage for chunk in column.chunks]
             column = pa.chunked_array(storage, column.type.storage_type)
-        elif types.is_run_end_encoded(column.type):
+        elif pa.types.is_run_end_encoded(column.type):
             column = pa.chunked_array([pc.run_end_decode(c) for c in column.chunks], column.type.value_type)
         else:
             return column
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    from pyarrow import types
-
-    tests = (
-        types.is_string, types.is_large_string, types.is_string_view,
-        types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary,
-    )  # fmt: skip
-    return any(test(kind) for test in tests)
+def _held_as(kind: pa.DataType) -> Storage:
+    """How a type holds cells, whether or not any of them is known."""
+    test = pa.types
+    tests: dict[Storage, tuple[Callable[[pa.DataType], bool], ...]] = {
+        "string": (
+            test.is_string, test.is_large_string, test.is_string_view,
+            test.is_binary, test.is_large_binary, test.is_binary_view, test.is_fixed_size_binary,
+        ),
+        "float": (test.is_floating, test.is_decimal),
+        "integer": (test.is_integer,),
+        "boolean": (test.is_boolean,),
+        "category": (test.is_dictionary,),
+        "date": (test.is_temporal,),
+        "empty": (test.is_null,),
+    }  # fmt: skip
+    return next((held for held, ways in tests.items() if any(is_so(kind) for is_so in ways)), "nested")
 
 
 def _coded(values: AnyArray) -> Codes:
@@ -374,8 +348,6 @@ def _coded(values: AnyArray) -> Codes:
 
 def _dictionary(encoded: pa.ChunkedArray) -> tuple[list[Hashable], Int32]:
     """Levels and codes of a dictionary column whose chunks share one dictionary."""
-    import pyarrow as pa
-
     if encoded.num_chunks == 0:
         return [], np.empty(0, dtype=np.int32)
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks]).cast(pa.int32())

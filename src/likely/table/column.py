@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import AnyArray, Array, ArrowArray, ArrowStream, Int32, SupportsArray
-from likely.errors import AtRow, DataError, SchemaError
+from likely.arrays import AnyArray, Array, ArrowArray, ArrowStream, SupportsArray
+from likely.arrow import pa
+from likely.errors import DataError, SchemaError
 from likely.table import cells
-from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, Codes, NumberCells, Rows, Storage
-from likely.table.levels import is_gap, level_key, plain, written
+from likely.table.cells import (
+    ArrowCells,
+    CategoryCells,
+    Cells,
+    Codes,
+    NumberCells,
+    Rows,
+    Storage,
+    as_objects,
+    factorise,
+)
+from likely.table.levels import is_gap, plain, written
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _TRUTHS = (bool, np.bool_)
@@ -40,8 +51,6 @@ class ObjectCells(Cells):
     @cached_property
     def typed(self) -> ArrowCells | None:
         """The same column in Arrow's memory, if one simple type holds it without changing any value."""
-        import pyarrow as pa
-
         try:
             column = pa.array(self.values, from_pandas=True)
         except (ValueError, TypeError, NotImplementedError, OverflowError):
@@ -87,8 +96,6 @@ class ObjectCells(Cells):
     def strings(self, name: str) -> pa.ChunkedArray:
         if self.typed is not None:
             return self.typed.strings(name)
-        import pyarrow as pa
-
         texts = [None if is_gap(value) else _clean(written(value)) for value in self.values]
         return pa.chunked_array([pa.array(texts, pa.large_string())])
 
@@ -97,34 +104,6 @@ class ObjectCells(Cells):
 
     def at(self, rows: Rows) -> ObjectCells:
         return ObjectCells(self.values[rows])
-
-
-def factorise(values: NDArray[np.object_], name: str) -> tuple[list[Hashable], Int32]:
-    """Distinct values as they first came, and the place of each row's value; −1 is a gap."""
-    index: dict[Hashable, int] = {}
-    levels: list[Hashable] = []
-    codes = np.full(len(values), GAP, dtype=np.int32)
-    for row, value in enumerate(values):
-        if is_gap(value):
-            continue
-        try:
-            place = index.setdefault(level_key(value), len(levels))
-        except TypeError:
-            what = f": {type(value).__name__} {cells.shortened(value)} cannot be a category, since it is unhashable"
-            where = f"Column {name!r}", AtRow(row, f", row {row}")
-            raise SchemaError(*where, what, "; make it a string or a tuple, or leave it out.") from None
-        if place == len(levels):
-            levels.append(value)
-        codes[row] = place
-    return levels, codes
-
-
-def as_objects(values: Iterable[object]) -> NDArray[np.object_]:
-    """A 1-D array of the given objects, whatever they are; tuples and lists stay cells."""
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
-    return array
 
 
 def _storage_of(types: set[type]) -> Storage:
@@ -158,9 +137,13 @@ class HasArrowArray(Protocol):
     def __arrow_array__(self, type: object = None) -> object: ...
 
 
-def module(name: str) -> Any:
-    """A library if someone has already imported it: otherwise no object of its types can be here."""
-    return sys.modules.get(name)
+def is_a(value: object, *types: str) -> TypeGuard[Any]:
+    """Whether a value is of one of these types of libraries, such as "pandas.Series".
+
+    A library that nobody has imported has made no value, and is not imported here.
+    """
+    known = ((sys.modules.get(library), name) for library, _, name in (kind.rpartition(".") for kind in types))
+    return any(library is not None and isinstance(value, getattr(library, name)) for library, name in known)
 
 
 def complex_numbers() -> DataError:
@@ -178,11 +161,10 @@ def cells_of(values: object, name: str) -> Cells:
     """Cells of a 1-D column: NumPy, pandas, Polars, Arrow, or any sequence."""
     if isinstance(values, np.ndarray):
         return _array_cells(values, name)
-    pandas, polars = module("pandas"), module("polars")
-    if pandas is not None and isinstance(values, (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)):
-        return _pandas_cells(pandas.Series(values, copy=False), pandas, name)
-    if polars is not None and isinstance(values, polars.Series):
-        is_object = values.dtype == polars.Object
+    if is_a(values, "pandas.Series", "pandas.Index", "pandas.api.extensions.ExtensionArray"):
+        return _pandas_cells(values, name)
+    if is_a(values, "polars.Series"):
+        is_object = str(values.dtype) == "Object"
         return ObjectCells(as_objects(values.to_list())) if is_object else ArrowCells(_chunked(values.to_arrow()))
     if isinstance(values, (ArrowArray, ArrowStream)):
         return ArrowCells(_chunked(values))
@@ -193,20 +175,19 @@ def cells_of(values: object, name: str) -> Cells:
     return ObjectCells(as_objects(values))
 
 
-def masked(values: np.ma.MaskedArray[Any, Any]) -> AnyArray:
+def masked(values: AnyArray) -> AnyArray:
     """A masked array as a plain one: NaN, or None among objects, under the mask."""
     if not np.ma.is_masked(values):
-        return np.asarray(values.data)
+        return np.asarray(values)
     if values.dtype.kind in NUMERIC:
         return np.ma.filled(values.astype(np.float64), np.nan)
-    objects = np.array(values.data, dtype=object)
+    objects = np.array(np.ma.getdata(values), dtype=object)
     objects[np.ma.getmaskarray(values)] = None
     return objects
 
 
 def _array_cells(values: AnyArray, name: str) -> Cells:
-    if isinstance(values, np.ma.MaskedArray):
-        values = masked(values)
+    values = masked(values)
     if values.ndim != 1:
         raise SchemaError(f"Column {name!r} has {values.ndim} dimensions; each column must have one.")
     no_complex(values.dtype)
@@ -215,8 +196,6 @@ def _array_cells(values: AnyArray, name: str) -> Cells:
     if values.dtype.kind == "O":
         return ObjectCells(values)
     if values.dtype.kind in "USMmT":
-        import pyarrow as pa
-
         try:
             return ArrowCells(pa.chunked_array([pa.array(values, from_pandas=True)]))
         except (ValueError, TypeError, NotImplementedError):
@@ -224,7 +203,10 @@ def _array_cells(values: AnyArray, name: str) -> Cells:
     return ObjectCells(as_objects(values.tolist() if values.dtype.kind == "V" else values))
 
 
-def _pandas_cells(series: Any, pandas: Any, name: str) -> Cells:
+def _pandas_cells(values: pd.Series, name: str) -> Cells:
+    import pandas
+
+    series = pandas.Series(values, copy=False)
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return _array_cells(series.to_numpy(), name)
@@ -241,8 +223,6 @@ def _pandas_cells(series: Any, pandas: Any, name: str) -> Cells:
 
 def _chunked(values: object) -> pa.ChunkedArray:
     """Anything that holds one Arrow column, as a ChunkedArray."""
-    import pyarrow as pa
-
     if isinstance(values, pa.ChunkedArray):
         return values
     if isinstance(values, ArrowStream):

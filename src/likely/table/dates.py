@@ -7,15 +7,13 @@ whoever reads tables by names needs to know nothing of dates.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from likely.arrow import pa, pc
 from likely.errors import AtRow, SchemaError, say_kind
 from likely.table.cells import GAP, ArrowCells, Cells, Storage, shortened
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Part = Literal["year", "month", "weekday", "hour", "days since 1970"]
 ELAPSED: Part = "days since 1970"
@@ -32,7 +30,8 @@ DAY = 86_400_000_000
 
 ISO = r"^\s*\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?\s*$"
 ZONE = r"(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)\d*(?:Z|[+-]\d{2}:?\d{2})?$"
-GLANCE = 100
+WRITTEN = r"^\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?)\d*(?:Z|[+-]\d{2}:?\d{2})?\s*$"
+"""The same, where its first group is the time by the clock on the wall; zones are left out."""
 
 
 def name_of_part(column: str, part: Part) -> str:
@@ -48,8 +47,6 @@ def part_of(name: str) -> tuple[str, Part] | None:
 
 def is_date(cells: Cells) -> bool:
     """Whether cells of the storage "date" are points in time, and neither spans nor times of day."""
-    import pyarrow as pa
-
     kind = cells.column.type if isinstance(cells, ArrowCells) else _as_arrow(cells, "").type
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
@@ -59,12 +56,8 @@ def spells_dates(levels: tuple[object, ...]) -> bool:
     import re
 
     pattern = re.compile(ISO)
-    if not levels or not all(isinstance(level, str) and pattern.match(level) for level in levels[:GLANCE]):
+    if not levels or not all(isinstance(level, str) and pattern.match(level) for level in levels):
         return False
-    if not all(isinstance(level, str) and pattern.match(level) for level in levels):
-        return False
-    import pyarrow as pa
-
     try:
         _parsed(pa.chunked_array([pa.array(levels, pa.string())]))
     except pa.ArrowInvalid:
@@ -74,9 +67,6 @@ def spells_dates(levels: tuple[object, ...]) -> bool:
 
 def moments_of(cells: Cells, name: str) -> pa.ChunkedArray:
     """A column as points in time, by the clock of its own zone; what is none is an error that names the row."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = cells.column if isinstance(cells, ArrowCells) else _as_arrow(cells, name)
     kind = column.type
     if pa.types.is_null(kind):
@@ -98,22 +88,17 @@ def moments_of(cells: Cells, name: str) -> pa.ChunkedArray:
 
 def part_cells(moments: pa.ChunkedArray, part: Part) -> Cells:
     """One part of points in time; a gap stays one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if part == ELAPSED:
         days = pc.divide(moments.cast(pa.int64()).cast(pa.float64(), safe=False), float(DAY))
         return ArrowCells(days)
     if part == "weekday":
         places = pc.day_of_week(moments).combine_chunks()
         return ArrowCells(pa.chunked_array([pa.array(WEEKDAYS).take(places)]))
-    return ArrowCells(vars(pc)[part](moments))
+    return ArrowCells(getattr(pc, part)(moments))
 
 
 def parts_in(moments: pa.ChunkedArray) -> tuple[Part, ...]:
     """The parts that tell something: hours if there are any, and the year if there are several."""
-    import pyarrow.compute as pc
-
     known = moments.drop_null()
     clock = (np.asarray(known.cast("int64")) % DAY != 0).any() if len(known) else False
     years = pc.min_max(pc.year(known)).as_py()
@@ -123,8 +108,6 @@ def parts_in(moments: pa.ChunkedArray) -> tuple[Part, ...]:
 
 def _as_arrow(cells: Cells, name: str) -> pa.ChunkedArray:
     """Any other cells: their distinct values in Arrow's memory, and which of them each row has."""
-    import pyarrow as pa
-
     coded = cells.codes(name)
     try:
         levels = pa.array(list(coded.levels), from_pandas=True)
@@ -135,16 +118,11 @@ def _as_arrow(cells: Cells, name: str) -> pa.ChunkedArray:
 
 
 def _parsed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     bare = pc.replace_substring_regex(pc.utf8_trim_whitespace(column.cast(pa.string())), ZONE, r"\1")
     return bare.cast(pa.timestamp("us"))
 
 
 def _no_date(column: pa.ChunkedArray, name: str) -> SchemaError:
-    import pyarrow as pa
-
     def fails(cell: object) -> bool:
         try:
             _parsed(pa.chunked_array([pa.array([cell], pa.string())]))

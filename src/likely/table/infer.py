@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args, overload
 
@@ -109,16 +109,15 @@ IGNORED = {
 }
 
 
-IN_ENGINE = "dates are not learned from in an engine: compute year, month, weekday or hour there"
-
-
 def infer_column(table: Table, name: str) -> Column:
     """Look at one column of a frame: its storage, its exact gaps, and a sample or all of its values."""
     storage = table.storage(name)
     if storage == "date" and is_date(table.cells(name)):
         return _infer_dates(table, name, storage, "dates")
     if storage in ("float", "integer"):
-        return _infer_numbers(table, name, storage)
+        rows = _sample(table.n_rows)
+        values = table.cells(name).at(rows).numbers(name) if len(rows) < table.n_rows else table.numbers(name)
+        return replace(*_infer_numbers([name], values[:, None], storage, table.n_rows), gaps=table.gaps(name))
     if storage in ("string", "mixed"):
         return _infer_strings(table, name, storage)
     gaps = table.gaps(name)
@@ -132,11 +131,10 @@ def infer_column(table: Table, name: str) -> Column:
 def _infer_dates(table: Table, name: str, storage: Storage, what: str) -> Column:
     """A column of dates, and which of its parts are learned from."""
     gaps = table.gaps(name)
-    if not table.dated:
-        return Column(name, "ignored", storage, None, gaps, IN_ENGINE)
     parts = date_parts(table, name)
     *others, last = parts
-    told = f"{what}, learned by {', '.join(others)} and {last}; "
+    listed_parts = (piece for other in others for piece in (", ", other))
+    told = Message(what, ", learned by ", *list(listed_parts)[1:], " and ", last, "; ")
     return Column(
         name, "date", storage, None, gaps, Message(told, say_kind(name, "ignored"), " leaves it out"), parts=parts
     )
@@ -144,10 +142,6 @@ def _infer_dates(table: Table, name: str, storage: Storage, what: str) -> Column
 
 def date_parts(table: Table, name: str) -> tuple[Part, ...]:
     """The parts of a date column, as far as its rows have any; real columns of the same name are not replaced."""
-    if not table.dated:
-        raise SchemaError(
-            f"Column {name!r} cannot be a date: {IN_ENGINE}, or leave it out (", say_kind(name, "ignored"), ")."
-        )
     rows = _sample(table.n_rows)
     return tuple(
         part for part in parts_in(moments_of(table.cells(name).at(rows), name))
@@ -168,27 +162,16 @@ def infer_matrix(table: Table, matrix: AnyArray) -> list[Column]:
     """Look at a sample of rows of a plain matrix, all columns at once."""
     rows = min(SAMPLE, max(SAMPLE_CELLS // table.n_columns, 1))
     seen = matrix[:: max(-(-len(matrix) // rows), 1)]
-    sampled = len(seen) < len(matrix)
     if matrix.dtype.kind == "b":
         return [_truths(name, n, len(seen), len(matrix)) for name, n in zip(table.names, _distinct(seen), strict=True)]
-    known = ~np.isnan(seen) if seen.dtype.kind == "f" else np.ones(seen.shape, dtype=np.bool_)
-    whole = _all_known(seen, known, np.floor)
-    levels = np.full(seen.shape[1], -1)
-    levels[whole] = _distinct(seen[:, whole])
-    gaps = (~known).sum(axis=0)
-    constant = _constant_columns(seen, known)
     storage: Storage = "float" if matrix.dtype.kind == "f" else "integer"
-    exact = not sampled or storage == "integer"
-    ranges = usual_ranges(seen)
-    inferred = []
+    gaps = np.isnan(seen).sum(axis=0) if storage == "float" else np.zeros(seen.shape[1])
+    inferred = list(_infer_numbers(table.names, seen, storage, len(matrix)))
     for j, name in enumerate(table.names):
         if len(seen) and gaps[j] == len(seen) and table.storage(name) == "empty":
-            inferred.append(Column(name, "ignored", "empty", None, len(matrix), IGNORED["empty"]))
-            continue
-        distinct = 1 if constant[j] else int(levels[j])
-        why = _about_numbers(name, storage, distinct, len(seen)) + judged(len(seen), len(matrix))
-        counted = None if sampled or distinct < 0 else distinct
-        inferred.append(Column(name, "numeric", storage, counted, int(gaps[j]) if exact else None, why, *ranges[j]))
+            inferred[j] = Column(name, "ignored", "empty", None, len(matrix), IGNORED["empty"])
+        elif len(seen) == len(matrix) or storage == "integer":
+            inferred[j] = replace(inferred[j], gaps=int(gaps[j]))
     return inferred
 
 
@@ -198,19 +181,17 @@ def sparse_pattern(dtype: np.dtype[np.generic]) -> Column:
     return Column("", "numeric", kinds.get(dtype.kind, "integer"), why="sparse numbers")
 
 
-def _infer_numbers(table: Table, name: str, storage: Storage) -> Column:
-    rows = _sample(table.n_rows)
-    values = table.cells(name).at(rows).numbers(name) if len(rows) < table.n_rows else table.numbers(name)
-    known = values[~np.isnan(values)]
-    distinct = -1
-    # A glance at the first cells spares sorting columns of broken numbers.
-    if storage == "integer" or (known[:100] == np.floor(known[:100])).all():
-        distinct = len(np.unique(known)) if storage == "integer" or (known == np.floor(known)).all() else -1
-    if distinct < 0 and len(known) and (known == known[0]).all():
-        distinct = 1
-    why = _about_numbers(name, storage, distinct, len(known)) + judged(len(rows), table.n_rows)
-    counted = None if distinct < 0 or len(rows) < table.n_rows else distinct
-    return Column(name, "numeric", storage, counted, table.gaps(name), why, *usual_ranges(values[:, None])[0])
+def _infer_numbers(names: Sequence[str], seen: AnyArray, storage: Storage, n_rows: int) -> Iterator[Column]:
+    """Columns of numbers by some of their rows; their gaps are not counted."""
+    known = ~np.isnan(seen) if seen.dtype.kind == "f" else np.ones(seen.shape, dtype=np.bool_)
+    whole = _all_known(seen, known, np.floor)
+    levels = np.full(seen.shape[1], -1)
+    levels[whole] = _distinct(seen[:, whole])
+    levels[_constant_columns(seen, known)] = 1
+    for name, distinct, looked, ends in zip(names, levels.tolist(), known.sum(axis=0), usual_ranges(seen), strict=True):
+        why = _about_numbers(name, storage, distinct, looked) + judged(len(seen), n_rows)
+        counted = None if distinct < 0 or len(seen) < n_rows else distinct
+        yield Column(name, "numeric", storage, counted, None, why, *ends)
 
 
 def usual_ranges(numbers: AnyArray) -> list[tuple[float | None, float | None]]:
@@ -243,7 +224,7 @@ def _infer_strings(table: Table, name: str, storage: Storage) -> Column:
     known = len(coded) - gaps
     if _is_text(coded):
         return Column(name, "text", storage, levels, gaps, "free text: several words, mostly distinct")
-    if table.dated and spells_dates(coded.levels):
+    if spells_dates(coded.levels):
         return _infer_dates(table, name, storage, "dates, written as 2025-01-31")
     if known >= IDENTIFIER_ROWS and levels == known:
         why = Message("every row has its own value, as identifiers do; ", say_kind(name, "nominal"), " keeps it")
@@ -284,7 +265,8 @@ def _about_numbers(name: str, storage: Storage, distinct: int, looked: int) -> s
     what = "whole numbers" if storage == "integer" or distinct > 1 else "numbers"
     if not 1 < distinct <= min(FEW_LEVELS, MOSTLY * looked):
         return what + _constant(distinct)
-    return Message(f"{what}, only {distinct} distinct: ", say_kind(name, "nominal"), " if they are categories")
+    told = (what, ", only ", str(distinct), " distinct: ")  # parts, so that other languages can word them
+    return Message(*told, say_kind(name, "nominal"), " if they are categories")
 
 
 def _constant(levels: int) -> str:

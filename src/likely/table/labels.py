@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
 from likely.errors import AtRow, DataError, PythonOnly, SchemaError, Setting, missing_columns
 from likely.numerics import refuse_heavy
-from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, NumberCells
-from likely.table.column import NUMERIC, ObjectCells, as_objects, cells_of, factorise, module, no_complex
+from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, NumberCells, as_objects, factorise
+from likely.table.column import NUMERIC, ObjectCells, cells_of, is_a, no_complex
 from likely.table.encode import encode_numbers, encode_words
 from likely.table.levels import in_order, level_key
 from likely.table.table import Table
@@ -84,24 +84,22 @@ def _fixed_width(labels: Labels) -> Labels:
     return Labels(strings, labels.codes) if strings.tolist() == labels.classes.tolist() else labels
 
 
-def _from_list(y: Sequence[Any], types: set[type]) -> AnyArray:
+def _from_list(y: Sequence[object], types: set[type]) -> AnyArray:
     """A list as the array that keeps its labels: of numbers or truth values if all are, else of objects."""
     if types and all(issubclass(kind, (list, np.ndarray)) for kind in types):
         return np.asarray(y)
     if len(types) == 1 and issubclass(next(iter(types)), (np.number, np.bool_, bool, float)):
         return np.array(y)
-    if types == {int} or (types == {int, float} and all(abs(label) <= _EXACT for label in y)):
+    if types == {int} or (types == {int, float} and all(-_EXACT <= label <= _EXACT for label in y)):  # type: ignore[operator]
         with suppress(OverflowError):
             return np.array(y, dtype=np.int64 if types == {int} else np.float64)
     return as_objects(y)
 
 
 def _from_library(y: ColumnLike) -> AnyArray | Cells:
-    pandas, polars, sparse = module("pandas"), module("polars"), module("scipy.sparse")
-    if sparse is not None and sparse.issparse(y):
+    if issparse(y):
         raise DataError("Labels cannot be a sparse matrix; give a 1-D array.")
-    frames = tuple(library.DataFrame for library in (pandas, polars) if library is not None)
-    if isinstance(y, frames):
+    if is_a(y, "pandas.DataFrame", "polars.DataFrame"):
         return np.asarray(y.to_numpy())
     if np.isscalar(y) or isinstance(getattr(y, "dtype", None), np.dtype):
         return np.asarray(y)

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, _NUMBER) and not isinstance(value, _TRUTH)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Hashable:
     """The value as plain Python: NumPy scalars unpacked, whole floats as int, a gap as None."""
     if isinstance(value, str):
         return str(value)
@@ -91,43 +90,34 @@ def index_levels(levels: Sequence[Hashable], known: Mapping[Hashable, int] | Seq
     ([1, -1], [0, -1])
     """
     places = known if isinstance(known, Mapping) else level_map(known)
-    found = np.fromiter((_find(plain(level), places) for level in levels), np.int64, len(levels))
-    if len(found) == 0 or found.max() >= 0 or not places:
-        return found
-    if all(isinstance(level, str) for level in levels) and not any(isinstance(key, str) for key in places):
-        return np.fromiter((_find(_read(str(level)), places) for level in levels), np.int64, len(levels))
-    if all(isinstance(key, str) for key in places) and not any(isinstance(level, str) for level in levels):
-        return np.fromiter((_find_written(level, places) for level in levels), np.int64, len(levels))
-    return found
+    found = [_find(plain(level), places) for level in levels]
+    if places and max(found, default=0) < 0:
+        strings, string_keys = ([isinstance(value, str) for value in side] for side in (levels, places))
+        if all(strings) and not any(string_keys):
+            found = [_find(_read(str(level)), places) for level in levels]
+        elif all(string_keys) and not any(strings):
+            found = [_find_written(level, places) for level in levels]
+    return np.array(found, dtype=np.int64)
 
 
-def _find(value: Any, places: Mapping[Hashable, int]) -> int:
+def _find(value: Hashable, places: Mapping[Hashable, int]) -> int:
     if value is None:
         return UNSEEN
     exact = places.get(level_key(value), UNSEEN)
-    if exact != UNSEEN:
+    if exact != UNSEEN or not isinstance(value, int) or value not in (0, 1):
         return exact
-    if isinstance(value, bool):
-        return places.get(int(value), UNSEEN)
-    if isinstance(value, int) and value in (0, 1):
-        return places.get(level_key(bool(value)), UNSEEN)
-    return UNSEEN
+    return places.get(int(value) if isinstance(value, bool) else level_key(bool(value)), UNSEEN)
 
 
 def _find_written(level: Hashable, places: Mapping[Hashable, int]) -> int:
     text = written(level)
-    for way in (text, text.lower(), text.upper()) if isinstance(level, _TRUTH) else (text,):
-        if way in places:
-            return places[way]
-    return UNSEEN
+    ways = (text, text.lower(), text.upper()) if isinstance(level, _TRUTH) else (text,)
+    return next((places[way] for way in ways if way in places), UNSEEN)
 
 
-def _read(text: str) -> Any:
+def _read(text: str) -> Hashable:
     """A string as the truth value or number that it spells, or None."""
-    if text.strip().lower() in _BOOLEANS:
-        return _BOOLEANS[text.strip().lower()]
-    number = read_number(text)
-    return None if number is None else plain(number)
+    return _BOOLEANS.get(text.strip().lower(), plain(read_number(text)))
 
 
 def read_number(text: str) -> float | None:

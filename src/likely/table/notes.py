@@ -54,11 +54,10 @@ def schema_notes(table: Table, schema: Schema) -> tuple[Note, ...]:
     except DataError as error:  # such as a price: whoever trains is told so
         return (Note("numeric target", error.message, target), *data_notes(known, schema))
     counts = np.bincount(labels.codes, minlength=len(labels.classes))
-    without = (
-        [] if known is table else [Note("unlabelled", f"{table.n_rows - known.n_rows:,} rows have no label", target)]
-    )
-    of_target = target_notes(target, labels.classes, counts, " that was looked at")
-    return (*without, *of_target, *data_notes(known, schema, labels))
+    found = (*target_notes(target, labels.classes, counts, " that was looked at"), *data_notes(known, schema, labels))
+    if known is table:
+        return found
+    return Note("unlabelled", f"{table.n_rows - known.n_rows:,} rows have no label", target), *found
 
 
 def unlabelled_note(rows: int) -> Note:
@@ -110,7 +109,8 @@ def _leaks(table: Table, schema: Schema, labels: Labels) -> Iterator[Note]:
             continue
         share = right_alone(codes, labels.codes.astype(np.int64), len(labels.classes))
         if share >= DECIDES and 1.0 - share <= wrong:
-            said = f"column {name!r} alone decides the class in {_percent(share)} of the rows: if it is known only "
+            part = "all" if share == 1.0 else f"{share:.1%}"
+            said = f"column {name!r} alone decides the class in {part} of the rows: if it is known only "
             remedy = Message(f"{said}afterwards, leave it out (", say_kind(name, "ignored"), ")")
             yield Note("leak", remedy, name, share)
 
@@ -163,12 +163,8 @@ def _identifiers(table: Table, schema: Schema, told: set[str | None]) -> Iterato
             share = len(coded.levels) / max(known, 1)
             if known >= ENOUGH and share > OWN_VALUES:
                 said = f"column {name!r} has {len(coded.levels):,} different values in {known:,} rows, almost an "
-                yield Note(
-                    "identifier",
-                    Message(f"{said}identifier: leave it out (", say_kind(name, "ignored"), ")"),
-                    name,
-                    share,
-                )
+                remedy = Message(f"{said}identifier: leave it out (", say_kind(name, "ignored"), ")")
+                yield Note("identifier", remedy, name, share)
         elif column.storage == "integer" and table.n_rows >= ENOUGH and _counts_up(table.numbers(name)):
             said = f"column {name!r} numbers the rows, as identifiers do: leave it out ("
             yield Note("identifier", Message(said, say_kind(name, "ignored"), ")"), name, 1.0)
@@ -214,7 +210,3 @@ def _distinct_rows(keys: Sequence[AnyArray]) -> int:
 
 def _rows(n: int) -> str:
     return f"{n:,} row{'s' * (n != 1)}"
-
-
-def _percent(share: float) -> str:
-    return "all" if share == 1.0 else f"{share:.1%}"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array, issparse, spmatrix
 
 from likely.arrays import AnyArray, ArrowArray, ArrowStream, SupportsArray, TableLike
+from likely.arrow import pa
 from likely.errors import DataError, SchemaError
-from likely.table.cells import ArrowCells, NumberCells
-from likely.table.column import NUMERIC, ObjectCells, as_objects, cells_of, masked, module, no_complex
+from likely.table.cells import ArrowCells, NumberCells, as_objects
+from likely.table.column import NUMERIC, ObjectCells, cells_of, is_a, masked, no_complex
 from likely.table.sparse import as_csr
 from likely.table.table import Numbered, Table, unique_names
 
@@ -45,9 +47,7 @@ def as_rows(X: Any, names: Container[str]) -> Any:
         named = len(X) > 0 and all(isinstance(name, str) for name in X)  # some sparse matrices are dicts, too
         scalars = named and all(isinstance(cell, str | bytes) or not isinstance(cell, Iterable) for cell in X.values())
         return [X] if scalars else X
-    pandas = module("pandas")
-    is_series = pandas is not None and isinstance(X, pandas.Series) and len(X) > 0
-    if is_series and isinstance(X.index[0], str) and any(name in names for name in X.index):
+    if is_a(X, "pandas.Series") and len(X) and isinstance(X.index[0], str) and any(name in names for name in X.index):
         return [dict(X.items())]
     return X
 
@@ -58,18 +58,13 @@ TEXT_COLUMN = "text"
 
 def _texts(X: TableLike) -> Table | None:
     """A list, array or series of strings (or gaps) is a table with one text column; None for anything else."""
-    pandas, polars, arrow = module("pandas"), module("polars"), module("pyarrow")
     if isinstance(X, (list, tuple)):
         types = set(map(type, X))
         is_text = str in types and types <= {str, type(None)}
     elif isinstance(X, np.ndarray) and X.ndim == 1 and len(X):
         strings = X.dtype.kind == "O" and all(cell is None or isinstance(cell, str) for cell in X)
         is_text = X.dtype.kind == "U" or (strings and any(cell is not None for cell in X))
-    elif (
-        (pandas is not None and isinstance(X, pandas.Series))
-        or (polars is not None and isinstance(X, polars.Series))
-        or (arrow is not None and isinstance(X, (arrow.Array, arrow.ChunkedArray)))
-    ):
+    elif is_a(X, "pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"):
         is_text = len(X) > 0 and cells_of(X, TEXT_COLUMN).storage == "string"
     else:
         return None
@@ -85,19 +80,17 @@ def _read(X: TableLike) -> Table:
     return _from_library(X) or _from_python(X)
 
 
-def _from_library(X: Any) -> Table | None:
+def _from_library(X: object) -> Table | None:
     """Objects of pandas, Polars, SciPy, and all that speak Arrow; each column in its own memory."""
-    pandas, polars, sparse = module("pandas"), module("polars"), module("scipy.sparse")
-    if sparse is not None and sparse.issparse(X):
+    if issparse(X):
         return _from_sparse(X)
-    if pandas is not None and isinstance(X, (pandas.Series, pandas.Index)):
+    if is_a(X, "pandas.Series", "pandas.Index"):
         raise not_two_dimensional(X.to_numpy())
-    if polars is not None and isinstance(X, polars.LazyFrame):
+    if is_a(X, "polars.LazyFrame"):
         X = X.collect()
-    is_pandas = pandas is not None and isinstance(X, pandas.DataFrame)
-    if is_pandas or (polars is not None and isinstance(X, polars.DataFrame)):
+    if is_a(X, "pandas.DataFrame", "polars.DataFrame"):
         names = unique_names(X.columns)
-        column = (lambda j: X.iloc[:, j]) if is_pandas else X.to_series
+        column = X.to_series if is_a(X, "polars.DataFrame") else lambda j: X.iloc[:, j]
         return Table(names, len(X), lambda j: cells_of(column(j), names[j]), named=True)
     return _from_arrow(X) if isinstance(X, (ArrowStream, ArrowArray)) else None
 
@@ -121,17 +114,15 @@ def _from_array(X: AnyArray) -> Table:
         return Table(fields, len(X), lambda j: cells_of(X[fields[j]], fields[j]), named=True)
     if X.ndim != 2:
         raise not_two_dimensional(X)
-    X = masked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+    X = masked(X)
     names = Numbered(X.shape[1])
     if X.dtype.kind in NUMERIC:
         return Table(names, len(X), lambda j: NumberCells(X[:, j]), named=False, matrix=X)
     return Table(names, len(X), lambda j: cells_of(X[:, j], names[j]), named=False)
 
 
-def _from_sparse(X: Any) -> Table:
+def _from_sparse(X: spmatrix) -> Table:
     """Canonical CSR: a matrix that is so already keeps its memory."""
-    from scipy.sparse import csr_array
-
     no_complex(X.dtype)
     if X.ndim != 2:
         raise not_two_dimensional(X.toarray())
@@ -144,7 +135,7 @@ def _from_sparse(X: Any) -> Table:
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    by_column: list[Any] = []
+    by_column: list[csc_array] = []
 
     def read(j: int) -> NumberCells:
         if not by_column:
@@ -156,8 +147,6 @@ def _from_sparse(X: Any) -> Table:
 
 def _from_arrow(data: ArrowStream | ArrowArray) -> Table:
     """A pyarrow table, batch or reader, or anything that hands out an Arrow stream or array of structs."""
-    import pyarrow as pa
-
     if isinstance(data, (pa.Array, pa.ChunkedArray)) and not pa.types.is_struct(data.type):
         raise not_two_dimensional(np.asarray(data.to_pylist(), dtype=object))
     try:
@@ -193,9 +182,11 @@ def _from_columns(columns: Mapping[object, object]) -> Table:
 
 _NUMBER = (int, float, complex, np.number)
 _ROW = (list, tuple, np.ndarray)
+Row: TypeAlias = Any
+"""A row as it came, perhaps none: what it is, is asked for at once."""
 
 
-def _from_rows(rows: Sequence[Any]) -> Table | AnyArray:
+def _from_rows(rows: Sequence[Row]) -> Table | AnyArray:
     """A table of the rows; an array if they hold numbers only."""
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _from_dicts(rows)
@@ -214,7 +205,7 @@ def _from_dicts(rows: Sequence[Mapping[object, object]]) -> Table:
     return Table(names, len(rows), lambda j: ObjectCells(as_objects(row.get(keys[j]) for row in rows)), named=True)
 
 
-def _from_lists(rows: Sequence[Any]) -> Table | AnyArray:
+def _from_lists(rows: Sequence[Row]) -> Table | AnyArray:
     width = _same_length(rows)
     types = set(map(type, chain.from_iterable(rows)))
     if any(issubclass(kind, (list, np.ndarray)) for kind in types):
@@ -229,7 +220,7 @@ def _from_lists(rows: Sequence[Any]) -> Table | AnyArray:
     return Table(Numbered(width), len(rows), lambda j: ObjectCells(as_objects(row[j] for row in rows)), named=False)
 
 
-def _same_length(rows: Sequence[Any]) -> int:
+def _same_length(rows: Sequence[Row]) -> int:
     width = len(rows[0])
     for number, row in enumerate(rows):
         if len(row) != width:
@@ -237,7 +228,7 @@ def _same_length(rows: Sequence[Any]) -> int:
     return width
 
 
-def _flat(rows: Sequence[Any]) -> AnyArray:
+def _flat(rows: Sequence[Row]) -> AnyArray:
     """Rows that are no rows: an array-like thing, or a list of single cells."""
     for number, row in enumerate(rows):
         if isinstance(row, (Mapping, *_ROW)) and not isinstance(rows[0], type(row)):

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from likely.arrays import TableLike
-from likely.errors import (
-    Message,
-    SchemaError,
-    SettingsError,
-    missing_columns,
-    refuse_missing,
-)
+from likely.errors import Message, SchemaError, SettingsError, missing_columns, refuse_missing
 from likely.markup import joined, tag
 from likely.parallel import run
 from likely.table.dates import PARTS, Part, name_of_part
@@ -33,7 +27,7 @@ from likely.table.infer import (
     infer_matrix,
     sparse_pattern,
     without_parts,
-)
+)  # fmt: skip
 from likely.table.read import as_table
 from likely.table.table import Numbered, Table
 
@@ -68,7 +62,7 @@ class Schema:
         table: TableLike | Table,
         target: str | None = None,
         weight: str | None = None,
-        overrides: Mapping[str, str] | Schema | None = None,
+        overrides: SchemaLike = None,
     ) -> Schema:
         """Infer the kind of every column; `overrides` gives kinds that you know better, by name."""
         given = as_table(table)
@@ -79,7 +73,6 @@ class Schema:
         names = [name for name in given.names if name not in (target, weight)]
         of_matrix = [] if given.matrix is None else infer_matrix(given, given.matrix)
         inferred = {column.name: column for column in of_matrix}
-
         parts = {column.name: column.parts for column in overrides} if isinstance(overrides, Schema) else {}
 
         def judge(name: str) -> Column:
@@ -292,7 +285,11 @@ def schema_for(table: Table, target: str | None, given: object) -> Schema:
     return Schema.infer(table, target, overrides={**texts, **(given or {})})
 
 
-def with_weight(given: Any, weight: str | None) -> Any:
+SchemaLike: TypeAlias = Schema | Mapping[str, str] | None
+"""What a user says of the columns: all of it, the kinds of some by name, or nothing."""
+
+
+def with_weight(given: SchemaLike, weight: str | None) -> SchemaLike:
     """What a user said of the columns, and that one of them holds weights."""
     if weight is None or not isinstance(given, Schema | Mapping | None):
         return given
@@ -300,7 +297,7 @@ def with_weight(given: Any, weight: str | None) -> Any:
 
 
 def _settled_roles(
-    table: Table, target: str | None, weight: str | None, overrides: Mapping[str, str] | Schema | None
+    table: Table, target: str | None, weight: str | None, overrides: SchemaLike
 ) -> tuple[dict[str, Kind], str | None, str | None]:
     """The kinds that the user wants, by name, and the target and weight columns."""
     if isinstance(overrides, Schema):

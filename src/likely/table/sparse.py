@@ -5,7 +5,7 @@ Compiled loops, SciPy's as well as ours, trust the places that a matrix names: o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from likely.arrays import AnyArray
 from likely.errors import DataError
 from likely.numerics import refuse_many
 
+if TYPE_CHECKING:
+    from scipy.sparse import spmatrix
 
-def as_csr(X: Any) -> Any:
+
+def as_csr(X: spmatrix) -> spmatrix:
     """A sparse matrix as CSR, which keeps its memory if it is so already; its places are checked before they are used.
 
     What has not two dimensions is left to whoever reads it.
@@ -36,7 +39,7 @@ def as_csr(X: Any) -> Any:
     return _pruned(rows)
 
 
-def _refuse_broken(X: Any) -> None:
+def _refuse_broken(X: spmatrix) -> None:
     n_rows, n_columns = X.shape
     if X.format == "csr":
         _refuse_lines(X, len(X.data), n_rows, n_columns)
@@ -57,7 +60,7 @@ def _refuse_broken(X: Any) -> None:
         raise _broken("its lists of columns and of cells are not of the same lengths")
 
 
-def _refuse_lines(X: Any, n_cells: int, n_lines: int, n_places: int) -> None:
+def _refuse_lines(X: spmatrix, n_cells: int, n_lines: int, n_places: int) -> None:
     """Lines of places one after the other, each from one start to the next."""
     starts, places = X.indptr, X.indices
     if starts.ndim != 1 or starts.dtype.kind not in "iu" or len(starts) != n_lines + 1:
@@ -77,7 +80,7 @@ def _refuse_places(places: AnyArray, n: int, what: str) -> None:
         raise _broken(f"a cell stands in {what} {outside}, but there are {n} {what}s")
 
 
-def _pruned(rows: Any) -> Any:
+def _pruned(rows: spmatrix) -> spmatrix:
     """The matrix without the room that it keeps behind its last cell."""
     end = int(rows.indptr[-1])
     if end == len(rows.data):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
@@ -12,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likely.arrays import AnyArray, Array, ColumnLike, TableLike
+from likely.arrow import pa
 from likely.errors import BadCell, SchemaError, listed, missing_columns
 from likely.numerics import refuse_many
 from likely.table.cells import Cells, Codes, Rows, Storage
 from likely.table.dates import moments_of, part_cells, part_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from scipy.sparse import csr_array
 
 
@@ -74,34 +75,25 @@ def unique_names(names: Iterable[object]) -> tuple[str, ...]:
     return texts
 
 
+@dataclass(eq=False)
 class Table:
     """Columns by name. Nothing is read before it is asked for; codes are kept once they are made."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        n_rows: int,
-        read: Callable[[int], Cells],
-        *,
-        named: bool,
-        matrix: AnyArray | None = None,
-        sparse: csr_array | None = None,
-        is_text: bool = False,
-    ) -> None:
-        refuse_many(n_rows, "rows")  # so that codes, folds and leaves of rows fit into 32 bits
-        self.names = names
-        self.n_rows = n_rows
-        self.named = named
-        self.matrix = matrix
-        self.sparse = sparse
-        self.is_text = is_text
-        self._read = read
+    names: Sequence[str]
+    n_rows: int
+    read: Callable[[int], Cells]
+    named: bool = field(kw_only=True)
+    matrix: AnyArray | None = field(default=None, kw_only=True)
+    sparse: csr_array | None = field(default=None, kw_only=True)
+    is_text: bool = field(default=False, kw_only=True)
+    dated: bool = field(default=True, kw_only=True)
+    """Whether dates are told in parts; an engine does not know how."""
+
+    def __post_init__(self) -> None:
+        refuse_many(self.n_rows, "rows")  # so that codes, folds and leaves of rows fit into 32 bits
         self._cells: dict[int, Cells] = {}
         self._codes: dict[int, Codes] = {}
-        self._places: dict[str, int] | None = None
         self._parts: dict[str, Cells] = {}
-        self.dated = True
-        """Whether dates are told in parts; an engine does not know how."""
 
     @property
     def n_columns(self) -> int:
@@ -116,11 +108,11 @@ class Table:
         return place
 
     def _find(self, name: str) -> int | None:
-        if isinstance(self.names, Numbered):
-            return self.names.find(name)
-        if self._places is None:
-            self._places = {name: j for j, name in enumerate(self.names)}
-        return self._places.get(name)
+        return self.names.find(name) if isinstance(self.names, Numbered) else self._places.get(name)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
     def __contains__(self, name: object) -> bool:
         if name in self.names:
@@ -182,8 +174,7 @@ class Table:
 
     def renamed(self, names: Sequence[str]) -> Table:
         """The same columns under other names."""
-        other = Table(names, self.n_rows, self._at, named=self.named, matrix=self.matrix, sparse=self.sparse)
-        other.is_text = self.is_text
+        other = replace(self, names=names, read=self._at)
         other._codes = self._codes
         return other
 
@@ -191,27 +182,20 @@ class Table:
         return f"Table({self.n_rows} rows × {self.n_columns} columns)"
 
     def _at(self, place: int) -> Cells:
-        cells = self._cells.get(place)
-        if cells is None:
-            cells = self._cells[place] = self._read(place)
-        return cells
+        if place not in self._cells:
+            self._cells[place] = self.read(place)
+        return self._cells[place]
 
     def _rows(self, rows: Rows, n_rows: int) -> Table:
+        matrix = self.matrix
+        if matrix is not None:  # `take` copies rows in half the time that indexing needs
+            matrix = matrix[rows] if isinstance(rows, slice) else np.take(matrix, rows, axis=0)
+        cut = None if self.sparse is None else self.sparse[rows]
         part = Table(
-            self.names,
-            n_rows,
-            lambda place: self._at(place).at(rows),
-            named=self.named,
-            matrix=None if self.matrix is None else _matrix_rows(self.matrix, rows),
-            sparse=None if self.sparse is None else self.sparse[rows],
+            self.names, n_rows, lambda place: self._at(place).at(rows), named=self.named, matrix=matrix, sparse=cut
         )
         part._codes = {place: codes.at(rows) for place, codes in list(self._codes.items())}
         return part
-
-
-def _matrix_rows(matrix: AnyArray, rows: Rows) -> AnyArray:
-    """Some rows of a matrix; `take` copies them in half the time that indexing needs."""
-    return matrix[rows] if isinstance(rows, slice) else np.take(matrix, rows, axis=0)
 
 
 # Some numeric columns of a table as rows of floats, one block at a time.

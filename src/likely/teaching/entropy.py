@@ -62,7 +62,7 @@ Node = Answer | Question
 
 
 @dataclass(frozen=True, eq=False)
-class Scheme:
+class QuestionScheme:
     """A way of asking: a tree of questions, its expected length and its efficiency."""
 
     name: str
@@ -98,23 +98,23 @@ class Scheme:
         return "\n".join([head, *_drawn(self.tree)])
 
 
-def linear_traversal(shares: Shares) -> Scheme:
+def linear_traversal(shares: Shares) -> QuestionScheme:
     """Ask for one alternative after the other, in the order given."""
-    return Scheme("linear traversal", _divided(_answers(shares), lambda answers: 1))
+    return QuestionScheme("linear traversal", _divided(_answers(shares), lambda answers: 1))
 
 
-def equal_size(shares: Shares) -> Scheme:
+def equal_size(shares: Shares) -> QuestionScheme:
     """Ask for one half of the alternatives, in the order given; probabilities play no part."""
-    return Scheme("equal-size subsets", _divided(_answers(shares), lambda answers: len(answers) // 2))
+    return QuestionScheme("equal-size subsets", _divided(_answers(shares), lambda answers: len(answers) // 2))
 
 
-def shannon_fano(shares: Shares) -> Scheme:
+def shannon_fano(shares: Shares) -> QuestionScheme:
     """From the top: sort by probability, then cut where both sides are about equally probable."""
     ordered = sorted(_answers(shares), key=lambda answer: answer.share)
-    return Scheme("Shannon–Fano", _divided(ordered, _fairest_cut))
+    return QuestionScheme("Shannon–Fano", _divided(ordered, _fairest_cut))
 
 
-def huffman(shares: Shares) -> Scheme:
+def huffman(shares: Shares) -> QuestionScheme:
     """From the bottom: always join the two least probable sets. No scheme asks fewer questions."""
     order = count()
     heap: list[tuple[float, int, Node]] = [(answer.share, next(order), answer) for answer in _answers(shares)]
@@ -122,10 +122,10 @@ def huffman(shares: Shares) -> Scheme:
     while len(heap) > 1:
         (first, _, left), (second, _, right) = heapq.heappop(heap), heapq.heappop(heap)
         heapq.heappush(heap, (first + second, next(order), Question(left, right)))
-    return Scheme("Huffman", heap[0][2])
+    return QuestionScheme("Huffman", heap[0][2])
 
 
-SCHEMES: tuple[Callable[[Shares], Scheme], ...] = (linear_traversal, equal_size, shannon_fano, huffman)
+SCHEMES: tuple[Callable[[Shares], QuestionScheme], ...] = (linear_traversal, equal_size, shannon_fano, huffman)
 
 
 def _answers(shares: Shares) -> list[Answer]:

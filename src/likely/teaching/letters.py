@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -65,11 +65,11 @@ def fonts_at_hand() -> tuple[str, ...]:
 
 
 @cache
-def _face(path: str, size: int) -> Any:
+def _face(path: str, size: int) -> object:
     return _pillow()[2].truetype(path, size)
 
 
-def _pillow() -> tuple[Any, Any, Any]:
+def _pillow() -> tuple[ModuleType, ModuleType, ModuleType]:
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likely.text.class_counts import ClassCounts, Rows, count_by_class, count_rows
+    from likely.text.class_counts import ClassCounts, WordRows, count_by_class, count_rows
     from likely.text.hashing import HashingCounter
     from likely.text.linguistics import guess_language, stop_words
     from likely.text.tokenizer import Tokenizer
@@ -22,7 +22,7 @@ _HOME = {
     "ClassCounts": "likely.text.class_counts",
     "HashingCounter": "likely.text.hashing",
     "Tokenizer": "likely.text.tokenizer",
-    "Rows": "likely.text.class_counts",
+    "WordRows": "likely.text.class_counts",
     "TextCounter": "likely.text.vectorizer",
     "Words": "likely.text.vocabulary",
     "count_by_class": "likely.text.class_counts",
@@ -34,9 +34,9 @@ _HOME = {
 __all__ = [
     "ClassCounts",
     "HashingCounter",
-    "Rows",
     "TextCounter",
     "Tokenizer",
+    "WordRows",
     "Words",
     "count_by_class",
     "count_rows",

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeAlias
 
-import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from likely.arrays import UInt8
+from likely.jit import Intrinsic, kernel
 
 _7F = np.uint64(0x7F7F7F7F7F7F7F7F)
 _80 = np.uint64(0x8080808080808080)
@@ -25,36 +20,42 @@ _FROM_A, _BEYOND_Z = np.uint64(0x1F1F1F1F1F1F1F1F), np.uint64(0x0505050505050505
 _FROM_0, _BEYOND_9 = np.uint64(0x5050505050505050), np.uint64(0x4646464646464646)
 _2 = np.uint64(2)
 
+Numba: TypeAlias = Any
+"""Objects of the compiler, which have no types."""
 
-@intrinsic
-def _load8(typing_context: Any, data: Any, i: Any) -> Any:
-    """The eight bytes `data[i:i + 8]` as one number, the first of them lowest; nobody looks whether they are there."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _load8() -> Numba:
+    import llvmlite.ir as ir  # type: ignore[import-untyped]
+    from numba import types
+    from numba.core import cgutils
+
+    def generate(context: Numba, builder: Numba, signature: Numba, arguments: Numba) -> Numba:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         place = cgutils.gep_inbounds(builder, array.data, arguments[1])
         word = builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()), align=1)
         return builder.bswap(word) if sys.byteorder == "big" else word
 
-    return types.uint64(data, types.int64), generate
+    return lambda typing_context, data, i: (types.uint64(data, types.int64), generate)
 
 
-@intrinsic
-def _lowest(typing_context: Any, word: Any) -> Any:
-    """The place of the lowest bit that is set; 64 if there is none."""
+def _lowest() -> Numba:
+    import llvmlite.ir as ir
+    from numba import types
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Numba, builder: Numba, signature: Numba, arguments: Numba) -> Numba:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
-    return types.int64(types.uint64), generate
+    return lambda typing_context, word: (types.int64(types.uint64), generate)
 
 
-# What they are in compiled code.
-load8: Callable[[UInt8, int], np.uint64] = cast(Any, _load8)
-lowest: Callable[[np.uint64], int] = cast(Any, _lowest)
+load8: Intrinsic[[UInt8, int], np.uint64] = Intrinsic(_load8)
+"""The eight bytes `data[i:i + 8]` as one number, the first of them lowest; nobody looks whether they are there."""
+
+lowest: Intrinsic[[np.uint64], int] = Intrinsic(_lowest)
+"""The place of the lowest bit that is set; 64 if there is none."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def word_bytes(data: UInt8, i: int, lowercase: bool) -> tuple[np.uint64, int]:
     """The eight bytes from `i` on with ASCII letters in lower case, and how many of them begin with word characters."""
     raw = load8(data, i)
@@ -75,7 +76,7 @@ def word_bytes(data: UInt8, i: int, lowercase: bool) -> tuple[np.uint64, int]:
 REPLACEMENT = 0xFFFD
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def decode(data: UInt8, i: int, stop: int) -> tuple[int, int]:
     """Code point at `data[i]`, and how many bytes it takes."""
     lead = int(data[i])
@@ -99,7 +100,7 @@ def decode(data: UInt8, i: int, stop: int) -> tuple[int, int]:
     return code, size
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def utf8(code: int) -> tuple[int, int]:
     """How many bytes a code point takes, and these bytes as one number."""
     if code < 0x80:
@@ -113,7 +114,7 @@ def utf8(code: int) -> tuple[int, int]:
     return 4, (0xF0 | code >> 18) << 24 | (0x80 | code >> 12 & 0x3F) << 16 | low
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def suspects(
     data: UInt8, ends: NDArray[np.int64], pages: NDArray[np.int32], cells: NDArray[np.int32]
 ) -> NDArray[np.bool_]:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64, UInt64
 from likely.errors import DataError
+from likely.jit import kernel
 from likely.numerics import MOST_PLACES, refuse_many
 from likely.parallel import run
 from likely.text.bytes import lowest
 from likely.text.documents import DecodeError
-from likely.text.token_stream import Part, Pool, Stream, stream_of, tokens_of
+from likely.text.token_stream import Pool, Stream, TokenBlock, stream_of, tokens_of
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class WordRows:
     """How often each document holds each word: CSR arrays with sorted columns."""
 
     words: Words
@@ -57,7 +57,7 @@ def count_rows(
     words: Words | None = None,
     decode_error: DecodeError = "strict",
     n_jobs: int | None = None,
-) -> Rows:
+) -> WordRows:
     """Count the words of each document; of all words in alphabetical order, or of the given ones only.
 
     >>> rows = count_rows(["to be or not to be", None, "be"])
@@ -67,9 +67,9 @@ def count_rows(
     return rows_of(stream_of(texts, tokenizer or Tokenizer(), words, decode_error, n_jobs), n_jobs)
 
 
-def rows_of(stream: Stream, n_jobs: int | None = None) -> Rows:
+def rows_of(stream: Stream, n_jobs: int | None = None) -> WordRows:
     """One row per document, one column per word."""
-    return Rows(stream.words, *count_columns(stream.parts, stream.maps, len(stream.words), n_jobs))
+    return WordRows(stream.words, *count_columns(stream.parts, stream.maps, len(stream.words), n_jobs))
 
 
 class _Scratch:
@@ -81,12 +81,12 @@ class _Scratch:
 
 
 def count_columns(
-    parts: Sequence[Part], column_of: Sequence[Int32], n_columns: int, n_jobs: int | None = None
+    parts: Sequence[TokenBlock], column_of: Sequence[Int32], n_columns: int, n_jobs: int | None = None
 ) -> tuple[Int32, Int64, Int64]:
     """CSR arrays (columns, counts, starts of the rows); tokens of one column are counted together."""
     pool = Pool(lambda: _Scratch(n_columns))
 
-    def task(part: Part) -> tuple[Int32, Int32, Int64]:
+    def task(part: TokenBlock) -> tuple[Int32, Int32, Int64]:
         refuse_many(len(part.ids), "words and n-grams in a text")  # no count of a row is larger
         with pool.borrow() as (_, scratch):
             return _count_tokens(part.ids, part.ends, column_of[part.table], scratch.line, *scratch.bits)
@@ -109,7 +109,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _count_tokens(
     ids: Int32, ends: Int64, column_of: Int32, line: Int32, bits: UInt64, groups: UInt64, clans: UInt64
 ) -> tuple[Int32, Int32, Int64]:
@@ -244,7 +244,7 @@ def _sparse(words: Words, counted: Sequence[tuple[Int32, Array, Array, Int64]]) 
     return ClassCounts(words, *tables)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _count_classes(
     words: Int32,
     starts: Int64,
@@ -271,7 +271,7 @@ def _count_classes(
                     documents[c, word] += w
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _count_classes_sparse(
     tokens: Int32, starts: Int64, stops: Int64, docs: Int64, bounds: Int64, weight: Array, n_words: int
 ) -> tuple[Int32, Array, Array, Int64]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from likely.arrays import ColumnLike, Int64, UInt8
+from likely.arrays import ColumnLike, Int64, UInt8, read_only
 from likely.errors import AtRow, DataError
 from likely.table.cells import spelled_out
 
@@ -23,7 +23,7 @@ BLOCK_DOCUMENTS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class DocumentBlock:
     """The bytes of some documents, end to end; document `k` ends before byte `ends[k]`."""
 
     data: UInt8
@@ -33,7 +33,7 @@ class Block:
         return len(self.ends)
 
 
-def as_blocks(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> list[Block]:
+def as_blocks(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> list[DocumentBlock]:
     """Cut documents into blocks. A gap (None, NaN, null) is an empty document.
 
     >>> [block.ends.tolist() for block in as_blocks(["to be", None, "or not"])]
@@ -141,7 +141,7 @@ def _decoded(column: pa.ChunkedArray, decode_error: DecodeError) -> pa.ChunkedAr
         return pa.chunked_array([pa.array(texts, pa.large_string())])
 
 
-def _cut(chunk: pa.Array) -> Iterable[Block]:
+def _cut(chunk: pa.Array) -> Iterable[DocumentBlock]:
     """Blocks of about equal size; a document is never cut."""
     if chunk.null_count:
         chunk = chunk.fill_null("")
@@ -149,10 +149,10 @@ def _cut(chunk: pa.Array) -> Iterable[Block]:
         return
     _, offsets, data = chunk.buffers()
     starts = np.frombuffer(offsets, dtype=np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
-    everything = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
+    everything = read_only(np.frombuffer(data if data is not None else b"", dtype=np.uint8))
     first = 0
     while first < len(chunk):
         last = int(np.searchsorted(starts, starts[first] + BLOCK_BYTES, side="right")) - 1
         last = min(max(last, first + 1), first + BLOCK_DOCUMENTS, len(chunk))
-        yield Block(everything[starts[first] : starts[last]], starts[first + 1 : last + 1] - starts[first])
+        yield DocumentBlock(everything[starts[first] : starts[last]], starts[first + 1 : last + 1] - starts[first])
         first = last

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-import numba
 import numpy as np
 from sklearn.utils import Tags
 
 from likely.arrays import ColumnLike, Int32, Int64, UInt8
 from likely.errors import SettingsError
+from likely.jit import kernel
 from likely.numerics import MOST_PLACES
 from likely.text.class_counts import count_columns
 from likely.text.documents import as_blocks
@@ -90,7 +90,7 @@ _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def hash_words(arena: UInt8, starts: Int64, width: int) -> Int32:
     """The column of each word among `width`."""
     columns = np.empty(starts.shape[0] - 1, dtype=np.int32)

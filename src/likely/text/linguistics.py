@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.arrays import Int32
 from likely.errors import SettingsError, listed, to_install
-from likely.text.documents import Block
+from likely.text.documents import DocumentBlock
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
 
@@ -78,12 +78,12 @@ def changed_words(words: Words, tokenizer: Tokenizer) -> tuple[Words, Int32]:
     return Words.of(places), new
 
 
-def with_language(tokenizer: Tokenizer, blocks: Sequence[Block]) -> Tokenizer:
+def with_language(tokenizer: Tokenizer, blocks: Sequence[DocumentBlock]) -> Tokenizer:
     """The tokenizer with its language guessed from the texts, if it is to be guessed."""
     return replace(tokenizer, language=guess_language(blocks)) if tokenizer.language == GUESS else tokenizer
 
 
-def guess_language(blocks: Sequence[Block]) -> str:
+def guess_language(blocks: Sequence[DocumentBlock]) -> str:
     """The code of the language that most of the texts seem to be in (py3langid)."""
     share = _SAMPLE_BYTES // max(len(blocks), 1) + 1
     sample = b"".join(block.data[:share].tobytes() for block in blocks)[:_SAMPLE_BYTES]

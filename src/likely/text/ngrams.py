@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from likely.arrays import Int32, Int64, UInt8, UInt64
+from likely.jit import kernel
 from likely.numerics import refuse_many
 from likely.text.token_scan import DONE, TABLE_FULL
 from likely.text.vocabulary import Words, first_slot, process_seed, roomier
@@ -74,7 +74,7 @@ _32 = np.uint64(32)
 _FREE = np.uint64(0)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _pair_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
     """The cell of a pair, or the free cell where it belongs. A cell is the pair and its number + 1."""
     mask = cells.shape[0] // 2 - 1
@@ -84,7 +84,7 @@ def _pair_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
     return slot
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _extend(
     cells: UInt64, parents: Int32, lasts: Int32, cursor: Int64, base: int, parent: int, last: int, seed: np.uint64
 ) -> int:
@@ -101,7 +101,7 @@ def _extend(
     return base + int(cells[2 * slot + 1]) - 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _longest(ends: Int64) -> int:
     longest = 0
     start = 0
@@ -111,7 +111,7 @@ def _longest(ends: Int64) -> int:
     return longest
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _keep(ids: Int32, start: int, stop: int, new_id: Int32, kept: Int64) -> int:
     """A document's tokens under their new numbers, without the dropped ones; breaks stay."""
     n_kept = 0
@@ -123,7 +123,7 @@ def _keep(ids: Int32, start: int, stop: int, new_id: Int32, kept: Int64) -> int:
     return n_kept
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def scan_grams(
     ids: Int32,
     ends: Int64,
@@ -175,7 +175,7 @@ def scan_grams(
     return DONE
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def merge_grams(
     cells: UInt64,
     parents: Int32,
@@ -195,7 +195,7 @@ def merge_grams(
         new_id[k] = _extend(cells, parents, lasts, cursor, base, parent, int(other_lasts[k]), seed)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def spell_grams(arena: UInt8, starts: Int64, parents: Int32, lasts: Int32, gap: UInt8) -> tuple[UInt8, Int64]:
     """The words, and behind them each n-gram: its beginning (an n-gram or a word), the gap, its last word."""
     n_words, n_grams = starts.shape[0] - 1, parents.shape[0]

@@ -6,10 +6,10 @@ eight bytes. Word `k` begins at `packed[starts[k]]` and has `sizes[k]` bytes.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from likely.arrays import Int32, Int64, UInt8, UInt64
+from likely.jit import kernel
 from likely.numerics import refuse_many
 from likely.text.bytes import decode, utf8, word_bytes
 from likely.text.unicode import ASCII, CJK, EMOJI, EXTENDER, FLAG, KIND_BITS, SPACE, SUSPECT, WORD, ZWJ
@@ -60,10 +60,11 @@ _KIND = (1 << KIND_BITS) - 1
 # A character more may be written before the room is looked at again.
 _MARGIN = 2
 _URL = np.frombuffer(b"<url>", dtype=np.uint8)
+_NONE = np.int64(0)  # a plain 0 would have what it is given to compiled for that number
 _H, _W = ord("h"), ord("w")
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _kind_at(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> tuple[int, int]:
     """Kind of the character at `i`, and its size; −1 at the end."""
     if i >= stop:
@@ -72,7 +73,7 @@ def _kind_at(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> tupl
     return cells[pages[code >> 8], code & 255] & _KIND, size
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _spells(data: UInt8, i: int, stop: int, letters: bytes) -> bool:
     """Whether the bytes from `i` on spell this, in upper or lower case."""
     if i + len(letters) > stop:
@@ -84,7 +85,7 @@ def _spells(data: UInt8, i: int, stop: int, letters: bytes) -> bool:
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _url_end(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> int:
     """Where the address that begins at `i` ends (at white space), or `i` if none begins here."""
     known = _spells(data, i, stop, b"http://") or _spells(data, i, stop, b"https://") or _spells(data, i, stop, b"www.")
@@ -97,7 +98,7 @@ def _url_end(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> int:
     return end
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _emoji_end(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> int:
     """Where the emoji that begins at `i` ends: with its skin tone, all joined figures, or the second flag letter."""
     kind, size = _kind_at(data, i, stop, pages, cells)
@@ -118,7 +119,7 @@ def _emoji_end(data: UInt8, i: int, stop: int, pages: Int32, cells: Int32) -> in
     return end
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _span_end(data: UInt8, i: int, stop: int, kind: int, bigrams: bool, pages: Int32, cells: Int32) -> int:
     """Where the token ends that begins with the picture or CJK character at `i`."""
     if kind != CJK:
@@ -128,7 +129,7 @@ def _span_end(data: UInt8, i: int, stop: int, kind: int, bigrams: bool, pages: I
     return i + size + its_size if bigrams and after == CJK else i + size
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _pack(packed: UInt64, tail: int, source: UInt8, start: int, stop: int) -> tuple[np.uint64, np.uint64]:
     """A whole token behind the last word: its last number, which stays in a register, and the hash of those before."""
     word, hashed = _ZERO, _ZERO
@@ -142,7 +143,7 @@ def _pack(packed: UInt64, tail: int, source: UInt8, start: int, stop: int) -> tu
     return word, hashed
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _same(packed: UInt64, start: int, tail: int, last: int, word: np.uint64) -> bool:
     """Whether the word at `start` is the token at `tail`, whose last number is still in a register."""
     for k in range(last):
@@ -151,7 +152,7 @@ def _same(packed: UInt64, start: int, tail: int, last: int, word: np.uint64) -> 
     return bool(packed[start + last] == word)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array handed on would cost more than the work
     data: UInt8,
     ends: Int64,
@@ -269,7 +270,7 @@ def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array 
                 status = ARENA_FULL
                 break
             if length > 0 and end > begin:
-                word, hashed = _pack(packed, tail, _URL, 0, len(_URL))
+                word, hashed = _pack(packed, tail, _URL, int(_NONE), len(_URL))
                 length = len(_URL)
                 chars = min_chars
                 i = end
@@ -312,7 +313,7 @@ def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array 
     return status
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _unpack(packed: UInt64, starts: Int64, sizes: Int32, n_words: int) -> tuple[UInt8, Int64]:
     """The words as bytes end to end, and where each begins."""
     byte_starts = np.zeros(n_words + 1, dtype=np.int64)
@@ -335,7 +336,7 @@ BREAK = -1
 _BLANK = 32
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def scan_chars(data: UInt8, ends: Int64, pages: Int32, kinds: Int32, by_word: bool) -> tuple[Int32, Int64]:
     """Code points in lower case, and the end of every document among them.
 
@@ -381,7 +382,7 @@ def scan_chars(data: UInt8, ends: Int64, pages: Int32, kinds: Int32, by_word: bo
     return ids[:n].copy(), id_ends
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _close(ids: Int32, n: int) -> int:
     ids[n] = _BLANK
     ids[n + 1] = BREAK

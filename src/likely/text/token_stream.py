@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
-import numba
 import numpy as np
 
 from likely.arrays import ColumnLike, Int32, Int64
 from likely.errors import DataError
+from likely.jit import kernel
 from likely.parallel import run
-from likely.text.documents import Block, DecodeError, as_blocks
+from likely.text.documents import DecodeError, DocumentBlock, as_blocks
 from likely.text.linguistics import changed_words
 from likely.text.ngrams import GramTable
 from likely.text.token_scan import (
@@ -34,7 +34,7 @@ from likely.text.vocabulary import Words, process_seed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class TokenBlock:
     """The tokens of one block: numbers in a table, where each document ends among them, and which table it is."""
 
     ids: Int32
@@ -47,7 +47,7 @@ class Stream:
     """The tokens of all documents; `maps[table][id]` is a token's word, −1 if it has been left out."""
 
     words: Words
-    parts: Sequence[Part]
+    parts: Sequence[TokenBlock]
     maps: Sequence[Int32]
 
     @property
@@ -65,9 +65,9 @@ class Stream:
         with_none = np.append(new, np.int32(-1)).astype(np.int32)
         return Stream(words, self.parts, [with_none[old] for old in self.maps])
 
-    def in_order(self) -> Stream:
+    def in_order(self, n_jobs: int | None = None) -> Stream:
         """With the words in alphabetical order."""
-        order = self.words.order()
+        order = self.words.order(n_jobs)
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         return self.renamed(self.words.take(order), rank)
@@ -131,9 +131,9 @@ def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_j
     base = len(stream.words)
     pool = Pool(GramTable)
 
-    def task(part: Part) -> Part:
+    def task(part: TokenBlock) -> TokenBlock:
         with pool.borrow() as (number, table):
-            return Part(*table.scan(part.ids, part.ends, stream.maps[part.table], base, low, high, whole), number)
+            return TokenBlock(*table.scan(part.ids, part.ends, stream.maps[part.table], base, low, high, whole), number)
 
     parts = run(task, stream.parts, n_jobs)
     tables = pool.things or [GramTable()]
@@ -148,10 +148,10 @@ def with_grams(stream: Stream, low: int, high: int, gap: bytes, whole: bool, n_j
 LONGEST_TEXT = 1 << 30
 """Bytes of a text at most. Lower case may take half as many more (Ⱥ has two, ⱥ three): the sizes of words, 32 bits."""
 
-Rewrite = Callable[[Block], Block]
+Rewrite = Callable[[DocumentBlock], DocumentBlock]
 
 
-def read_stream(blocks: Sequence[Block], tokenizer: Tokenizer, n_jobs: int | None = None) -> Stream:
+def read_stream(blocks: Sequence[DocumentBlock], tokenizer: Tokenizer, n_jobs: int | None = None) -> Stream:
     """Scan, change words, make n-grams. The order of the words means nothing yet; the tokens are as in the texts.
 
     >>> stream = read_stream(as_blocks(["to be or not to be"]), Tokenizer())
@@ -181,33 +181,48 @@ def stream_of(
 ) -> Stream:
     """The tokens of texts, with all words in alphabetical order, or among the given ones only."""
     stream = read_stream(as_blocks(texts, decode_error), tokenizer, n_jobs)
-    return stream.in_order() if words is None else stream.among(words)
+    return stream.in_order(n_jobs) if words is None else stream.among(words)
 
 
 def _read_words(
-    blocks: Sequence[Block], rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, n_jobs: int | None
+    blocks: Sequence[DocumentBlock], rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, n_jobs: int | None
 ) -> Stream:
     pool = Pool(Lexicon)
     first = tokenizer.normalize is not None or tokenizer.strip_accents is not None
 
-    def task(block: Block) -> Part:
+    def task(block: DocumentBlock) -> TokenBlock:
         with pool.borrow() as (number, lexicon):
             # Composition is looked after first; the few letters that need `str.lower` are met on the way.
             return _scan(rewrite(block) if first else block, rewrite, table, tokenizer, number, lexicon)
 
     parts = run(task, blocks, n_jobs)
-    lexicons = pool.things or [Lexicon()]
-    words = lexicons[0].to_words()
-    maps = [np.arange(len(words), dtype=np.int32)]
-    for lexicon in lexicons[1:]:
-        words, places = words.union(lexicon.to_words())
-        maps.append(places)
+    words, maps = _merged(pool.things or [Lexicon()], n_jobs)
     return Stream(words, parts, maps)
 
 
+def _merged(lexicons: Sequence[Lexicon], n_jobs: int | None) -> tuple[Words, list[Int32]]:
+    """The words of all tables, and where each table's own are among them; two and two at a time, side by side."""
+
+    def start(lexicon: Lexicon) -> tuple[Words, list[Int32]]:
+        words = lexicon.to_words()
+        return words, [np.arange(len(words), dtype=np.int32)]
+
+    def join(first: int) -> tuple[Words, list[Int32]]:
+        if first + 1 == len(merged):
+            return merged[first]
+        (words, maps), (more, its_maps) = merged[first], merged[first + 1]
+        both, places = words.union(more)
+        return both, [*maps, *(places[own] for own in its_maps)]
+
+    merged = run(start, lexicons, n_jobs)
+    while len(merged) > 1:
+        merged = run(join, range(0, len(merged), 2), n_jobs)
+    return merged[0]
+
+
 def _scan(
-    block: Block, rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, number: int, lexicon: Lexicon
-) -> Part:
+    block: DocumentBlock, rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, number: int, lexicon: Lexicon
+) -> TokenBlock:
     if len(block.data) > LONGEST_TEXT:  # so long is a block of one text only
         raise DataError(
             f"A text has {len(block.data):,} bytes, but {LONGEST_TEXT:,} are the most: cut it into several."
@@ -233,15 +248,15 @@ def _scan(
         elif status == FOUND_SUSPECT:
             # The words found so far are right, so that scanning them again adds none.
             return _scan(rewrite(block), rewrite, table, tokenizer, number, lexicon)
-    return Part(ids[: cursor[N_IDS]], ends, number)
+    return TokenBlock(ids[: cursor[N_IDS]], ends, number)
 
 
 def _read_chars(
-    blocks: Sequence[Block], rewrite: Rewrite, table: Characters, by_word: bool, n_jobs: int | None
+    blocks: Sequence[DocumentBlock], rewrite: Rewrite, table: Characters, by_word: bool, n_jobs: int | None
 ) -> Stream:
-    def task(block: Block) -> Part:
+    def task(block: DocumentBlock) -> TokenBlock:
         block = rewrite(block)
-        return Part(*scan_chars(block.data, block.ends, table.pages, table.cells, by_word), 0)
+        return TokenBlock(*scan_chars(block.data, block.ends, table.pages, table.cells, by_word), 0)
 
     parts = run(task, blocks, n_jobs)
     highest = max((int(part.ids.max(initial=0)) for part in parts), default=0)
@@ -292,7 +307,7 @@ def tokens_of(stream: Stream, n_jobs: int | None = None) -> Tokens:
     return Tokens(found, starts, stops)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _keep_known(ids: Int32, ends: Int64, word_of: Int32, first: int, found: Int32, starts: Int64, stops: Int64) -> None:
     """Put the known words of each document where its tokens begin; `first` is where the block itself begins."""
     start = 0

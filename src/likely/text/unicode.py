@@ -17,7 +17,7 @@ import numpy as np
 
 from likely.arrays import Flags, Int32, UInt8
 from likely.text.bytes import suspects
-from likely.text.documents import Block
+from likely.text.documents import DocumentBlock
 from likely.text.tokenizer import Accents, Cjk
 
 N_CODES = 0x110000
@@ -130,7 +130,7 @@ def _mark_emoji(kinds: Int32) -> None:
 _HANGUL_VOWELS_AND_TAILS = slice(0x1160, 0x1200)
 
 
-def rewriter(lowercase: bool, compose: bool, accents: Accents | None) -> Callable[[Block], Block]:
+def rewriter(lowercase: bool, compose: bool, accents: Accents | None) -> Callable[[DocumentBlock], DocumentBlock]:
     """What has to be done to a block before it is scanned."""
 
     def rewrite(text: str) -> str:
@@ -142,7 +142,7 @@ def rewriter(lowercase: bool, compose: bool, accents: Accents | None) -> Callabl
 
     table = _beyond_ascii() if accents else _marked(lowercase, compose)
 
-    def rewritten(block: Block) -> Block:
+    def rewritten(block: DocumentBlock) -> DocumentBlock:
         found = suspects(block.data, block.ends, *table) if table else np.zeros(len(block), dtype=np.bool_)
         # Stripping an accent may leave a capital (℡ → TEL), which then stays: so ASCII is lowered here as well.
         lower_ascii = lowercase and accents is not None
@@ -151,7 +151,7 @@ def rewriter(lowercase: bool, compose: bool, accents: Accents | None) -> Callabl
     return rewritten
 
 
-def _replaced(block: Block, found: Flags, rewrite: Callable[[str], str], lower_ascii: bool) -> Block:
+def _replaced(block: DocumentBlock, found: Flags, rewrite: Callable[[str], str], lower_ascii: bool) -> DocumentBlock:
     """The block with some documents rewritten."""
     data = block.data.tobytes()
     if lower_ascii:
@@ -167,7 +167,7 @@ def _replaced(block: Block, found: Flags, rewrite: Callable[[str], str], lower_a
         pieces.append(rewrite(original.decode("utf-8", "replace")).encode("utf-8", "replace"))
         lengths[doc] = len(pieces[-1])
     pieces.append(data[done:])
-    return Block(np.frombuffer(b"".join(pieces), dtype=np.uint8), np.cumsum(lengths))
+    return DocumentBlock(np.frombuffer(b"".join(pieces), dtype=np.uint8), np.cumsum(lengths))
 
 
 @cache

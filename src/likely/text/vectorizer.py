@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from likely.arrays import AnyArray, ColumnLike, Flags, Int64, TableLike
 from likely.errors import DataError, SettingsError
 from likely.table.sparse import as_csr as as_csr_table
-from likely.text.class_counts import Rows, as_csr, rows_of
-from likely.text.documents import Block, DecodeError, as_blocks
+from likely.text.class_counts import WordRows, as_csr, rows_of
+from likely.text.documents import DecodeError, DocumentBlock, as_blocks
 from likely.text.linguistics import GUESS, stop_words, with_language
 from likely.text.token_stream import Stream, read_stream, stream_of
 from likely.text.tokenizer import Accents, Analyzer, Cjk, Reduction, Tokenizer, word_list
@@ -49,7 +49,7 @@ class WordCounter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     decode_error: DecodeError = "strict"
     n_jobs: int | None = None
 
-    def _tokenizer(self, blocks: Sequence[Block]) -> Tokenizer:
+    def _tokenizer(self, blocks: Sequence[DocumentBlock]) -> Tokenizer:
         """The tokenizer: checked, with its language guessed and its stop words found."""
         tokenizer = Tokenizer(
             analyzer=self.analyzer, ngram_range=self.ngram_range, lowercase=self.lowercase, normalize=self.normalize,
@@ -157,11 +157,11 @@ class TextCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[call
         self.tokenizer_ = self._tokenizer(blocks)
         stream = read_stream(blocks, self.tokenizer_, self.n_jobs)
         if self.vocabulary is None:
-            return stream.in_order()
+            return stream.in_order(self.n_jobs)
         self._learn(_given(self.vocabulary))
         return stream.among(self.words_)
 
-    def _rows(self, stream: Stream) -> Rows:
+    def _rows(self, stream: Stream) -> WordRows:
         rows = rows_of(stream, self.n_jobs)
         if self.vocabulary is not None or len(rows.words) == 0:
             return rows
@@ -172,7 +172,7 @@ class TextCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[call
             raise DataError("empty vocabulary; perhaps the documents only contain stop words")
         self.words_, self._columns = words, None
 
-    def _counted(self, rows: Rows) -> csr_array | csr_matrix:
+    def _counted(self, rows: WordRows) -> csr_array | csr_matrix:
         return self._matrix(rows.columns, rows.counts, rows.starts, len(rows.words))
 
 
@@ -196,7 +196,7 @@ def _given(vocabulary: Words | Iterable[str] | Mapping[str, int]) -> Words:
 # Which words are kept: not too rare, not too common, not too many. The rules are scikit-learn's.
 
 
-def limited(rows: Rows, min_df: float, max_df: float, max_features: int | None, binary: bool) -> Rows:
+def limited(rows: WordRows, min_df: float, max_df: float, max_features: int | None, binary: bool) -> WordRows:
     """The rows without the columns of words outside of the limits; document frequencies may be shares (floats)."""
     n_docs = len(rows.starts) - 1
     low, high = document_limits(min_df, max_df, n_docs)
@@ -217,7 +217,7 @@ def limited(rows: Rows, min_df: float, max_df: float, max_features: int | None, 
     there = kept[rows.columns]
     starts = np.concatenate([[0], np.cumsum(there)])[rows.starts]
     columns = (np.cumsum(kept) - 1).astype(np.int32)[rows.columns[there]]
-    return Rows(rows.words.take(np.flatnonzero(kept)), columns, rows.counts[there], starts)
+    return WordRows(rows.words.take(np.flatnonzero(kept)), columns, rows.counts[there], starts)
 
 
 def document_limits(min_df: float, max_df: float, n_docs: int) -> tuple[float, float]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
-from likely.arrays import AnyArray, Int32, Int64, UInt8, UInt64
+from likely.arrays import AnyArray, Int32, Int64, UInt8, UInt64, read_only
+from likely.jit import kernel
 from likely.numerics import refuse_many
+from likely.parallel import run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +27,14 @@ if TYPE_CHECKING:
 def process_seed() -> np.uint64:
     """Chosen once per process: nobody can write texts whose words all collide. No result depends on it."""
     return np.uint64(secrets.randbits(64))
+
+
+FEW_WORDS = 1 << 13
+"""So many are spelled before Arrow is even imported, which spells more of them faster."""
+
+
+MANY_WORDS = 1 << 15
+"""More are sorted by several threads, those of one first letter each."""
 
 
 class Words:
@@ -39,8 +49,7 @@ class Words:
 
     def __init__(self, arena: UInt8, starts: Int64, cells: UInt64 | None = None) -> None:
         refuse_many(len(starts) - 1, "words")
-        self.arena = arena
-        self.starts = starts
+        self.arena, self.starts = read_only(arena), read_only(starts)
         self._cells = cells
 
     @classmethod
@@ -48,7 +57,7 @@ class Words:
         """From Python strings, which must differ from one another."""
         spelled = [word.encode("utf-8", "surrogatepass") for word in words]
         ends = np.cumsum([0, *map(len, spelled)], dtype=np.int64)
-        return cls(np.frombuffer(b"".join(spelled), dtype=np.uint8).copy(), ends)
+        return cls(np.frombuffer(b"".join(spelled), dtype=np.uint8), ends)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -73,11 +82,14 @@ class Words:
 
     def to_list(self) -> list[str]:
         """The words as Python strings."""
+        if len(self) < FEW_WORDS:
+            spelled, starts = self.arena.tobytes(), self.starts.tolist()
+            return [spelled[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(starts)]
         try:
-            spelled: list[str] = self.to_arrow().to_pylist()
+            names: list[str] = self.to_arrow().to_pylist()
         except UnicodeDecodeError:  # a lone surrogate is no UTF-8
             return [word.decode("utf-8", "surrogatepass") for word in self._to_binary().to_pylist()]
-        return spelled
+        return names
 
     def to_arrow(self) -> pa.Array:
         """The words as an Arrow column, without a copy."""
@@ -118,12 +130,21 @@ class Words:
         starts = np.concatenate([self.starts, self.starts[-1] + more.starts[1:]])
         return Words(np.concatenate([self.arena, more.arena]), starts), found
 
-    def order(self) -> Int64:
+    def order(self, n_jobs: int | None = None) -> Int64:
         """The numbers of the words in alphabetical order: by bytes, which is by code points."""
         import pyarrow.compute as pc
 
-        order: Int64 = pc.array_sort_indices(self._to_binary()).to_numpy().astype(np.int64)
-        return order
+        words, first = self._to_binary(), np.zeros(len(self), dtype=np.uint8)
+        is_empty = self.starts[1:] == self.starts[:-1]
+        first[~is_empty] = self.arena[self.starts[:-1][~is_empty]]
+        by_first = np.argsort(first, kind="stable")
+        ends = np.flatnonzero(np.diff(first[by_first], append=-1)) + 1 if len(self) > MANY_WORDS else [len(self)]
+
+        def sort(bounds: tuple[int, int]) -> Int64:
+            own = by_first[slice(*bounds)]
+            return np.asarray(own[pc.array_sort_indices(words.take(own)).to_numpy()], dtype=np.int64)
+
+        return np.concatenate(run(sort, list(pairwise([0, *ends])), n_jobs))
 
 
 # The table of words, in compiled code.
@@ -140,14 +161,14 @@ _LOW = np.uint64(0xFFFFFFFF)
 _FREE = np.uint64(0)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def stir(hashed: np.uint64, word: np.uint64) -> np.uint64:
     """The hash of a string that goes on for eight more bytes."""
     mixed = (hashed ^ word) * _GOLDEN
     return mixed ^ (mixed >> _29)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def first_slot(key: np.uint64, seed: np.uint64, mask: int) -> int:
     """Where the search for a key begins. The seed keeps texts from being written to collide."""
     mixed = (key ^ seed) * _GOLDEN
@@ -155,7 +176,7 @@ def first_slot(key: np.uint64, seed: np.uint64, mask: int) -> int:
     return int(mixed >> _29) & mask
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _free_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
     mask = cells.shape[0] // 2 - 1
     slot = first_slot(key, seed, mask)
@@ -164,7 +185,7 @@ def _free_slot(cells: UInt64, key: np.uint64, seed: np.uint64) -> int:
     return slot
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def key_of(data: UInt8, start: int, stop: int) -> np.uint64:
     """The key of `data[start:stop]`."""
     hashed = _FREE
@@ -178,14 +199,14 @@ def key_of(data: UInt8, start: int, stop: int) -> np.uint64:
     return word if stop - start <= SHORT else stir(hashed, word)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def occupy(cells: UInt64, slot: int, key: np.uint64, length: int, number: int) -> None:
     """Fill a free cell."""
     cells[2 * slot] = key
     cells[2 * slot + 1] = (np.uint64(length) << _32) | np.uint64(number + 1)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _move(cells: UInt64, wide: UInt64, seed: np.uint64) -> None:
     """Put what one table holds into another, empty one."""
     for old in range(cells.shape[0] // 2):
@@ -202,7 +223,7 @@ def roomier(cells: UInt64) -> UInt64:
     return wide
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def index_words(arena: UInt8, starts: Int64, seed: np.uint64) -> UInt64:
     """A table of words that are known to be distinct."""
     n_words = starts.shape[0] - 1
@@ -216,7 +237,7 @@ def index_words(arena: UInt8, starts: Int64, seed: np.uint64) -> UInt64:
     return cells
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _same_bytes(a: UInt8, a_start: int, b: UInt8, b_start: int, length: int) -> bool:
     for i in range(length):  # noqa: SIM110 - compiled code has no generators
         if a[a_start + i] != b[b_start + i]:
@@ -224,7 +245,7 @@ def _same_bytes(a: UInt8, a_start: int, b: UInt8, b_start: int, length: int) -> 
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def find_words(cells: UInt64, arena: UInt8, starts: Int64, seed: np.uint64, other: UInt8, other_starts: Int64) -> Int32:
     """Number of each other word in the table, −1 for a stranger."""
     found = np.full(other_starts.shape[0] - 1, -1, dtype=np.int32)

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
 from likely import BayesClassifier, DataError, SettingsError
-from likely.models.bayes.feature_weights import FeatureWeights, _fit, units_of
+from likely.models.feature_weights import FeatureWeights, _fit, units_of
 
 rng = np.random.default_rng(8)
 N = 500

@@ -225,7 +225,8 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
 
 @pytest.mark.parametrize("ways", [{}, {"readonly_memmap": True, "X_dtype": "float32"}])
 def test_scikit_learn_of_a_net_that_has_learned(ways: dict[str, Any]) -> None:
-    net = ConvNetClassifier(epochs=4, maps=(4,), pad_to=6, shape=(1, -1), batch_size=64, learning_rate=0.1)
+    # After four passes it was the draw of the first weights, another one in each version of JAX, that decided.
+    net = ConvNetClassifier(epochs=16, maps=(4,), pad_to=6, shape=(1, -1), batch_size=64, learning_rate=0.1)
     check_classifiers_train("ConvNetClassifier", net, **ways)
 
 

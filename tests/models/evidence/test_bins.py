@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely import EvidenceClassifier
-from likely.models.evidence.encoding import NominalColumn
+from likely.models.evidence.encoding import CodedCategories
 from likely.models.evidence.kernels import find_bins
 from likely.models.evidence.prepare import fit_encoding
 from likely.stats.binning import cuts_between, equal_frequency_bins
@@ -67,7 +67,7 @@ def test_many_categories_and_many_heavy_values_go_into_a_byte() -> None:
     names = as_table({"c": [f"level {k}" for k in range(700)] * 2 + ["level 0"]})
     (column,) = fit_encoding(*counted(names, kinds={"c": "nominal"})).columns
     assert column.size <= 255
-    assert isinstance(column, NominalColumn)
+    assert isinstance(column, CodedCategories)
     assert len(column.rare) == 500
     assert column.codes(names).max() == column.size - 1
     rng = np.random.default_rng(0)
@@ -92,7 +92,7 @@ def test_values_of_one_row_each_say_nothing() -> None:
     for weight in (None, np.full(400, 3.0)):
         clf = EvidenceClassifier(schema=kinds).fit({"name": names, "x": x + y}, y, weight)
         (column,) = [one for one in clf.model_.evidence.encoding.columns if one.name == "name"]
-        assert isinstance(column, NominalColumn)
+        assert isinstance(column, CodedCategories)
         assert set(column.levels) == {"k7", "k8", "k9"}
         assert len(column.rare) == 391
     without = EvidenceClassifier().fit({"x": x + y}, y).predict_proba({"x": x})
@@ -100,5 +100,5 @@ def test_values_of_one_row_each_say_nothing() -> None:
     assert np.abs(new - without).max() < 0.05
     few = EvidenceClassifier(schema=kinds).fit({"name": np.arange(400) % 50, "x": x}, y)
     (column,) = [one for one in few.model_.evidence.encoding.columns if one.name == "name"]
-    assert isinstance(column, NominalColumn)
+    assert isinstance(column, CodedCategories)
     assert len(column.levels) == 50

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import likely
 from likely import EvidenceClassifier, NotMergeable
-from likely.models.evidence.encoding import NumericColumn
+from likely.models.evidence.encoding import BinnedNumber
 from tests.models.evidence.test_binning import same_column
 from tests.models.evidence.test_classifier import mixed
 from tests.models.evidence.test_updates import same
@@ -97,7 +97,7 @@ def test_other_classes_and_categories_are_welcome() -> None:
     both = PARTS[1] + EvidenceClassifier().fit(table, y)
     assert both.classes_.tolist() == ["no", "perhaps", "yes"]
     column = next(column for column in both.model_.evidence.encoding.columns if column.name == "a")
-    assert not isinstance(column, NumericColumn)
+    assert not isinstance(column, BinnedNumber)
     assert "z" in column.levels
     assert both.predict(table[:20]).tolist() != both.predict(TABLE[:20]).tolist()
     labels = np.concatenate([Y[100:200], y])
@@ -116,7 +116,7 @@ def test_bins_move_with_the_rows() -> None:
     far = TABLE[:200].assign(number=1000.0 + TABLE["number"][:200])
     clf = WHOLE.with_priors(None).partial_fit(far, Y[:200])
     cuts = clf.model_.evidence.encoding.columns[0]
-    assert isinstance(cuts, NumericColumn)
+    assert isinstance(cuts, BinnedNumber)
     assert cuts.cuts[-1] > 1000.0
     clf.forget(far, Y[:200])
     same_bins(clf, WHOLE)

@@ -1,4 +1,4 @@
-"""Rows give the same sums wherever they are kept, and a sample of them is fair."""
+"""Rows give the same sums wherever they are kept."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.evaluation.folds import MIN_PER_CLASS, stratified_sample
 from likely.models.evidence import row_source as kept_in_memory
 from likely.models.evidence import spill as kept_on_disk
-from likely.models.evidence.row_source import Rows, text_offset
+from likely.models.evidence.row_source import RowsInMemory, text_offset
 from likely.models.evidence.spill import DiskRows, RowBuffer, SpillDirectory
 from likely.models.evidence.text_scores import N_FOLDS, assign_folds
 from likely.parallel import WorkerPool
@@ -41,7 +40,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpillDire
         yield shelf
 
 
-def both(shelf: SpillDirectory, given: tuple[Any, ...], n_classes: int) -> tuple[Rows, DiskRows]:
+def both(shelf: SpillDirectory, given: tuple[Any, ...], n_classes: int) -> tuple[RowsInMemory, DiskRows]:
     """The same rows in memory and on disk, which came in two pieces."""
     found = []
     for where in (None, shelf):
@@ -50,7 +49,7 @@ def both(shelf: SpillDirectory, given: tuple[Any, ...], n_classes: int) -> tuple
             keeping.append(*(array[part] for array in given))
         found.append(keeping.rows(n_classes, WorkerPool(2)))
     memory, disk = found
-    assert isinstance(memory, Rows)
+    assert isinstance(memory, RowsInMemory)
     assert isinstance(disk, DiskRows)
     return memory, disk
 
@@ -124,29 +123,6 @@ def test_rows_that_are_alike_are_taken_together(shelf: SpillDirectory, kinds: in
     told = both(shelf, arrays(1000, 2, 1, 2), 2)
     for rows in told:
         assert rows.with_offset(np.ones(1)).deduplicate().in_memory().offset.shape == (1000, 1)
-
-
-@given(
-    st.lists(st.integers(0, 4), min_size=1, max_size=600), st.integers(1, 300), st.integers(0, 3),
-    st.lists(st.integers(0, 600), max_size=5),
-)  # fmt: skip
-def test_a_fair_sample(labels: list[int], most: int, seed: int, cuts: list[int]) -> None:
-    y = np.array(labels, dtype=np.int32)
-    found = stratified_sample(lambda: [y], most, seed)
-    assert (np.diff(found) > 0).all()
-    counts, drawn = np.bincount(y, minlength=5), np.bincount(y[found], minlength=5)
-    for have, got in zip(counts.tolist(), drawn.tolist(), strict=True):
-        assert got == min(max(round(most * have / len(y)), MIN_PER_CLASS), have)
-    parts = np.split(y, sorted(min(cut, len(y)) for cut in cuts))
-    np.testing.assert_array_equal(found, stratified_sample(lambda: parts, most, seed))
-
-
-def test_a_sample_comes_from_everywhere_and_follows_no_rhythm() -> None:
-    y = np.zeros(10_000, dtype=np.int32)
-    found = stratified_sample(lambda: [y], 1000, 0)
-    np.testing.assert_array_equal(found // 10, np.arange(1000))
-    assert np.bincount(found % 10, minlength=10).min() > 50
-    assert not np.array_equal(found, stratified_sample(lambda: [y], 1000, 1))
 
 
 @given(st.integers(0, 40), st.integers(0, 60), st.integers(0, 5))

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from likely.models.evidence.design import UNIT_BASIS, Basis, Design
 from likely.models.evidence.encoding import kronecker, numeric_covariance
 from likely.models.evidence.fitter import solve
-from likely.models.evidence.row_source import Rows, log_prior
+from likely.models.evidence.row_source import RowsInMemory, log_prior
 from likely.numerics import lbfgs
 from likely.parallel import WorkerPool
 
@@ -55,14 +55,14 @@ def test_tables_are_products_of_bases(n_scores: int) -> None:
     np.testing.assert_allclose(design.hessian_diagonal(weights, scales), (whole**2).T @ weights, atol=1e-12)
 
 
-def rows_of(n_classes: int, offset: bool, n: int = 90) -> tuple[Rows, np.ndarray]:
+def rows_of(n_classes: int, offset: bool, n: int = 90) -> tuple[RowsInMemory, np.ndarray]:
     sizes = [4, 3, 6]
     codes = np.stack([rng.integers(0, size, n) for size in sizes], axis=1).astype(np.uint16)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
     n_scores = 1 if n_classes == 2 else n_classes
     before = rng.normal(size=(n, n_scores)) if offset else np.zeros((0, n_scores))
     y = rng.integers(0, n_classes, n).astype(np.int32)
-    return Rows(codes, y, rng.random(n), n_classes, before, WorkerPool(1)), starts
+    return RowsInMemory(codes, y, rng.random(n), n_classes, before, WorkerPool(1)), starts
 
 
 @pytest.mark.parametrize("offset", [False, True])
@@ -99,7 +99,7 @@ def test_the_least_is_found() -> None:
     oracle = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, max_iter=1000)
     prior = log_prior(np.bincount(y).astype(float))
     design = Design.of([(Basis.identity(5), UNIT_BASIS), (Basis.identity(4), UNIT_BASIS)])
-    rows = Rows(codes, y, np.ones(n), 2, np.tile(-prior, (n, 1)), WorkerPool(1))
+    rows = RowsInMemory(codes, y, np.ones(n), 2, np.tile(-prior, (n, 1)), WorkerPool(1))
     coefficients, _, _ = solve(rows, design, np.full(2, np.sqrt(0.5)), np.zeros((7, 1)), 1e-12)
     found = coefficients[:, 0] * np.sqrt(0.5)
     np.testing.assert_allclose(found, oracle.fit(hot, y).coef_[0], atol=1e-4)
@@ -131,7 +131,7 @@ def test_threads_change_nothing() -> None:
     found = []
     for n_jobs in (1, 2, 5):
         with WorkerPool(n_jobs) as crew:
-            rows = Rows(codes, y, weight, 2, np.zeros((0, 1)), crew)
+            rows = RowsInMemory(codes, y, weight, 2, np.zeros((0, 1)), crew)
             assert len(rows.partition(1500)) > 1
             found.append(rows.loss_and_gradient(starts, tables, np.zeros(1)))
     for other in found[1:]:

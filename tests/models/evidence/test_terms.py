@@ -8,7 +8,7 @@ import pytest
 from likely.models.evidence.encoding import Encoding, Terms, encode_table
 from likely.models.evidence.fitter import EncodedData, Fitter
 from likely.models.evidence.prepare import fit_encoding
-from likely.models.evidence.row_source import Rows
+from likely.models.evidence.row_source import RowsInMemory
 from likely.models.evidence.search import candidate_terms, inner_folds, n_inner_folds, screening_scores
 from likely.parallel import WorkerPool
 from likely.table import as_table
@@ -20,7 +20,9 @@ rng = np.random.default_rng(0)
 def test_rows_that_are_alike_weigh_what_they_weighed_apart() -> None:
     n = 500
     codes = rng.integers(1, 3, (n, 4)).astype(np.uint8)
-    rows = Rows(codes, rng.integers(0, 3, n).astype(np.int32), rng.random(n), 3, np.zeros((0, 3)), WorkerPool(1))
+    rows = RowsInMemory(
+        codes, rng.integers(0, 3, n).astype(np.int32), rng.random(n), 3, np.zeros((0, 3)), WorkerPool(1)
+    )
     merged = rows.deduplicate()
     assert len(merged) <= 16 * 3
     starts = np.array([0, 3, 6, 9], dtype=np.int32)
@@ -34,9 +36,9 @@ def test_rows_that_are_alike_weigh_what_they_weighed_apart() -> None:
 def test_rows_that_differ_or_have_scores_beforehand_stay() -> None:
     codes = rng.integers(1, 200, (100, 6)).astype(np.uint8)
     y, weight = np.zeros(100, dtype=np.int32), np.ones(100)
-    apart = Rows(codes, y, weight, 2, np.zeros((0, 1)), WorkerPool(1))
+    apart = RowsInMemory(codes, y, weight, 2, np.zeros((0, 1)), WorkerPool(1))
     assert apart.deduplicate() is apart
-    before = Rows(np.ones((100, 6), dtype=np.uint8), y, weight, 2, rng.normal(size=(100, 1)), WorkerPool(1))
+    before = RowsInMemory(np.ones((100, 6), dtype=np.uint8), y, weight, 2, rng.normal(size=(100, 1)), WorkerPool(1))
     assert before.deduplicate() is before
 
 
@@ -52,14 +54,14 @@ def test_folds_are_stratified_and_cover(n: int) -> None:
         assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(n))
 
 
-def parity(order: int) -> tuple[EncodedData[Rows], Encoding]:
+def parity(order: int) -> tuple[EncodedData[RowsInMemory], Encoding]:
     """Five columns of two values; the class is the parity of the last two or three of them."""
     cells = rng.integers(0, 2, (600, 5))
     y = cells[:, 5 - order :].sum(axis=1) % 2
     table = as_table({f"c{k}": [str(value) for value in cells[:, k]] for k in range(5)})
     frame = fit_encoding(*counted(table, y))
     codes = encode_table(frame.columns, table)
-    rows = Rows(codes, y.astype(np.int32), np.ones(600), 2, np.zeros((0, 1)), WorkerPool(1))
+    rows = RowsInMemory(codes, y.astype(np.int32), np.ones(600), 2, np.zeros((0, 1)), WorkerPool(1))
     return EncodedData(frame, rows, np.zeros(0)), frame
 
 

@@ -20,7 +20,7 @@ import likely
 from likely import EvidenceClassifier, ModelFileError
 from likely.models.evidence import text_fit
 from likely.models.evidence.predictor import AdditivePredictor
-from likely.models.evidence.text_fit import Features, LabelledRows, LogisticRegression, fit_texts, stack_texts
+from likely.models.evidence.text_fit import Features, LogisticRegression, TextTrainingRows, fit_texts, stack_texts
 from likely.models.evidence.text_scores import CorrectedText, CountedText, assign_folds, is_sampled, tf_idf
 from likely.parallel import WorkerPool, one_thread_each
 from likely.text import Tokenizer, count_rows
@@ -42,9 +42,9 @@ def essays(n: int, n_classes: int, seed: int = 0, length: int = 12) -> tuple[lis
     return texts, np.array([THEMES[label % 12] + str(label) for label in y])
 
 
-def labelled(y: Any, n_classes: int, weight: Any = None) -> LabelledRows:
+def labelled(y: Any, n_classes: int, weight: Any = None) -> TextTrainingRows:
     codes = np.asarray(y, dtype=np.int32)
-    return LabelledRows(
+    return TextTrainingRows(
         codes, np.ones(len(codes)) if weight is None else weight, assign_folds(0, len(codes), 0), n_classes,
         WorkerPool(1),
     )  # fmt: skip

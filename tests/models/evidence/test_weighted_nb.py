@@ -7,7 +7,7 @@ import pytest
 
 from likely.models.evidence.fitter import stack
 from likely.models.evidence.kernels import class_counts
-from likely.models.evidence.row_source import Rows
+from likely.models.evidence.row_source import RowsInMemory
 from likely.models.evidence.weighted_nb import SMOOTHING, fit_feature_weights, leave_one_out_loss, log_conditionals
 from likely.parallel import WorkerPool
 
@@ -74,8 +74,8 @@ def test_every_row_is_judged_without_itself(n_classes: int) -> None:
 def test_what_is_said_twice_counts_less() -> None:
     codes, y = made(300, 2)
     twice = np.concatenate([codes, codes[:, :1]], axis=1)
-    rows = Rows(twice, y, np.ones(300), 2, np.zeros((0, 1)), WorkerPool(1))
-    once = Rows(codes, y, np.ones(300), 2, np.zeros((0, 1)), WorkerPool(1))
+    rows = RowsInMemory(twice, y, np.ones(300), 2, np.zeros((0, 1)), WorkerPool(1))
+    once = RowsInMemory(codes, y, np.ones(300), 2, np.zeros((0, 1)), WorkerPool(1))
     alone = fit_feature_weights(once, STARTS, 7, 1e-9)
     both = fit_feature_weights(rows, np.array([0, 4, 7], dtype=np.int32), 11, 1e-9)
     assert both.feature_weights[0] == pytest.approx(both.feature_weights[2], rel=1e-3)

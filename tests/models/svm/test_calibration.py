@@ -13,8 +13,8 @@ from scipy.special import expit
 
 from likely.models.svm import Gauss, Linear
 from likely.models.svm.calibration import (
-    Calibration,
     LazyCalibration,
+    PlattScaling,
     calibrate,
     fit_calibration,
     fit_sigmoid,
@@ -24,7 +24,7 @@ from likely.models.svm.calibration import (
 )
 from likely.models.svm.kernels import Kernel
 from likely.models.svm.machine import class_pairs
-from likely.models.svm.solver import Plan, Problem
+from likely.models.svm.solver import Problem, SolverPlan
 
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=6, max_size=6))
@@ -118,7 +118,7 @@ def test_parts_are_solved_in_the_way_of_the_whole(kernel: Kernel, way: str, monk
     rng = np.random.default_rng(0)
     problem, taken = Problem(rng.normal(size=(200, 2)), rng.integers(0, 2, 200).astype(np.int32), 2), []
 
-    def watched(part: Problem, plan: Plan, wanted: str) -> object:
+    def watched(part: Problem, plan: SolverPlan, wanted: str) -> object:
         from likely.models.svm.solver import solve
 
         machine, found = solve(part, plan, wanted)
@@ -126,7 +126,7 @@ def test_parts_are_solved_in_the_way_of_the_whole(kernel: Kernel, way: str, monk
         return machine, found
 
     monkeypatch.setattr(calibration, "solve", watched)
-    calibrate(problem, Plan(1.0, kernel, max_rows=180, landmarks=50), 5)
+    calibrate(problem, SolverPlan(1.0, kernel, max_rows=180, landmarks=50), 5)
     assert taken == [(way, True)] * 5
 
 
@@ -151,7 +151,7 @@ def test_probabilities_come_true() -> None:
     chance = expit(2.0 * X[:, 0])
     y = (rng.random(1500) < chance).astype(np.int32)
     problem = Problem(X, y, 2)
-    plan = Plan(1.0, Gauss(2.0))
+    plan = SolverPlan(1.0, Gauss(2.0))
     from likely.models.svm.solver import solve
 
     calibration = calibrate(problem, plan, 5)
@@ -166,23 +166,23 @@ def test_many_rows_hold_out_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(rng.normal(size=(200, 2)), rng.integers(0, 2, 200).astype(np.int32), 2)
     asked: list[int] = []
 
-    def counted(part: Problem, plan: Plan, way: str) -> object:
+    def counted(part: Problem, plan: SolverPlan, way: str) -> object:
         from likely.models.svm.solver import solve
 
         asked.append(len(part))
         return solve(part, plan, way)
 
     monkeypatch.setattr(calibration, "solve", counted)
-    calibrate(problem, Plan(1.0, Gauss(1.0)), 5)
+    calibrate(problem, SolverPlan(1.0, Gauss(1.0)), 5)
     monkeypatch.setattr(calibration, "MANY_ROWS", 100)
-    calibrate(problem, Plan(1.0, Gauss(1.0)), 5)
+    calibrate(problem, SolverPlan(1.0, Gauss(1.0)), 5)
     assert asked == [160] * 6
 
 
 def test_later_lets_the_rows_go() -> None:
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(40, 2)), rng.integers(0, 2, 40).astype(np.int32), 2)
-    later = LazyCalibration(task=partial(calibrate, problem, Plan(1.0, Gauss(1.0)), 3))
+    later = LazyCalibration(task=partial(calibrate, problem, SolverPlan(1.0, Gauss(1.0)), 3))
     assert later.__getstate__()["_task"] is not None
     first = later.get()
     assert later.get() is first
@@ -191,5 +191,5 @@ def test_later_lets_the_rows_go() -> None:
 
 def test_three_classes_from_their_pairs() -> None:
     calibration = fit_calibration(np.zeros((0, 3)), np.zeros(0, dtype=np.int32), np.zeros(0), 3)
-    assert isinstance(calibration, Calibration)
+    assert isinstance(calibration, PlattScaling)
     np.testing.assert_allclose(calibration.posterior(np.zeros((2, 3))), 1.0 / 3.0)

@@ -41,11 +41,11 @@ def content(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     }[request.param]
     clf = SVMClassifier(**settings).fit(X, y)
     if request.param == "plane":
-        from likely.models.svm.solver import Plan, Problem, solve_linear
+        from likely.models.svm.solver import Problem, SolverPlan, solve_linear
 
         rows = clf.preparation_.rows(clf._read(X))
         codes = np.unique(y, return_inverse=True)[1].astype(np.int32)
-        clf.machine_ = solve_linear(Problem(rows, codes, 3), Plan(1.0, Linear()))
+        clf.machine_ = solve_linear(Problem(rows, codes, 3), SolverPlan(1.0, Linear()))
         clf.support_, clf.method_ = clf.machine_.rows, "plane"
     clf.save(path)
     return path.read_bytes()

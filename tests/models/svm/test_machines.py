@@ -13,9 +13,9 @@ from sklearn.svm import SVC
 
 from likely.errors import DataError, SettingsError
 from likely.models.svm import Gauss, Linear, Polynomial, solver
+from likely.models.svm.classifier import row_costs
 from likely.models.svm.machine import class_pairs, nearest_rival, one_vs_one_votes, slack_and_case
-from likely.models.svm.settings import row_costs
-from likely.models.svm.solver import NotSeparable, Plan, Problem, solve
+from likely.models.svm.solver import NotSeparable, Problem, SolverPlan, solve
 
 FOUR = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 SIDES = np.array([1, 1, 0, 0], dtype=np.int32)
@@ -35,7 +35,7 @@ def dual_value(alpha: np.ndarray) -> float:
 
 def test_four_points_by_hand() -> None:
     """α = (0, 4, 3, 1), w = (−2, −2), b = 3: the line x + y = 3/2, the margin 1/√2."""
-    machine, _ = solve(Problem(FOUR, SIDES, 2), Plan(np.inf, Linear()))
+    machine, _ = solve(Problem(FOUR, SIDES, 2), SolverPlan(np.inf, Linear()))
     alpha = np.zeros(4)
     alpha[machine.rows] = np.abs(machine.dual[0])
     np.testing.assert_allclose(alpha, [0.0, 4.0, 3.0, 1.0], atol=1e-12)
@@ -73,7 +73,7 @@ def test_as_libsvm(
 ) -> None:
     monkeypatch.setattr(solver, "GRAM_ROWS", gram_rows)
     problem = table(n_classes)
-    machine, how = solve(problem, Plan(1.0, kernel, tolerance=1e-6))
+    machine, how = solve(problem, SolverPlan(1.0, kernel, tolerance=1e-6))
     their = SVC(C=1.0, tol=1e-6, decision_function_shape="ovo", **options).fit(problem.X, problem.y)
     sign = 1.0 if n_classes == 2 else -1.0
     assert how == "exact"
@@ -92,7 +92,7 @@ def _margin(machine: Any, kernel: Any) -> float:
 def test_the_best_machine_meets_its_conditions() -> None:
     """α = 0 beyond the margin, 0 < α < C on it, α = C within; Σ y α = 0."""
     problem, C = table(2), 0.7
-    machine, _ = solve(problem, Plan(C, Gauss(2.0), tolerance=1e-8))
+    machine, _ = solve(problem, SolverPlan(C, Gauss(2.0), tolerance=1e-8))
     y = np.where(problem.y == 1, 1.0, -1.0)
     alpha = np.zeros(len(y))
     alpha[machine.rows] = np.abs(machine.dual[0])
@@ -106,7 +106,7 @@ def test_the_best_machine_meets_its_conditions() -> None:
 
 def test_results_do_not_depend_on_threads_or_blocks() -> None:
     problem = table(3, 700)
-    machine, _ = solve(problem, Plan(1.0, Gauss(2.0)))
+    machine, _ = solve(problem, SolverPlan(1.0, Gauss(2.0)))
     whole = machine.decision_values(problem.X, 1)
     np.testing.assert_array_equal(machine.decision_values(problem.X, 4), whole)
     np.testing.assert_allclose(machine.decision_values(problem.X[13:15]), whole[13:15], rtol=1e-12, atol=1e-12)
@@ -117,8 +117,8 @@ def test_sparse_rows_are_the_same_rows() -> None:
     thin = replace(problem, X=sparse.csr_array(np.where(np.abs(problem.X) > 1.0, problem.X, 0.0)))
     dense = replace(thin, X=thin.X.toarray())
     for kernel in (Gauss(2.0), Linear(), Gauss(2.0) + Linear()):
-        mine, _ = solve(thin, Plan(1.0, kernel, tolerance=1e-8))
-        other, _ = solve(dense, Plan(1.0, kernel, tolerance=1e-8))
+        mine, _ = solve(thin, SolverPlan(1.0, kernel, tolerance=1e-8))
+        other, _ = solve(dense, SolverPlan(1.0, kernel, tolerance=1e-8))
         np.testing.assert_allclose(mine.decision_values(thin.X), other.decision_values(dense.X), atol=1e-5)
 
 
@@ -151,8 +151,8 @@ class TestHardMargin:
     def test_is_the_limit_of_soft_ones(self) -> None:
         X, y = load_iris(return_X_y=True)
         problem = Problem(X[:100], y[:100].astype(np.int32), 2)
-        hard, _ = solve(problem, Plan(np.inf, Gauss(1.0)))
-        soft, _ = solve(problem, Plan(1e6, Gauss(1.0), tolerance=1e-8))
+        hard, _ = solve(problem, SolverPlan(np.inf, Gauss(1.0)))
+        soft, _ = solve(problem, SolverPlan(1e6, Gauss(1.0), tolerance=1e-8))
         np.testing.assert_allclose(hard.decision_values(X[:100]), soft.decision_values(X[:100]), atol=1e-5)
         assert (np.where(y[:100] == 1, 1.0, -1.0) * hard.decision_values(X[:100])[:, 0]).min() == pytest.approx(
             1.0, abs=1e-6
@@ -161,22 +161,22 @@ class TestHardMargin:
     def test_refuses_overlap(self) -> None:
         X, y = load_iris(return_X_y=True)
         with pytest.raises(NotSeparable, match=r"row \d+ .* C=1.0"):
-            solve(Problem(X, y.astype(np.int32), 3), Plan(np.inf, Linear()))
+            solve(Problem(X, y.astype(np.int32), 3), SolverPlan(np.inf, Linear()))
 
     def test_refuses_equal_rows_of_two_classes(self) -> None:
         problem = Problem(np.array([[0.0], [1.0], [1.0]]), np.array([0, 0, 1], dtype=np.int32), 2)
         with pytest.raises(NotSeparable, match="rows 1 and 2 are equal"):
-            solve(problem, Plan(np.inf, Gauss(1.0)))
+            solve(problem, SolverPlan(np.inf, Gauss(1.0)))
 
 
 class TestManyRows:
     def test_a_plane_is_found_without_support_vectors(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(solver, "LINEAR_ROWS", 100)
         problem = table(3, 600)
-        machine, how = solve(problem, Plan(1.0, Linear()))
+        machine, how = solve(problem, SolverPlan(1.0, Linear()))
         assert how == "plane"
         assert len(machine.rows) == 0
-        exactly, _ = solve(problem, Plan(1.0, Linear(), method="exact"))
+        exactly, _ = solve(problem, SolverPlan(1.0, Linear(), method="exact"))
         same = one_vs_one_votes(machine.decision_values(problem.X), 3).argmax(axis=1) == one_vs_one_votes(
             exactly.decision_values(problem.X), 3
         ).argmax(axis=1)
@@ -188,15 +188,15 @@ class TestManyRows:
         monkeypatch.setattr(solver, "LINEAR_ROWS", 100)
         monkeypatch.setattr(solver, "MOST_CELLS", 100)
         problem = table(2, 600)
-        machine, _ = solve(problem, Plan(1.0, Linear()))
-        exactly, _ = solve(problem, Plan(1.0, Linear(), method="exact"))
+        machine, _ = solve(problem, SolverPlan(1.0, Linear()))
+        exactly, _ = solve(problem, SolverPlan(1.0, Linear(), method="exact"))
         assert ((machine.decision_values(problem.X) > 0.0) == (exactly.decision_values(problem.X) > 0.0)).mean() > 0.95
 
     @pytest.mark.parametrize("n_classes", [2, 3])
     def test_landmarks_come_near_the_exact_machine(self, n_classes: int) -> None:
         problem = table(n_classes, 600)
-        near, how = solve(problem, Plan(1.0, Gauss(3.0), max_rows=500, landmarks=200))
-        exactly, _ = solve(problem, Plan(1.0, Gauss(3.0)))
+        near, how = solve(problem, SolverPlan(1.0, Gauss(3.0), max_rows=500, landmarks=200))
+        exactly, _ = solve(problem, SolverPlan(1.0, Gauss(3.0)))
         assert how == "landmarks"
         assert len(near.rows) == 200
         chosen = [one_vs_one_votes(m.decision_values(problem.X), n_classes).argmax(axis=1) for m in (near, exactly)]
@@ -204,25 +204,25 @@ class TestManyRows:
 
     def test_exact_is_refused_above_the_limit(self) -> None:
         with pytest.raises(SettingsError, match=r"300 rows are more than the 200 .* max_rows"):
-            solve(table(2), Plan(1.0, Gauss(1.0), method="exact", max_rows=200))
+            solve(table(2), SolverPlan(1.0, Gauss(1.0), method="exact", max_rows=200))
 
     def test_a_sum_of_kernels_has_its_own_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(solver, "MOST_GRAM_ROWS", 200)
-        assert solve(table(2), Plan(1.0, Gauss(1.0) + Linear()))[1] == "landmarks"
-        assert solve(table(2), Plan(1.0, Gauss(1.0)))[1] == "exact"
+        assert solve(table(2), SolverPlan(1.0, Gauss(1.0) + Linear()))[1] == "landmarks"
+        assert solve(table(2), SolverPlan(1.0, Gauss(1.0)))[1] == "exact"
 
     def test_too_many_for_landmarks(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from likely.models.svm import solver
 
         monkeypatch.setattr(solver, "MOST_CELLS", 300)
         with pytest.raises(SettingsError, match="kernel='linear'"):
-            solve(table(2), Plan(1.0, Gauss(1.0), max_rows=10))
+            solve(table(2), SolverPlan(1.0, Gauss(1.0), max_rows=10))
 
 
 def test_very_many_classes_are_refused() -> None:
     y = np.arange(201, dtype=np.int32)
     with pytest.raises(DataError, match="20,100 pairs"):
-        solve(Problem(y[:, None].astype(float), y, 201), Plan(1.0, Linear()))
+        solve(Problem(y[:, None].astype(float), y, 201), SolverPlan(1.0, Linear()))
 
 
 class TestCosts:

@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.measures import MEASURES
-from likely.models.tree import Plan, Rows, Tree, fit_tree
-from likely.models.tree.prune import (
-    confidence,
-    cost_complexity,
-    mdl,
-    pessimistic,
-    pessimistic_errors,
-    reduced_error,
-    weakest_links,
-)
+from likely.models.tree import GrowthPlan, Tree, TreeRows, fit_tree
+from likely.models.tree.prune import Pruning, cost_complexity, pessimistic_errors, weakest_links
 from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Missing
 from tests.models.tree import slow, slow_pruning
@@ -32,13 +24,13 @@ MODES: dict[str, dict[str, Any]] = {"every": {}, "groups": {"subsets": True}, "o
 def both(data: slow.Data, plan: slow.Plan) -> tuple[Tree, slow.Node]:
     missing: Missing = "weights" if plan.missing == "weights" else "surrogates"
     more = {"collapse": False, "restrained": plan.restrained, **MODES[plan.mode]}
-    own = Plan(plan.measure, plan.min_cases, plan.max_depth, missing, **more)
+    own = GrowthPlan(plan.measure, plan.min_cases, plan.max_depth, missing, **more)
     return fit_tree(own, stocked(data)), slow.grow(data, everyone(data), plan)
 
 
-def read(tree: Tree, data: slow.Data, rows: list[list[Any]]) -> Rows:
+def read(tree: Tree, data: slow.Data, rows: list[list[Any]]) -> TreeRows:
     """Rows as the tree reads them; a value that it never saw is a gap."""
-    return Rows.from_columns(tree, columns(slow.Data(rows, data.kinds, [], 0), tree.features))
+    return TreeRows.from_columns(tree, columns(slow.Data(rows, data.kinds, [], 0), tree.features))
 
 
 @pytest.mark.parametrize("missing", ["weights", "surrogates"])
@@ -77,10 +69,14 @@ def test_pruned_alike(measure: str, missing: str, draw: st.DataObject) -> None:
     plan = slow.Plan(measure, missing, draw.draw(st.sampled_from(list(MODES))), 1)
     tree, oracle = both(data, plan)
     r, level = draw.draw(st.sampled_from([0.0, 0.3, 0.5, 1.0, 2.0])), draw.draw(st.sampled_from([0.1, 0.5, 0.8, 0.95]))
-    assert nested(pessimistic(tree, r)) == nested_slow(slow_pruning.pruned(oracle, slow_pruning.pessimistic(r)))
-    assert nested(confidence(tree, level)) == nested_slow(slow_pruning.pruned(oracle, slow_pruning.confidence(level)))
+    assert nested(Pruning("pessimistic", r).apply(tree)) == nested_slow(
+        slow_pruning.pruned(oracle, slow_pruning.pessimistic(r))
+    )
+    assert nested(Pruning("confidence", level).apply(tree)) == nested_slow(
+        slow_pruning.pruned(oracle, slow_pruning.confidence(level))
+    )
     lengths = slow_pruning.stochastic_complexity, slow_pruning.length_of_test(data)
-    assert nested(mdl(tree)) == nested_slow(slow_pruning.pruned(oracle, *lengths))
+    assert nested(Pruning("mdl").apply(tree)) == nested_slow(slow_pruning.pruned(oracle, *lengths))
     links = weakest_links(tree)
     for alpha in [*links.alphas, *(links.alphas[1:] + links.alphas[:-1]) / 2, 1.0]:
         smaller = cost_complexity(tree, float(alpha) * (1 + 1e-9), links)
@@ -115,7 +111,7 @@ def test_other_cases_alike(measure: str, missing: str, draw: st.DataObject) -> N
         seen = wrong[id(node)]
         return float(seen.n - seen.counts[node.counts.index(max(node.counts))])
 
-    assert nested(reduced_error(tree, counts)) == nested_slow(slow_pruning.pruned(oracle, errors))
+    assert nested(Pruning("reduced_error").apply(tree, counts)) == nested_slow(slow_pruning.pruned(oracle, errors))
 
 
 @pytest.mark.parametrize("missing", ["weights", "surrogates"])
@@ -152,7 +148,7 @@ def test_branches_are_really_raised(missing: str) -> None:
             found = raise_subtrees(tree, read(tree, data, data.rows), labels, None, estimate)
             expected = slow_pruning.raised(data, oracle, everyone(data), plan, slow_pruning.pessimistic(r))[0]
             assert shape(nested(found)) == shape(nested_slow(expected))
-            n_raised += shape(nested(found)) != shape(nested(pessimistic(tree, r)))
+            n_raised += shape(nested(found)) != shape(nested(Pruning("pessimistic", r).apply(tree)))
     assert n_raised >= 6
 
 

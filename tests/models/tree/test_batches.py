@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from likely.arrays import Array
 from likely.measures import MEASURES
-from likely.models.tree import Feature, Plan, TrainingData, fit, fit_tree, stream
+from likely.models.tree import Feature, GrowthPlan, TrainingData, fit_tree, grow, stream
 from likely.models.tree.data import quantile_edges
 from likely.models.tree.stream import OpenNodes, StreamedTreeGrower
 from tests.models.tree.made import FEWER, nested, stocked, tables
@@ -21,7 +21,7 @@ from tests.models.tree.made import FEWER, nested, stocked, tables
 MODES: list[dict[str, Any]] = [{}, {"subsets": True}, {"binary": True}]
 
 
-def by_batches(plan: Plan, stock: TrainingData, size: int) -> Any:
+def by_batches(plan: GrowthPlan, stock: TrainingData, size: int) -> Any:
     parts = [stock.take(np.arange(start, min(start + size, len(stock)))) for start in range(0, len(stock), size)]
 
     def count(open_nodes: OpenNodes) -> Array:
@@ -41,7 +41,7 @@ def by_batches(plan: Plan, stock: TrainingData, size: int) -> Any:
 def test_batches_add_up(measure: str, draw: st.DataObject) -> None:
     data = draw.draw(tables(most=24))
     settings = draw.draw(st.sampled_from(MODES)) | {"restrained": measure == "gain_ratio" and draw.draw(st.booleans())}
-    plan = Plan(
+    plan = GrowthPlan(
         measure, draw.draw(st.integers(1, 3)), draw.draw(st.none() | st.integers(0, 3)), binned=True, **settings
     )
     stock = stocked(data)
@@ -54,7 +54,7 @@ def test_a_wide_level_takes_several_passes(monkeypatch: pytest.MonkeyPatch) -> N
     column = rng.normal(size=2000)
     labels = (np.floor(column * 3) % 2).astype(np.int32)
     stock = TrainingData((Feature("x"),), (column,), np.arange(2), labels, None)
-    plan = Plan("information_gain", binned=True)
+    plan = GrowthPlan("information_gain", binned=True)
     whole = nested(by_batches(plan, stock, 300))
     monkeypatch.setattr(stream, "MOST_CELLS", 600)
     assert nested(by_batches(plan, stock, 700)) == whole
@@ -70,11 +70,11 @@ def test_large_nodes_are_counted_alike(measure: str, gaps: float) -> None:
     found = [np.round(rng.normal(size=1500) + labels * (j == 0), 2) for j in range(2)]
     found[1][rng.random(1500) < gaps] = np.nan
     stock = TrainingData((Feature("a"), Feature("b")), tuple(found), np.arange(3), labels, None)
-    plan = Plan(measure, 20, 6, binned=True)
+    plan = GrowthPlan(measure, 20, 6, binned=True)
     whole = nested(fit_tree(plan, stock))
     assert nested(by_batches(plan, stock, 400)) == whole
     heavy = TrainingData(stock.features, stock.columns, stock.classes, labels, np.full(1500, 0.5))
-    halves = fit_tree(Plan(measure, 10, 6, binned=True), heavy)
+    halves = fit_tree(GrowthPlan(measure, 10, 6, binned=True), heavy)
     assert nested(halves.with_counts(2.0 * halves.counts)) == whole
 
 
@@ -84,7 +84,7 @@ def test_large_nodes_are_counted_alike(measure: str, gaps: float) -> None:
 def test_a_column_of_gaps_tells_nothing(measure: str, binned: bool, n_rows: int) -> None:
     labels = (np.arange(n_rows) % 2).astype(np.int32)
     stock = TrainingData((Feature("a"),), (np.full(n_rows, np.nan),), np.arange(2), labels, None)
-    assert len(fit_tree(Plan(measure, 1, binned=binned), stock)) == 1
+    assert len(fit_tree(GrowthPlan(measure, 1, binned=binned), stock)) == 1
 
 
 @pytest.mark.parametrize("binned", [True, False])
@@ -94,8 +94,8 @@ def test_nodes_larger_than_the_table_of_logarithms(measure: str, binned: bool, m
     rng = np.random.default_rng(8)
     labels = rng.integers(0, 3, 900).astype(np.int32)
     stock = TrainingData((Feature("a"),), (np.round(rng.normal(size=900) + labels, 2),), np.arange(3), labels, None)
-    plan = Plan(measure, 5, binned=binned)
+    plan = GrowthPlan(measure, 5, binned=binned)
     whole = nested(fit_tree(plan, stock))
     for most in (0, 100):
-        monkeypatch.setattr(fit, "MOST_LOGARITHMS", most)
+        monkeypatch.setattr(grow, "MOST_LOGARITHMS", most)
         assert nested(fit_tree(plan, stock)) == whole

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from likely import TreeClassifier
 from likely.measures import MEASURES
-from likely.models.tree import Plan, fit_tree
+from likely.models.tree import GrowthPlan, fit_tree
 from likely.models.tree.prune import N_FOLDS, best_alpha, cost_complexity, weakest_links
 from tests.models.tree import slow, slow_pruning
 from tests.models.tree.made import FEWER, everyone, nested, nested_slow, stocked, tables
@@ -23,7 +23,7 @@ from tests.models.tree.real import as_slow, read
 @given(st.data())
 def test_the_weakest_link_goes_first(measure: str, missing: str, draw: st.DataObject) -> None:
     data = draw.draw(tables(most=24))
-    tree = fit_tree(Plan(measure, 1, missing=missing, collapse=False), stocked(data))  # type: ignore[arg-type]
+    tree = fit_tree(GrowthPlan(measure, 1, missing=missing, collapse=False), stocked(data))  # type: ignore[arg-type]
     expected = slow_pruning.weakest_first(
         slow.grow(data, everyone(data), slow.Plan(measure, missing, min_cases=1)), len(data.rows)
     )
@@ -36,7 +36,7 @@ def test_the_weakest_link_goes_first(measure: str, missing: str, draw: st.DataOb
 @given(tables(gaps=False, most=40), st.sampled_from(list(MEASURES)), st.integers(0, 3))
 def test_the_price_by_folds(data: slow.Data, measure: str, seed: int) -> None:
     """Every row is predicted by a tree that never saw it, at every price that is tried."""
-    stock, plan = stocked(data), Plan(measure, 1, collapse=False)
+    stock, plan = stocked(data), GrowthPlan(measure, 1, collapse=False)
     fold = stock.folds(min(N_FOLDS, len(stock)), seed)
     found = best_alpha(plan, fit_tree(plan, stock), stock, seed, 1)
     expected = slow_pruning.price_by_folds(data, slow.Plan(measure, "weights", min_cases=1), fold.tolist())

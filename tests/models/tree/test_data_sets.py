@@ -9,8 +9,8 @@ import pytest
 
 from likely import TreeClassifier, compare
 from likely.measures import MEASURES
-from likely.models.tree import Plan, Rows, fit_tree
-from likely.models.tree.prune import confidence, cost_complexity, mdl, pessimistic, weakest_links
+from likely.models.tree import GrowthPlan, TreeRows, fit_tree
+from likely.models.tree.prune import Pruning, cost_complexity, weakest_links
 from tests.models.tree import slow, slow_pruning
 from tests.models.tree.made import everyone, nested, nested_slow, stocked
 from tests.models.tree.real import as_slow, read
@@ -28,18 +28,22 @@ def test_grown_and_pruned_alike(name: str, missing: Any, data_dir: Path) -> None
         X, y = X[::3], y[::3]
     data, plan = as_slow(X, y), slow.Plan("gain_ratio", missing)
     stock = stocked(data)
-    tree = fit_tree(Plan(missing=missing, collapse=False), stock)
+    tree = fit_tree(GrowthPlan(missing=missing, collapse=False), stock)
     oracle = slow.grow(data, everyone(data), plan)
     assert nested(tree) == nested_slow(oracle)
-    assert nested(confidence(tree, 0.5)) == nested_slow(slow_pruning.pruned(oracle, slow_pruning.confidence(0.5)))
-    assert nested(pessimistic(tree, 0.5)) == nested_slow(slow_pruning.pruned(oracle, slow_pruning.pessimistic(0.5)))
+    assert nested(Pruning("confidence", 0.5).apply(tree)) == nested_slow(
+        slow_pruning.pruned(oracle, slow_pruning.confidence(0.5))
+    )
+    assert nested(Pruning("pessimistic", 0.5).apply(tree)) == nested_slow(
+        slow_pruning.pruned(oracle, slow_pruning.pessimistic(0.5))
+    )
     lengths = slow_pruning.stochastic_complexity, slow_pruning.length_of_test(data)
-    assert nested(mdl(tree)) == nested_slow(slow_pruning.pruned(oracle, *lengths))
+    assert nested(Pruning("mdl").apply(tree)) == nested_slow(slow_pruning.pruned(oracle, *lengths))
     prices, sequence = weakest_links(tree).alphas, slow_pruning.weakest_first(oracle, len(data.rows))
     assert prices == pytest.approx([float(price) for price, _ in sequence], abs=1e-12)
     assert nested(cost_complexity(tree, prices[-2])) == nested_slow(sequence[-2][1])
     step = max(len(X) // 100, 1)
-    found = Rows.from_columns(tree, stock.columns).posterior(tree.probabilities(1.0))
+    found = TreeRows.from_columns(tree, stock.columns).posterior(tree.probabilities(1.0))
     for row, shares in zip(data.rows[::step], found[::step], strict=True):
         assert shares == pytest.approx(slow.predict(data, oracle, row, plan), abs=1e-12)
 
@@ -48,7 +52,7 @@ def test_grown_and_pruned_alike(name: str, missing: Any, data_dir: Path) -> None
 @pytest.mark.parametrize("name", ["house_votes84", "car_evaluation"])
 def test_grown_alike_by_every_measure(name: str, measure: str, data_dir: Path) -> None:
     data = as_slow(*read(data_dir, name))
-    tree = fit_tree(Plan(measure, collapse=False), stocked(data))
+    tree = fit_tree(GrowthPlan(measure, collapse=False), stocked(data))
     assert nested(tree) == nested_slow(slow.grow(data, everyone(data), slow.Plan(measure, "weights")))
 
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from likely import TreeClassifier
 from likely.measures import confident_errors
 from likely.models.tree import Feature, Tree
-from likely.models.tree.prune import description_length, pessimistic, pessimistic_errors
+from likely.models.tree.prune import Pruning, description_length, pessimistic_errors
 from likely.models.tree.tree import Surrogates
 from likely.teaching import datasets
 
@@ -118,10 +118,10 @@ def test_pruning_by_hand() -> None:
     assert (tree.errors[0], tree.training_errors) == (7.0, 6.0)
     charged = pessimistic_errors(tree.sizes, tree.errors, 0.8)
     assert (charged[0], charged[1:].sum()) == (approx(7.8), approx(8.4))
-    assert len(pessimistic(tree, 0.8)) == 1
+    assert len(Pruning("pessimistic", 0.8).apply(tree)) == 1
     charged = pessimistic_errors(tree.sizes, tree.errors, 0.4)
     assert (charged[0], charged[1:].sum()) == (approx(7.4), approx(7.2))
-    assert len(pessimistic(tree, 0.4)) == 4
+    assert len(Pruning("pessimistic", 0.4).apply(tree)) == 4
 
 
 def test_errors_at_a_confidence_level() -> None:

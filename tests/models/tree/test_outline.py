@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from likely import TreeClassifier
-from likely.models.tree.outline import MOST_NODES, OPEN_LEVELS
+from likely.models.tree.plot import MOST_LINES, OPEN_LEVELS
 from likely.teaching import datasets
 
 
@@ -79,6 +79,6 @@ def test_a_tree_of_thousands_of_nodes_is_cut_between_levels() -> None:
     clf = TreeClassifier(measure="gini", prune=None, min_cases=1).fit(
         rng.normal(size=(9000, 2)), rng.integers(0, 2, 9000)
     )
-    assert clf.n_nodes_ > MOST_NODES
+    assert clf.n_nodes_ > MOST_LINES
     page = clf.plot().to_html()
-    assert page.count("<summary>") + page.count('class="leaf"') <= MOST_NODES
+    assert page.count("<summary>") + page.count('class="leaf"') <= MOST_LINES

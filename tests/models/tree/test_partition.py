@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from likely import TreeClassifier, load
-from likely.models.tree import Feature, Plan, TrainingData, Tree
+from likely.models.tree import Feature, GrowthPlan, TrainingData, Tree
 from likely.models.tree.level import LevelPartition
 from tests.models.tree.test_batches import by_batches
 
@@ -67,6 +67,6 @@ def test_usual_branch_of_counted_batches() -> None:
     features = Feature("a", None), Feature("b", None)
     columns = np.ascontiguousarray(X[:, 0]), np.ascontiguousarray(X[:, 1])
     stock = TrainingData(features, columns, np.arange(2), y.astype(np.int32), None)
-    tree = by_batches(Plan(max_depth=2, min_cases=2.0), stock, 2**15)
+    tree = by_batches(GrowthPlan(max_depth=2, min_cases=2.0), stock, 2**15)
     assert 1 in usual_of(tree)
     assert tree.majority_branch.tolist() == usual_of(tree)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +15,7 @@ from likely.cli.options import (
     LossOptions,
     Page,
     Seed,
+    Studio,
     Tables,
     Target,
     Writes,
@@ -21,7 +23,11 @@ from likely.cli.options import (
     listed_in,
 )
 from likely.cli.output import OutputOptions, terminal_width, write
-from likely.errors import missing_columns
+from likely.errors import SettingsError, missing_columns
+from likely.models.registry import entries, entry_named
+
+if TYPE_CHECKING:
+    from likely.comparison.comparison import Comparison
 
 
 def compare(
@@ -36,32 +42,38 @@ def compare(
             "--with", help="Only these: naive, logistic, tree, full …", metavar="NAMES", autocompletion=complete_models
         ),
     ] = None,
-    cv: Annotated[str, typer.Option(help="Folds (10), or a share to test on (0.3).", metavar="HOW")] = "10",
+    cv: Annotated[str, typer.Option(help="Number of folds, or a test fraction (0.3).", metavar="HOW")] = "10",
     by: Annotated[
         str | None,
-        typer.Option(help="What decides; the cost if there is one, else log_loss.", metavar="MEASURE"),
+        typer.Option(
+            help="Measure to rank by; the default is log_loss, or the cost with --loss.",
+            metavar="error|log_loss|brier|expected_cost",
+        ),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.", metavar="NAMES")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Columns to leave out: a,b,c.", metavar="NAMES")] = None,
     drop_unlabelled: DropUnlabelled = False,
     seed: Seed = 0,
     html: Page = None,
+    studio: Studio = None,
     plot: Annotated[
         str | None, typer.Option(help="Draw the leaderboard: .svg, .png or .html.", metavar="FILE"), Writes()
     ] = None,
 ) -> None:
-    """Judge several classifiers on the same folds, and say which is good enough.
+    """Compare several classifiers on the same folds.
 
     \b
     likely compare mails.csv --target kind                all of them, ten folds
     likely compare mails.csv -t kind --with bayes,tree    only these
-    likely compare loans.csv -t risk --loss costs.csv     by what mistakes cost
+    likely compare loans.csv -t risk --loss costs.csv     by expected cost
     likely compare loans.csv -t risk --by error --html board.html
+    likely compare loans.csv -t risk --html board.html --studio studio.html
 
-    Naive and full Bayes, AODE, evidence, tree and SVM, and from outside logistic regression and gradient boosting.
-    The line "majority class" knows the class shares alone: what a model must beat. Marked is the simplest classifier
-    that is not worse than the best by more than noise, its probabilities included. Reads the whole table into memory.
+    Naive and full Bayes, AODE, evidence, tree and SVM, and scikit-learn's logistic regression and gradient boosting.
+    "majority class" knows only the class proportions: the line to beat. The mark ◀ is at the simplest classifier that
+    is as good as the best within noise, in its probabilities, too. The whole table is read into memory.
     """
     import likely
+    from likely.comparison.comparison import WIDTH
     from likely.table.notes import unlabelled_note
 
     refuse_picture(plot)
@@ -75,10 +87,30 @@ def compare(
     if table.unlabelled:
         output.tell_notes([unlabelled_note(table.unlabelled)])
     loss = costs.read(rows.column(label).drop_null().unique().to_pylist(), output)
+    rows = rows.drop_columns(left_out)
     board = likely.compare(
-        rows.drop_columns(left_out), label, listed_in(classifiers) or "all",
+        rows, label, listed_in(classifiers) or "all",
         cv=way_in(cv), loss=loss, by=by, random_state=seed, progress=output.progress,
     )  # fmt: skip
-    write(board.to_json() if output.json else board.text(terminal_width()))
-    write_pages(board, output, html, plot, table.sources[0].name)
+    name = None if studio is None else own_best(board)
+    write(board.to_json() if output.json else board.text(terminal_width() or WIDTH))
+    write_pages(board, output, html, plot, table.sources[0].name, studio)
+    if studio is not None and name is not None:
+        from likely.studio import write_page
+
+        classifier = likely.train(rows, label, model=name, progress=output.progress)
+        report = board.reports[entry_named(name).title]
+        source = table.sources[0].name
+        write_page(studio, classifier, rows=rows, report=report, comparison=board, data_name=Path(source).name)
+        output.wrote(studio)
     output.tell_rejected(table)
+
+
+def own_best(board: Comparison) -> str:
+    """The model for a studio: the simplest that is as good as the best, or else the best that the package makes."""
+    own = {entry.title: entry.name for entry in entries() if entry.reads_tables}
+    ranked = [board.simplest, *(entry.name for entry in board.entries)]
+    found = next((own[title] for title in ranked if title in own), None)
+    if found is None:
+        raise SettingsError("None of the models that were compared has a studio; compare at least one of likely's own.")
+    return found

@@ -14,7 +14,7 @@ def convert(
     out: OutTable = None,
     guard: Guard = False,
 ) -> None:
-    """Write a table in another format, through the reader that refuses rather than misreads.
+    """Convert a table to another format.
 
     \b
     likely convert export.csv -o export.parquet
@@ -22,8 +22,9 @@ def convert(
     likely convert odd.txt --encoding cp1252 --rejects bad.csv -o good.csv
     likely convert rows.parquet | head          CSV to standard output
 
-    By suffix: .csv .tsv .parquet .arrow .jsonl, texts also .gz or .zst. From text to text cells stay as they are
-    written; else columns get the types that they were found to have.
+    The suffix decides: .csv .tsv .parquet .arrow .jsonl .xlsx, text formats also with .gz or .zst. From text to text,
+    cells stay as they are written; otherwise columns get the types that were inferred. Lines that cannot be read are
+    refused, never guessed at.
     """
     from likely.streaming.transform import convert_file
 

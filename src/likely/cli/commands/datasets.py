@@ -21,19 +21,21 @@ def datasets(
     output: OutputOptions,
     name: Annotated[
         str | None,
-        typer.Argument(help="The table; all are listed without.", show_default=False, autocompletion=complete_datasets),
+        typer.Argument(
+            help="The table; leave it out for a list.", show_default=False, autocompletion=complete_datasets
+        ),
     ] = None,
     out: OutTable = None,
 ) -> None:
-    """Write a small table to try things on, or list those that there are.
+    """Write a small example table, or list the tables.
 
     \b
-    likely datasets                          which there are
+    likely datasets                          all tables
     likely datasets mails > mails.csv        an inbox with every kind of column
-    likely datasets new-mails > new.csv      what came after, to predict
+    likely datasets new-mails > new.csv      later mails to predict
     likely datasets iris -o iris.parquet
 
-    They come along or are made on the spot, the same each time; nothing is fetched.
+    The tables come with the package or are generated, the same each time; nothing is downloaded.
     """
     from likely.teaching.datasets import DATASETS, dataset
 

@@ -1,4 +1,4 @@
-"""`likely demo`: the whole way on an inbox, by the commands that anybody would type."""
+"""`likely demo`: from a table to decisions, by the commands that anybody would type."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 TABLES, MODEL, PAGE = ("mails.csv", "new.csv"), "mails.likely", "mails.html"
 DATABASE = "inbox.duckdb"
-SQL_LINES = 12
+SQL_SHOWN = 300
 WIDTHS = {"subject": 24, "risk": 5}
-"""Signs that a column may take, so that a table fits into 80."""
+"""Characters that a column may take, so that a table fits into 80."""
 
 COSTS = """decision,read,later,skip
 show,0,1,1
@@ -38,19 +38,20 @@ Run = Callable[[str], None]
 def demo(
     ctx: typer.Context,
     what: Annotated[
-        Literal["inbox", "blackboard"], typer.Argument(help="An inbox, or twelve patients with every number shown.")
+        Literal["inbox", "blackboard"],
+        typer.Argument(help="An inbox, or twelve patients with every number worked out."),
     ] = "inbox",
     out: Annotated[
-        str, typer.Option("--out", "-o", help="The folder for what the demo writes.", metavar="FOLDER")
+        str, typer.Option("--out", "-o", help="Folder for the files of the demo.", metavar="FOLDER")
     ] = "likely-demo",
 ) -> None:
-    """Show the whole way on a table: train, compare, explain, decide, write a page and pictures.
+    """Walk through an example: train, compare, explain, decide, write a page.
 
     \b
     likely demo
     likely demo blackboard
 
-    Each step is a command as you would type it. Files go to a folder; nothing is fetched.
+    Each step is a command as you would type it. Files go to a folder; nothing is downloaded.
     """
     if what == "blackboard":
         from likely.teaching.blackboard import main
@@ -62,7 +63,7 @@ def demo(
     console = Console(highlight=False)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
-        raise SettingsError(f"{out} is a file; name a folder for what the demo writes.")
+        raise SettingsError(f"{out} is a file; name a folder for the files of the demo.")
     folder.mkdir(parents=True, exist_ok=True)
     root = ctx.find_root().command
 
@@ -93,7 +94,7 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
     def decide() -> None:
         Path("costs.csv").write_text(COSTS)
         console.print(
-            "Archiving a mail that should be read costs 5, showing one in vain costs 1, asking you costs 0.5."
+            "Archiving a mail that should be read costs 5, showing one needlessly costs 1, asking you costs 0.5."
         )
         run(f"likely predict {MODEL} {TABLES[1]} --loss costs.csv --refuse 0.5 -o decided.csv")
         _show(console, "decided.csv", 2, ("sender", "subject", "prediction", "decision", "risk"), of_each="decision")
@@ -102,19 +103,17 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
     yield "A table with dates, categories, numbers, text and missing values", table
     yield "Train: one command, whatever the columns hold", lambda: run(f"likely train {TABLES[0]} --target kind")
     yield (
-        "How good is it, beside other models and a blind guess?",
+        "How good is it, compared with other models and with guessing?",
         lambda: run(f"likely compare {TABLES[0]} --target kind --with naive,tree,evidence --cv 3"),
     )
     yield (
         "Why should the first new mail be read rather than skipped?",
         lambda: run(f"likely explain {MODEL} {TABLES[1]} --row 1 --contrast read,skip{picture}"),
     )
-    yield "Decide by costs, or leave it open", decide
+    yield "Decide by costs, or refuse to decide", decide
     yield "The model as a page to play with", lambda: run(f"likely show {MODEL} --data {TABLES[1]} -o {PAGE}")
     if find_spec("ibis") and find_spec("duckdb"):
-        yield "The same model from a table in DuckDB, which does the counting", lambda: _in_duckdb(run)
-    if find_spec("sqlglot"):
-        yield "Naive Bayes, one word away, as SQL that scores a table", lambda: _as_sql(run, console)
+        yield "The same model from a table in DuckDB, and the SQL that scores there", lambda: _in_duckdb(run, console)
 
 
 def _show(
@@ -140,20 +139,16 @@ def _cropped(cell: str, width: int) -> str:
     return f"{cell[: width - 1]}…" if len(cell) > width and not cell[:1].isdigit() else cell[:width] or "—"
 
 
-def _in_duckdb(run: Run) -> None:
+def _in_duckdb(run: Run, console: Console) -> None:
     import duckdb
 
     with duckdb.connect(DATABASE) as database:
         database.execute("create or replace table mails as from read_csv('mails.csv')")
     run(f"likely train {DATABASE} --table mails --target kind -o inside.likely")
-
-
-def _as_sql(run: Run, console: Console) -> None:
-    run(f"likely train {TABLES[0]} --target kind --model naive --ignore subject -o naive.likely")
-    run("likely export naive.likely --to sql --table mails -o score.sql")
-    lines = Path("score.sql").read_text().splitlines()
-    console.print("\n".join(lines[:SQL_LINES]), markup=False, style="dim", overflow="ellipsis", no_wrap=True)
-    console.print(f"… {len(lines) - SQL_LINES} more lines\n" if len(lines) > SQL_LINES else "")
+    run("likely export inside.likely --to sql --table mails -o score.sql")
+    query = Path("score.sql").read_text()
+    console.print(query[:SQL_SHOWN], markup=False, style="dim")
+    console.print(f"… {len(query):,} characters in all; P(class) of every mail, computed in the database\n")
 
 
 def _farewell(console: Console, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`likely evaluate`: how good a model is, on rows that it has not learned."""
+"""`likely evaluate`: how good a model is on rows it was not trained on."""
 
 from __future__ import annotations
 
@@ -11,12 +11,25 @@ import typer
 from likely.cli.commands.train import wanted_target
 from likely.cli.model_options import ModelOptions
 from likely.cli.models import is_model, load_model, provenance_of
-from likely.cli.options import DropUnlabelled, InputOptions, LossOptions, Page, Reads, Seed, Target, Weight, Writes
+from likely.cli.options import (
+    DropUnlabelled,
+    InputOptions,
+    LossOptions,
+    Page,
+    Reads,
+    Seed,
+    Studio,
+    Target,
+    Weight,
+    Writes,
+)
 from likely.cli.output import NEGATIVE, OutputOptions, write
+from likely.cli.studio_link import model_name, studio_link
 from likely.errors import SettingsError
 from likely.progress import Shown
 
 if TYPE_CHECKING:
+    from likely.api import Classifier, Selection
     from likely.comparison.comparison import Comparison
     from likely.evaluation.report import Report
     from likely.io.file_table import FileTable
@@ -40,44 +53,51 @@ def evaluate(
     cv: Annotated[
         str,
         typer.Option(
-            help="Folds (10), loo for one row at a time, prequential for rows in their order, or a share (0.3).",
+            help="Number of folds, loo (leave one out), prequential (in row order), or a test fraction (0.3).",
             metavar="HOW",
         ),
     ] = "10",
     groups: Annotated[
-        str | None, typer.Option(help="A column; rows of a group are held out together.", metavar="COLUMN")
+        str | None, typer.Option(help="Hold out rows with the same value of this column together.", metavar="COLUMN")
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Deal the folds anew so often.", metavar="N", min=1)] = 1,
+    repeats: Annotated[int, typer.Option(help="Repeat the cross-validation with other folds.", metavar="N", min=1)] = 1,
     seed: Seed = 0,
-    beta: Annotated[float, typer.Option(help="F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
+    beta: Annotated[float, typer.Option(help="Of the F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
     weight: Weight = None,
     drop_unlabelled: DropUnlabelled = False,
+    all_measures: Annotated[
+        bool, typer.Option("--all-measures", help="Print every measure, not only the most important ones.")
+    ] = False,
     html: Page = None,
+    studio: Studio = None,
     plot: Annotated[
-        str | None, typer.Option(help="Draw curves: .svg, .png or .html.", metavar="FILE"), Writes()
+        str | None,
+        typer.Option(help="Draw confusion, calibration and ROC curves: .svg, .png or .html.", metavar="FILE"),
+        Writes(),
     ] = None,
     fail_under: Annotated[
-        float | None, typer.Option(help="Exit 1 if the accuracy is below this.", metavar="ACCURACY")
+        float | None, typer.Option(help="Exit with code 1 if the accuracy is lower.", metavar="ACCURACY")
     ] = None,
 ) -> None:
-    """Judge a model on rows that it has not learned.
+    """Measure how good a model is on rows it was not trained on.
 
     \b
     likely evaluate mails.csv --target kind             ten folds
     likely evaluate mails.csv --target kind --cv loo    one row at a time
     likely evaluate mails.likely test.csv               a model, a test table
     likely evaluate loans.csv -t risk --loss costs.csv --html report.html
-    likely evaluate m.likely test.csv --fail-under 0.9  exit 1 if it is worse
+    likely evaluate m.likely test.csv --fail-under 0.9  for scripts
+    likely evaluate m.likely test.csv --html report.html --studio studio.html
 
-    Judges the classifier that likely train would take, and takes its options, to compare settings with the same folds.
-    Naive Bayes is counted in one pass and judged in a second, so files may be larger than memory; --cv loo asks for it,
-    too, since it alone can forget one row at a time.
+    A table is cross-validated with the model that likely train would choose; the model options are the same, so that
+    settings can be compared on the same folds. Naive Bayes needs two passes over the file, which may be larger than
+    memory. --cv loo selects naive Bayes, which alone can forget one row at a time.
     """
     refuse_picture(plot)
     model, tables = (inputs[0], inputs[1:]) if len(inputs) > 1 and is_model(inputs[0]) else (None, inputs)
     if model is None and is_model(inputs[0]):
         raise SettingsError(
-            f"{inputs[0]!r} is a model; name a table to test it on as well, or a table to cross-validate."
+            f"{inputs[0]!r} is a model; name a table to test it on as well, or only a table to cross-validate."
         )
     table = input_options.open(tables, output)
     how: dict[str, Any] = {"beta": beta, "groups": groups, "repeats": repeats, "random_state": seed}
@@ -101,12 +121,19 @@ def evaluate(
             table.labelled(label)
         loss = costs.read(_classes(table, label) if costs.loss or costs.refuse is not None else (), output)
         how |= {"cv": way_in(cv), "loss": loss}
-        report, why = _of_table(model_options, table, label, weight, how, output.progress)
+        report, why, selection = _of_table(model_options, table, label, weight, how, output.progress)
     for line in why:
         output.say(line)
-    write(report.to_json() if output.json else report.text())
+    write(report.to_json() if output.json else report.text(all_measures))
     output.tell_notes(report.notes)
-    write_pages(report, output, html, plot, table.sources[0].name)
+    write_pages(report, output, html, plot, table.sources[0].name, studio)
+    if studio is not None:
+        from likely.api import learn
+
+        if model is None:  # the folds were judged; what is shown has learned all rows
+            classifier = learn(selection, table, label, weight=weight, progress=output.progress)
+        _write_studio(studio, classifier, model, table, report)
+        output.wrote(studio)
     output.tell_rejected(table)
     if fail_under is not None and report.accuracy < fail_under:
         output.say(f"The accuracy {report.accuracy:.4f} is below {fail_under:g}.")
@@ -115,8 +142,8 @@ def evaluate(
 
 def _of_table(
     model_options: ModelOptions, table: FileTable, label: str, weight: str | None, how: dict[str, Any], progress: Shown
-) -> tuple[Report, tuple[str, ...]]:
-    """Cross-validate what would be trained: by counts in files, or by fitting anew in memory."""
+) -> tuple[Report, tuple[str, ...], Selection]:
+    """Cross-validate the model that would be trained: from counts in files, or by refitting in memory."""
     from likely.api import AUTO, select_model
     from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
@@ -131,23 +158,36 @@ def _of_table(
         classifier.set_params(schema=rows.kinds)
         how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": progress}
         report = in_memory(classifier, rows.X, rows.y, **how)
-        return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why
+        return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why, selection
     if why:  # weights need rows, which the folds of a large table are not
         classifier.set_params(weights=None)
-        why = (*why, "The folds are judged without weights, which would need their rows.")
+        why = (*why, "The folds are evaluated without learned weights, which would need their rows in memory.")
     report = evaluate_file(classifier, table, label, weight=weight, progress=progress, **how)
-    return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why
+    return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why, selection
+
+
+def _write_studio(path: str, classifier: Classifier, model: str | None, table: FileTable, report: Report) -> None:
+    from likely.studio import write_page
+    from likely.studio.material import first_rows
+
+    origin = None if model is None else provenance_of(model)
+    learned = () if origin is None else origin.sources
+    write_page(
+        path, classifier, name="model" if model is None else model_name(model), rows=first_rows(table), report=report,
+        data_name=Path(table.sources[0].name).name, origin=origin,
+        honest=not any(Path(source.name).name in learned for source in table.sources),
+    )  # fmt: skip
 
 
 def _warn_of_known(model: str, table: FileTable, output: OutputOptions) -> None:
-    """A model is too good on rows that it knows."""
+    """Figures on the training rows are too good."""
     origin = provenance_of(model)
     learned = set(origin.sources) if origin is not None else set()
     for source in table.sources:
         if Path(source.name).name in learned:
             output.say(
-                f"note: the model seems to have learned {source.name}, and is too good on rows that it knows; "
-                f"for honest figures say: likely evaluate {source.name} --target COLUMN"
+                f"note: the model seems to have been trained on {source.name}, so these figures are too good; "
+                f"for honest ones, say: likely evaluate {source.name} --target COLUMN"
             )
 
 
@@ -159,7 +199,7 @@ def way_in(given: str) -> int | float | Literal["loo", "prequential"]:
         return int(given) if given.isdigit() else float(given)
     except ValueError:
         raise SettingsError(
-            f"--cv is {given!r}, but it is a number of folds, loo, prequential, or a share: 0.3."
+            f"--cv is {given!r}, but it is a number of folds, loo, prequential, or a test fraction such as 0.3."
         ) from None
 
 
@@ -177,13 +217,18 @@ def refuse_picture(plot: str | None) -> None:
 
 
 def write_pages(
-    shown: Report | Comparison, output: OutputOptions, html: str | None, plot: str | None, source: str
+    shown: Report | Comparison,
+    output: OutputOptions,
+    html: str | None,
+    plot: str | None,
+    source: str,
+    studio: str | None,
 ) -> None:
     """What was found in a table as a page and as a picture, where these are wanted."""
     if html is not None:
         from likely.io.outputs import write_text
 
-        write_text(html, shown.to_html(source=source))
+        write_text(html, shown.to_html(source=source, studio=studio_link(studio, html)))
     if plot is not None:
         shown.plot().save(plot)
     output.wrote(html, plot)

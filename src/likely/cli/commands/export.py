@@ -1,4 +1,4 @@
-"""`likely export`: a model for programs and people without likely."""
+"""`likely export`: a model for programs that do not have likely."""
 
 from __future__ import annotations
 
@@ -16,12 +16,7 @@ Text = str | None
 
 FORMATS = ("json", "csv", "sql", "onnx", "pmml", "dot")
 BY_ITSELF = ("sql", "onnx", "pmml")
-"""What a classifier of any kind is asked for, and may refuse itself."""
-
-
-def complete_formats(incomplete: str) -> list[str]:
-    """What a model may be written as."""
-    return [name for name in FORMATS if name.startswith(incomplete)]
+"""Formats that every classifier is asked for, and may refuse itself."""
 
 
 def export(
@@ -33,20 +28,20 @@ def export(
         str | None,
         typer.Option(
             "--to",
-            help="json, csv, sql, onnx, pmml, or dot of a tree.",
-            metavar="FORMAT",
-            autocompletion=complete_formats,
+            help="The format, by default the suffix of the file; dot is for trees.",
+            metavar="|".join(FORMATS),
         ),
     ] = None,
-    table: Annotated[str, typer.Option(help="For SQL: the table to be scored.", metavar="NAME")] = "data",
+    table: Annotated[str, typer.Option(help="For SQL: the table to score.", metavar="NAME")] = "data",
     dialect: Annotated[
         Text, typer.Option(help="For SQL: duckdb, postgres, spark, bigquery, snowflake …", metavar="ENGINE")
     ] = None,
     gives: Annotated[
-        Text, typer.Option("--output", help="For SQL: probabilities, decision or explanation.", metavar="WHAT")
+        Text,
+        typer.Option("--output", help="For SQL: what the query returns.", metavar="probabilities|decision|explanation"),
     ] = None,
 ) -> None:
-    """Write a model for other programs: as JSON, ONNX, PMML, a table of its parameters, or an SQL query.
+    """Export a model as JSON, ONNX, PMML, SQL or a table of its parameters.
 
     \b
     likely export mails.likely -o mails.json    everything
@@ -57,8 +52,8 @@ def export(
     likely export loans.likely --to sql | duckdb loans.duckdb
     likely export loans.likely -o q.sql --dialect postgres --output decision
 
-    The query gives the columns of the table, and prediction and P(class) as likely predict does; with --output decision
-    also decision and risk, with --output explanation what each column adds.
+    The SQL query returns the columns of the table with prediction and P(class), as likely predict does; with --output
+    decision also the decision and its risk, with --output explanation the contribution of each column.
     """
     from likely.models.export import export_file
     from likely.models.protocols import Exports
@@ -74,7 +69,7 @@ def export(
             raise SettingsError(f"{option} is for SQL: say --to sql, or leave it out.")
     if not (kind in BY_ITSELF or adds_counts(classifier) or isinstance(classifier, Exports)):
         raise SettingsError(
-            f"The {type(classifier).__name__} in {model!r} cannot be exported: it is neither counts nor a tree."
+            f"The {type(classifier).__name__} in {model!r} cannot be exported; models made of counts and trees can."
         )
     usual = "probabilities" if loss is None else "decision"
     export_file(

@@ -1,4 +1,4 @@
-"""`likely help`: what there is, or how one command is used."""
+"""`likely help`: the commands, or how one of them is used."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from likely.errors import SettingsError, did_you_mean, listed
 
 def help(
     ctx: typer.Context,
-    command: Annotated[str | None, typer.Argument(help="The command; else all are listed.", show_default=False)] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All options, those of rare use as well.")] = False,
+    command: Annotated[
+        str | None, typer.Argument(help="The command; leave it out for a list.", show_default=False)
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all options, also those that are rarely needed.")
+    ] = False,
 ) -> None:
-    """Show which commands there are, or how one of them is used.
+    """List the commands, or show how one of them is used.
 
     \b
     likely help
@@ -29,7 +33,7 @@ def help(
         return
     if command not in names:
         hint = did_you_mean(command, names)
-        raise SettingsError(f"There is no command {command!r}; there are {listed(names)}.{hint}")
+        raise SettingsError(f"There is no command {command!r}; the commands are {listed(names)}.{hint}")
     chosen = vars(above.command)["commands"][command]
     with typer.Context(chosen, parent=above, info_name=command) as own:
         own.meta[ALL_OPTIONS] = everything

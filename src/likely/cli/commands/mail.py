@@ -1,4 +1,4 @@
-"""`likely mail`: a filter that learns what is wanted, for maildirs, mboxes and pipes."""
+"""`likely mail`: a mail filter that learns, for maildirs, mboxes and pipes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from likely.cli.models import load_model
-from likely.cli.options import Reads, listed_in
+from likely.cli.options import Reads, complete_classes, complete_model_files, listed_in
 from likely.cli.output import OutputOptions, StandardOutput, write, write_json
 from likely.errors import SettingsError
 
 if TYPE_CHECKING:
     from likely.mail.boxes import Mail
-    from likely.mail.filter import MailFilter
+    from likely.mail.filter import MailFilter, Verdict
 
 STANDARD = "-"
 SURE = 0.99
@@ -25,32 +25,50 @@ SURE = 0.99
 
 def mail(
     model: Annotated[
-        str, typer.Argument(help="The model; --learn makes it if there is none.", metavar="MODEL"), Reads()
+        str,
+        typer.Argument(
+            help="The model; --learn creates it if it does not exist.",
+            metavar="MODEL",
+            autocompletion=complete_model_files,
+        ),
+        Reads(),
     ],
     output: OutputOptions,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="Maildirs, mboxes, files, or - for one message (usual).", metavar="MAIL…"),
+        typer.Argument(help="Maildirs, mboxes, files, or - for one message (the default).", metavar="MAIL…"),
         Reads(),
     ] = None,
-    learn: Annotated[str | None, typer.Option("--learn", "-l", help="Learn as this class.", metavar="CLASS")] = None,
+    learn: Annotated[
+        str | None,
+        typer.Option(
+            "--learn", "-l", help="Learn the messages as this class.", metavar="CLASS", autocompletion=complete_classes
+        ),
+    ] = None,
     unlearn: Annotated[
-        str | None, typer.Option("--unlearn", "-u", help="Take out what was learned as this class.", metavar="CLASS")
+        str | None,
+        typer.Option(
+            "--unlearn",
+            "-u",
+            help="Forget the messages that were learned as this class.",
+            metavar="CLASS",
+            autocompletion=complete_classes,
+        ),
     ] = None,
     user: Annotated[
         str | None,
-        typer.Option(help="A user's own counts, merged with the model; only they are taught.", metavar="FILE"),
+        typer.Option(help="A user's own model, merged with the shared one; only this one learns.", metavar="FILE"),
         Reads(),
     ] = None,
     sure: Annotated[
         list[str] | None,
-        typer.Option(help="Least P of a class that is told, else unsure: 0.9, or spam=0.999,ham=0.6.", metavar="P"),
+        typer.Option(help="Probability below which the answer is unsure: 0.9, or spam=0.999,ham=0.6.", metavar="P"),
     ] = None,
     words: Annotated[
-        int, typer.Option("--words", "-w", help="So many words as evidence for each message.", metavar="N", min=0)
+        int, typer.Option("--words", "-w", help="Top words to show for each message.", metavar="N", min=0)
     ] = 5,
 ) -> None:
-    """Judge and learn mail.
+    """Filter mail, and learn from it.
 
     \b
     likely mail mail.likely --learn spam Maildir/.Junk
@@ -59,15 +77,15 @@ def mail(
     likely mail mail.likely Maildir/new.mbox --json
     likely mail mail.likely --user ann.likely --unlearn ham < message
 
-    A single message from standard input is written to standard output with the headers X-Likely (the class or unsure,
-    and P) and X-Likely-Evidence (words and their log-odds); those that it came with are taken out. Of boxes one line
-    is written for each message. MIME, HTML, links and senders are read.
+    A message from standard input is written to standard output with two headers added: X-Likely (the class, or unsure,
+    and its probability) and X-Likely-Evidence (top words with their log-odds); such headers that were there before are
+    removed. For mailboxes, one line is written per message. MIME, HTML, links and senders are read.
     """
     from likely.mail.boxes import read_boxes
     from likely.mail.filter import MailFilter, load_mail_model, merged, teach
 
     if learn is not None and unlearn is not None:
-        raise SettingsError("Learn or unlearn, one at a time: --learn or --unlearn.")
+        raise SettingsError("Say --learn or --unlearn, not both.")
     places = sources or [STANDARD]
     label = learn if learn is not None else unlearn
     if label is not None:
@@ -109,7 +127,7 @@ def _list(judge: MailFilter, mails: Iterator[Mail], output: OutputOptions) -> No
     sys.stdout.flush()
 
 
-def _record(mail: Mail, verdict: Any) -> dict[str, Any]:
+def _record(mail: Mail, verdict: Verdict) -> dict[str, object]:
     evidence = [{"word": word, "log_odds": odds} for word, odds in verdict.evidence]
     return {
         "mail": mail.place, "label": verdict.label, "likeliest": verdict.likeliest,

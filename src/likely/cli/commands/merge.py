@@ -1,4 +1,4 @@
-"""`likely merge`: one model that has learned what several have."""
+"""`likely merge`: several models added up to one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from likely.cli.models import load_counts, refuse_other_target, save_and_tell, sources_of
-from likely.cli.options import OUT, Force, Reads, Writes
+from likely.cli.options import OUT, Force, Reads, Writes, complete_model_files
 from likely.cli.output import OutputOptions
 from likely.errors import NotMergeable, SettingsError
 from likely.io.outputs import MODEL
@@ -17,26 +17,33 @@ from likely.io.outputs import MODEL
 
 def merge(
     models: Annotated[
-        list[str], typer.Argument(help="Models of the same columns.", metavar="MODEL", show_default=False), Reads()
+        list[str],
+        typer.Argument(
+            help="Models with the same columns.",
+            metavar="MODEL",
+            show_default=False,
+            autocompletion=complete_model_files,
+        ),
+        Reads(),
     ],
     output: OutputOptions,
     out: Annotated[str | None, OUT, Writes(MODEL)] = None,
     force: Force = False,
 ) -> None:
-    """Add up models that were trained apart, without their rows.
+    """Merge models that were trained separately, without their rows.
 
     \b
     likely merge north.likely south.likely -o both.likely
     likely merge sites/*.likely -o all.likely
 
-    The result is the model that all the rows together would have given. All models must read the same columns in the
-    same way; the settings are those of the first. Evidence adds up its counts; its corrections are stale then, see
-    likely refresh.
+    The result is the model that all rows together would have given. The models must have the same columns, of the same
+    kinds; the settings are those of the first. Evidence models add up their counts; the corrections are then stale
+    (see likely refresh).
     """
     if len(models) < 2:
         raise SettingsError("Name at least two models to merge.")
     if out is None:
-        raise SettingsError("Say where to write the sum: -o FILE.")
+        raise SettingsError("Where should the merged model be written? Say -o FILE.")
     loaded = [load_counts(path, "be merged", corrected=True) for path in models]
     kinds = {type(model).__name__ for model in loaded}
     if len(kinds) > 1:

@@ -1,8 +1,9 @@
-"""`likely predict`: prediction, probabilities, decision and reasons beside the rows."""
+"""`likely predict`: rows with their prediction, probabilities, decision and reasons."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +16,7 @@ from likely.progress import row_bar
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likely.api import Classifier
     from likely.decide import Loss
     from likely.streaming.transform import More
 
@@ -27,32 +29,33 @@ def predict(
     output: OutputOptions,
     out: OutTable = None,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities/--no-probabilities", help="Columns with P(class).")
+        bool, typer.Option("--probabilities/--no-probabilities", help="Add columns with P(class).")
     ] = True,
     explain: Annotated[
-        int, typer.Option("--explain", "-e", help="So many strongest reasons for each row.", metavar="N", min=0)
+        int,
+        typer.Option("--explain", "-e", help="Add the N strongest reasons for each prediction.", metavar="N", min=0),
     ] = 0,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Copy only these columns: a,b,c (none: no column).", metavar="NAMES")
+        list[str] | None, typer.Option(help="Copy only these columns: a,b,c; none copies no column.", metavar="NAMES")
     ] = None,
     guard: Guard = True,
 ) -> None:
-    """Write what a model says about rows beside these rows.
+    """Predict the class of each row, with probabilities.
 
     \b
     likely predict mails.likely new.csv                  CSV to standard output
-    likely predict mails.likely new.csv -o out.parquet   written by suffix
-    likely predict mails.likely new.csv --explain 3      three reasons a row
+    likely predict mails.likely new.csv -o out.parquet   format by suffix
+    likely predict mails.likely new.csv --explain 3      and three reasons
     likely predict loans.likely new.csv --loss costs.csv --refuse 0.4
     cat new.csv | likely predict mails.likely - --keep id | head
 
-    Adds the columns prediction and P(class); with costs, decision and risk; with --explain, because_1, because_2 …:
-    log-odds for the predicted class against the next one. Columns are found by name; gaps and new values are fine.
-    By suffix: .csv .tsv .parquet .arrow .jsonl,
-    texts also .gz or .zst; the file appears when all of it is written, or not at all.
+    Writes the rows with the columns prediction and P(class) added; with costs, also decision and risk; with --explain,
+    because_1, because_2 …: what counted most, as log-odds of the predicted class against the runner-up. Columns are
+    matched by name; missing and unseen values are fine. The suffix decides the format: .csv .tsv .parquet .arrow .jsonl
+    .xlsx, text formats also with .gz or .zst. The file is written whole or not at all.
     """
     if model == "-" and "-" in tables:
-        raise SettingsError("Standard input can be the model or the table, not both; name a file for one of them.")
+        raise SettingsError("Standard input can be the model or the table, but not both; name a file for one of them.")
     classifier = load_model(model)
     table = input_options.open(tables, output)
     loss = costs.read(classifier.classes_.tolist(), output)
@@ -73,11 +76,11 @@ def predict(
 
 
 def _more(loss: Loss | None, most: int) -> More | None:
-    """What makes the further columns of some rows."""
+    """The function that makes the additional columns."""
     if loss is None and not most:
         return None
 
-    def columns(classifier: Any, rows: pa.Table) -> dict[str, list[Any]]:
+    def columns(classifier: Classifier, rows: pa.Table) -> Mapping[str, list[object]]:
         from likely.explain.reasons import reasons
         from likely.table import as_table
 

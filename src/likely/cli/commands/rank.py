@@ -1,9 +1,9 @@
-"""`likely rank`: which columns tell most about the class."""
+"""`likely rank`: which columns are most informative about the class."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,12 @@ from likely.cli.options import DropUnlabelled, InputOptions, Reads, Target, Weig
 from likely.cli.output import OutputOptions, columns_that_fit, write_records, write_table
 from likely.errors import SettingsError
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from likely.api import Classifier
+
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 """How the types of columns of numbers begin."""
 
@@ -21,7 +27,7 @@ LONGEST_NAME = 28
 """Letters of a column's name, so that the table fits a terminal of 80."""
 
 READ_ROWS = 20_000
-"""Rows of a table that a model is shown; those that are shuffled are drawn from them."""
+"""Rows of a table that are read; those that are shuffled are drawn from them."""
 
 FIRST = ("held_out", "permutation", "contribution", "share", "gaps", "information")
 SHORT = ("gain_ratio", "chi2", "gini", "misclassification")
@@ -47,20 +53,19 @@ def rank(
         ),
     ] = None,
 ) -> None:
-    """Rank columns by what they tell about the class.
+    """Rank columns by how informative they are about the class.
 
     \b
     likely rank mails.likely
     likely rank loans.csv --target risk
     likely rank loans.csv --target risk --by gain_ratio
-    likely rank svm.likely loans.csv    any model, by shuffling columns
+    likely rank svm.likely loans.csv    by shuffling columns
 
-    held_out is what a column tells about rows that were not counted, in bits; share is its part of all there is to
-    know; gaps is what missing values tell. information is the mutual information as counted. With rows, contribution
-    is what a column adds to the log-odds, and permutation what is lost when it is shuffled. The other measures take
-    categories as counted, and numbers in ten intervals of equal weight. The numbers of a table are counted in bins, so
-    that no belief about their shape flatters them, unless --model or --family says otherwise; a model ranks what it
-    believes.
+    held_out: bits of information about the class of held-out rows; share: the same as a proportion of the entropy of
+    the class; gaps: the part that comes from missing values; information: mutual information on the rows as counted.
+    With a model and rows, contribution is the mean absolute log-odds of a column, and permutation the log loss that
+    shuffling it costs. The other measures take numbers in ten intervals of equal weight. Numeric columns of a table are
+    binned, so that no assumption about their distribution flatters them, unless --model or --family says otherwise.
     """
     if is_model(inputs[0]):
         classifier = load_model(inputs[0])
@@ -91,14 +96,16 @@ def rank(
     fits = columns_that_fit(head, lines)
     write_table("", head[:fits], [line[:fits] for line in lines])
     if fits < len(head):
-        output.say(f"There is no room for {', '.join(head[fits:])}: --by MEASURE puts one in front, --json has all.")
+        output.say(
+            f"Not shown for lack of room: {', '.join(head[fits:])}; --by MEASURE puts one first, --json has all."
+        )
 
 
 def _rows(
-    classifier: Any, paths: list[str], target: str | None, input_options: InputOptions, output: OutputOptions
-) -> tuple[Any, Any]:
+    classifier: Classifier, paths: list[str], target: str | None, input_options: InputOptions, output: OutputOptions
+) -> tuple[pa.Table, str | None]:
     """Rows to rank by, and their labels if the table has them."""
-    from likely.engines.pieces import label_type
+    from likely.engines.files import label_type
     from likely.streaming.read_all import sample_rows
 
     table = input_options.open(paths, output)
@@ -122,19 +129,19 @@ def _short_name(name: object) -> str:
     return shortened(str(name), LONGEST_NAME)
 
 
-def _ranked(classifier: Any, by: str | None, rows: Any, labels: Any) -> Any:
+def _ranked(classifier: Classifier, by: str | None, rows: pa.Table | None, labels: str | None) -> pd.DataFrame:
     from likely.errors import did_you_mean, listed
     from likely.explain.rank import rank_by
-    from likely.models.classifier import Classifier
+    from likely.models.classifier import Classifier as Ranks
     from likely.models.ranking import ORDERS
 
-    if not isinstance(classifier, Classifier):
-        raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train one with --model naive.")
+    if not isinstance(classifier, Ranks):
+        raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train a model with --model naive.")
     frame = classifier.rank(rows, labels)
     if frame.empty:
         raise SettingsError(
-            f"A {type(classifier).__name__} believes nothing of single columns, so they cannot be ranked; train a "
-            "naive one."
+            f"A {type(classifier).__name__} has nothing to say about single columns, so they cannot be ranked; train a "
+            "model with --model naive."
         )
     usual = next(name for name in ORDERS if name in frame.columns)
     if adds_counts(classifier):
@@ -142,7 +149,9 @@ def _ranked(classifier: Any, by: str | None, rows: Any, labels: Any) -> Any:
         frame = frame.merge(others.astype({"column": frame["column"].dtype}), on="column", how="left")
     choices = [name for name in frame.columns if name != "column"]
     if by is not None and by not in choices:
-        raise SettingsError(f"There is no measure {by!r}; there are {listed(choices)}.{did_you_mean(by, choices)}")
+        raise SettingsError(
+            f"There is no measure {by!r}; the measures are {listed(choices)}.{did_you_mean(by, choices)}"
+        )
     by = by or usual
     others = [name for name in (*FIRST, *SHORT, *choices) if name in frame.columns]
     frame = frame[list(dict.fromkeys(["column", by, *others]))]

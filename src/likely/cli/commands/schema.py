@@ -1,4 +1,4 @@
-"""`likely schema`: what a table would be taken for, and why."""
+"""`likely schema`: the kind of each column of a table, and why."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 
 def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, target: Target = None) -> None:
-    """Show how a table is read, and what each column would be taken for, and why.
+    """Show how a table is read: the kind of each column, and why.
 
     \b
     likely schema loans.csv
     likely schema loans.csv --target risk --delimiter ';'
     likely schema 'parts/*.csv' --json
 
-    Nothing is learned. What you know better you say to likely train: --kind zip=nominal, --type id=text, --ignore name.
+    Nothing is trained. To override what is inferred, say so to likely train: --kind zip=nominal, --type id=text,
+    --ignore name.
     """
     from likely.table import as_table
     from likely.table.notes import schema_notes
@@ -48,11 +49,11 @@ def schema(tables: Tables, input_options: InputOptions, output: OutputOptions, t
     names = [source.name for source in table.sources]
     some = names[0] if len(names) == 1 else f"{len(names)} files, {names[0]} …"
     write(f"{some}: {dialect.describe() if dialect is not None else 'columns with their own types'}")
-    write(f"judged from {many(sample.num_rows, 'row')}, from the head and from further on\n\n")
-    head = ["column", "holds", "kind", "values", "gaps", "why"]
+    write(f"inferred from {many(sample.num_rows, 'row')} across the table\n\n")
+    head = ["column", "type", "kind", "values", "missing", "why"]
     write_table("", head, [_line(column, table.types[column.name]) for column in found], left=(0, 1, 2, 5))
     for name, what in late.items():
-        output.say(f"note: column {name!r} begins with numbers, but {what}: say --kind {name}=nominal")
+        output.say(f"note: column {name!r} starts with numbers, but {what}: say --kind {name}=nominal")
     output.tell_notes([*table.notes, *notes])
 
 

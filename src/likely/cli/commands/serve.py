@@ -1,4 +1,4 @@
-"""`likely serve`: models that answer, explain, learn and forget over HTTP."""
+"""`likely serve`: models that predict, explain, learn and forget over HTTP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.options import Reads
+from likely.cli.options import Reads, complete_model_files
 from likely.cli.output import OutputOptions
 from likely.errors import MissingExtra, NoSuchFile, to_install
 
@@ -21,31 +21,41 @@ MEGABYTE = 1_000_000
 
 def serve(
     models: Annotated[
-        list[str], typer.Argument(help="Model files: PATH, NAME=PATH or NAME@VERSION=PATH.", metavar="MODEL…"), Reads()
+        list[str],
+        typer.Argument(
+            help="Model files: PATH, NAME=PATH or NAME@VERSION=PATH.",
+            metavar="MODEL…",
+            autocompletion=complete_model_files,
+        ),
+        Reads(),
     ],
     output: OutputOptions,
-    host: Annotated[str, typer.Option(help="The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, max=65535)] = 8000,
-    learn: Annotated[bool, typer.Option("--learn", help="Take rows to learn and to forget.")] = False,
+    host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 picks a free one.", metavar="PORT", min=0, max=65535)] = 8000,
+    learn: Annotated[bool, typer.Option("--learn", help="Accept rows to learn and to forget.")] = False,
     token_file: Annotated[
         str | None, typer.Option(help="A file with the token that every request must carry.", metavar="FILE"), Reads()
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="A further name under which it may be called.", metavar="NAME")
+        list[str] | None, typer.Option(help="Another host name that clients may use.", metavar="NAME")
     ] = None,
     allow_origin: Annotated[
-        list[str] | None, typer.Option(help="A web page that may ask, such as https://intranet.example.", metavar="URL")
+        list[str] | None,
+        typer.Option(help="A web origin that may call it, such as https://intranet.example.", metavar="URL"),
     ] = None,
-    body_limit: Annotated[float, typer.Option(help="Megabytes of a request.", metavar="MB", min=0.001)] = 10.0,
+    body_limit: Annotated[float, typer.Option(help="Largest request in megabytes.", metavar="MB", min=0.001)] = 10.0,
     compact: Annotated[
-        int, typer.Option(help="Rows in the journal after which it is folded into the model.", metavar="ROWS", min=1)
+        int, typer.Option(help="Fold the journal into the model after this many rows.", metavar="ROWS", min=1)
     ] = 10_000,
     watch: Annotated[
-        float, typer.Option(help="Seconds between looks at the files; 0: never.", metavar="SECONDS", min=0.0)
+        float,
+        typer.Option(
+            help="Seconds between checks for replaced model files; 0: never check.", metavar="SECONDS", min=0.0
+        ),
     ] = 1.0,
-    log_requests: Annotated[bool, typer.Option("--log-requests", help="A line for every request.")] = False,
+    log_requests: Annotated[bool, typer.Option("--log-requests", help="Log every request.")] = False,
 ) -> None:
-    """Answer over HTTP by one or several models.
+    """Serve one or several models over HTTP.
 
     \b
     likely serve mails.likely                        at http://127.0.0.1:8000
@@ -54,9 +64,9 @@ def serve(
     likely serve mails.likely --host 0.0.0.0 --token-file token.txt
 
     POST /predict, /decide and /explain take {"rows": [{"column": value}]}, CSV or Arrow; /v2 is the Open Inference
-    Protocol, /docs lists all. A file that is replaced is read again, also on SIGHUP. What is learned is on the disk
-    before it is acknowledged, in MODEL.journal, and folded into MODEL later. Another address than this machine's
-    own needs a token, in a file or in the variable LIKELY_TOKEN.
+    Protocol, /docs lists everything. A model file that is replaced is loaded again, also on SIGHUP. Learned rows are on
+    disk (MODEL.journal) before they are acknowledged, and folded into MODEL later. To listen on any address but this
+    machine's own, give a token, in a file or in the variable LIKELY_TOKEN.
     """
     try:
         from likely.serve import server

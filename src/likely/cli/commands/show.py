@@ -1,10 +1,10 @@
-"""`likely show`: what a model has learned; or how two models differ."""
+"""`likely show`: what a model has learned, or how two models differ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from likely.cli.models import (
     shares_of,
     stale_note,
 )
-from likely.cli.options import Page, Reads, Writes
+from likely.cli.options import Page, Reads, Writes, complete_model_files
 from likely.cli.output import (
     NEGATIVE,
     PIPE,
@@ -34,46 +34,52 @@ from likely.errors import SettingsError, without_asides
 if TYPE_CHECKING:
     from likely.api import Classifier
     from likely.models.learner import Learner
+    from likely.models.overview import Overview
     from likely.store import Provenance
     from likely.table.infer import Column
+    from likely.table.schema import Schema
 
 SHOWN_CLASSES, SHOWN_COLUMNS, SHOWN_PAIRS, SHOWN_LINES = 20, 40, 12, 60
 
 
 def show(
     models: Annotated[
-        list[str], typer.Argument(help="A model; two with --diff.", metavar="MODEL", show_default=False), Reads()
+        list[str],
+        typer.Argument(
+            help="A model; two with --diff.", metavar="MODEL", show_default=False, autocompletion=complete_model_files
+        ),
+        Reads(),
     ],
     output: OutputOptions,
-    diff: Annotated[bool, typer.Option("--diff", help="How two models differ; exit 1 if they do.")] = False,
-    values: Annotated[int, typer.Option(help="So many most telling values of each class.", metavar="N", min=0)] = 5,
-    depth: Annotated[
-        int | None, typer.Option("--depth", help="Levels of a tree that are shown at most.", metavar="N", min=0)
-    ] = None,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show how two models differ; exit with code 1 if they do.")
+    ] = False,
+    values: Annotated[int, typer.Option(help="Strongest values to show for each class.", metavar="N", min=0)] = 5,
+    depth: Annotated[int | None, typer.Option("--depth", help="Levels of a tree to show.", metavar="N", min=0)] = None,
     html: Page = None,
     out: Annotated[
         str | None,
         typer.Option(
             "--out",
             "-o",
-            help="Write the studio as one page (.html), or a drawing: .png, .svg, of a tree .dot.",
+            help="Write the studio as one page (.html), or a picture: .png, .svg, .dot (trees).",
             metavar="FILE",
         ),
         Writes(),
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", "-d", help="Rows for that page to look at and to judge by.", metavar="FILE"),
+        typer.Option("--data", "-d", help="Rows for the studio page.", metavar="FILE"),
         Reads(),
     ] = None,
 ) -> None:
-    """Show what a model has learned: classes, columns, the most telling values.
+    """Show what a model has learned: classes, columns, strongest values.
 
     \b
     likely show mails.likely
     likely show mails.likely -o mails.html      the studio as one page
     likely show mails.likely --data mails.csv -o mails.html
-    likely show tree.likely -o tree.png --depth 4    a drawing; .svg, .dot
+    likely show tree.likely -o tree.png --depth 4    a picture; .svg, .dot
     likely show --diff old.likely new.likely    exit 1 if they differ
     likely show mails.likely --json | jq .classes
     """
@@ -85,7 +91,10 @@ def show(
     if len(models) != 1:
         raise SettingsError("Show one model at a time, or two with --diff.")
     if data is not None and (out is None or not is_page(out)):
-        raise SettingsError("--data is for the page of the studio: name it with -o, as in -o page.html.")
+        raise SettingsError("--data is for the studio page; name the page as well: -o page.html.")
+    if html is None and out is None:
+        _tell(models[0], output, values, depth)
+        return
     classifier = load_model(models[0])
     if out is not None and is_page(out):
         _write_studio(classifier, models[0], out, data)
@@ -93,12 +102,14 @@ def show(
         _draw(classifier, out, depth)
     if html is not None:
         _write_html(classifier, models[0], html, values)
-    if html is not None or out is not None:
-        output.wrote(html, out)
-    elif output.json:
-        write_json(_content(classifier, models[0], values))
-    else:
-        _write_text(classifier, models[0], values, depth)
+    output.wrote(html, out)
+
+
+def _tell(path: str, output: OutputOptions, values: int, depth: int | None) -> None:
+    if output.json:
+        write_json(_content(load_model(path), path, values))
+    elif path == PIPE or not _write_usual(path, values):
+        _write_text(load_model(path), path, values, depth)
 
 
 def is_page(path: str) -> bool:
@@ -122,13 +133,13 @@ def _draw(classifier: object, path: str, depth: int | None) -> None:
     elif keeps_counts(classifier):
         conditionals(classifier).save(path)
     else:
-        raise SettingsError(f"There is no drawing of a {type(classifier).__name__}; --html writes a page about it.")
+        raise SettingsError(f"There is no picture of a {type(classifier).__name__}; --html writes a page about it.")
 
 
 def _write_studio(classifier: Classifier, path: str, out: str, data: str | None) -> None:
     from likely.io.outputs import write_text
     from likely.studio.document import packed_document
-    from likely.studio.judging import material_of
+    from likely.studio.material import material_of
     from likely.studio.page import page
 
     name = "model" if path == PIPE else Path(path).name
@@ -146,7 +157,7 @@ def _write_html(classifier: Classifier, path: str, html: str, values: int) -> No
         write_page(html, path, classifier._repr_html_())
 
 
-def _content(classifier: Classifier, path: str, values: int) -> dict[str, Any]:
+def _content(classifier: Classifier, path: str, values: int) -> dict[str, object]:
     """What a model has learned, for JSON; one that has a form of its own for it tells its classes and columns."""
     from likely.explain.rank import telling_values
     from likely.models.export import document
@@ -167,13 +178,36 @@ def _content(classifier: Classifier, path: str, values: int) -> dict[str, Any]:
     }
 
 
+def _write_usual(path: str, values: int) -> bool:
+    """Show a model of the usual kind without building it; False for any other."""
+    from likely.models.overview import usual_overview
+
+    shown = usual_overview(path)
+    if shown is None:
+        return False
+    _write_head(path, shown.title, shown.summary.n_rows, shown.provenance, shown.schema)
+    write("\n")
+    _write_counts(shown, values)
+    return True
+
+
+def _write_head(path: str, title: str, rows: int, provenance: Provenance | None, schema: Schema) -> None:
+    write(f"{path}: {title}")
+    write(f"predicts {schema.target or 'labels'!r}, trained on {rows:,} rows{_origin(provenance)}\n")
+
+
+def _overview(classifier: Learner) -> Overview:
+    from likely.models.overview import Overview
+
+    seen, families, bits = classifier.summary_, classifier.families_, _bits(classifier)
+    return Overview(repr(classifier), None, classifier.schema_, families, seen, classifier.model_, bits)
+
+
 def _write_text(classifier: Classifier, path: str, values: int, depth: int | None) -> None:
-    target, rows = classifier.schema_.target or "labels", classifier._rows_learned()
-    write(f"{path}: {classifier!r}")
-    write(f"learned {rows:,} rows{_origin(provenance_of(path))}, to predict {target!r}\n")
+    _write_head(path, repr(classifier), classifier._rows_learned(), provenance_of(path), classifier.schema_)
     write(f"{stale_note(classifier, path)}\n\n" if is_stale(classifier) else "\n")
     if keeps_counts(classifier):
-        _write_counts(classifier, values)
+        _write_counts(_overview(classifier), values)
         return
     shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shares_of(classifier).items()]
     _write_some("Classes", ["class", "prior"], shares, SHOWN_CLASSES)
@@ -182,13 +216,13 @@ def _write_text(classifier: Classifier, path: str, values: int, depth: int | Non
         [_short(column.name), column.kind, f"{bits[column.name]:.4f}" if column.name in bits else "", _why(column)]
         for column in sorted(classifier.schema_, key=lambda column: -bits.get(column.name, -1.0))
     ]
-    title = "Columns, the most telling first" if bits else "Columns"
+    title = "Columns, the most informative first" if bits else "Columns"
     _write_some(title, ["column", "kind", "bits", "why"], columns, SHOWN_COLUMNS, left=(0, 1, 3))
     _write_form(classifier, values, depth)
 
 
 def _write_form(classifier: object, values: int, depth: int | None) -> None:
-    """What a model has of its own: the most telling values, columns that are heard together, a tree in lines."""
+    """What only some models have: strongest values, interactions, a tree in lines."""
     from likely.models.protocols import Exports, HasTerms
 
     if isinstance(classifier, HasTerms):
@@ -197,14 +231,14 @@ def _write_form(classifier: object, values: int, depth: int | None) -> None:
             for line in classifier.telling_values(values).itertuples(index=False, name=None)
         ]
         head = ["class", "column", "value", "log-odds", "share"]
-        _write_some("The most telling values", head, lines, values * SHOWN_CLASSES, left=(0, 1, 2))
+        _write_some("Strongest values", head, lines, values * SHOWN_CLASSES, left=(0, 1, 2))
         pairs = [[" × ".join(term)] for term in classifier.pairs_]
         if pairs:
             _write_some("Interactions", ["columns"], pairs, SHOWN_PAIRS)
     if isinstance(classifier, Exports):
         drawn = classifier.to_text(depth).splitlines()
         more = len(drawn) - SHOWN_LINES
-        rest = [f"… and {more:,} lines more; all of them: likely show MODEL -o FILE.html"] if more > 0 else []
+        rest = [f"… and {more:,} more lines; for all of them: likely show MODEL -o FILE.html"] if more > 0 else []
         write("\n".join(["", *drawn[:SHOWN_LINES], *rest, ""]))
 
 
@@ -216,37 +250,31 @@ def _telling(classifier: object, values: int) -> list[dict[str, object]]:
 
 
 def _bits(classifier: Classifier) -> dict[str, float]:
-    """What each column tells about rows that were not learned, as far as that was counted."""
+    """Information of each column about held-out rows, in bits, as far as that is known."""
     told = classifier._column_information()
     return {} if told is None else dict(told[["column", "held_out"]].itertuples(index=False, name=None))
 
 
-def _write_counts(classifier: Learner, values: int) -> None:
-    """Classes, columns and the most telling values of a model that follows from counts."""
-    from likely.explain.rank import telling_values
-
-    rows, model = classifier.summary_.classes.rows, classifier.model_
+def _write_counts(shown: Overview, values: int) -> None:
+    """Classes, columns and strongest values of a model that is made of counts."""
+    rows, model, bits = shown.summary.classes.rows, shown.model, shown.bits
     labels = model.classes.tolist()
     order = sorted(range(len(labels)), key=lambda k: -model.prior[k])
     lines = [[_short(labels[k]), f"{rows[k]:,}", f"{model.prior[k]:.4f}"] for k in order]
     _write_some("Classes", ["class", "rows", "prior"], lines, SHOWN_CLASSES)
-    bits = _bits(classifier)
     lines = [
         [
-            _short(column.name), column.kind, classifier.families_.get(column.name, "—"), _count(column.levels),
+            _short(column.name), column.kind, shown.families.get(column.name, "—"), _count(column.levels),
             _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "", _why(column),
         ]
-        for column in sorted(classifier.schema_, key=lambda column: -bits.get(column.name, -1.0))
+        for column in sorted(shown.schema, key=lambda column: -bits.get(column.name, -1.0))
     ]  # fmt: skip
-    head = ["column", "kind", "family", "values", "gaps", "bits", "why"]
-    _write_some("Columns, the most telling first", head, lines, SHOWN_COLUMNS, left=(0, 1, 2, 6))
-    lines = [
-        [*map(_short, line[:3]), f"{line[4]:.1%}", f"{line[5]:.1%}"]
-        for line in telling_values(classifier.summary_, values).itertuples(index=False, name=None)
-    ]
+    head = ["column", "kind", "family", "values", "missing", "bits", "why"]
+    _write_some("Columns, the most informative first", head, lines, SHOWN_COLUMNS, left=(0, 1, 2, 6))
+    lines = [[*map(_short, line[:3]), f"{line[4]:.1%}", f"{line[5]:.1%}"] for line in shown.telling(values)]
     if lines:
-        head = ["class", "column", "value", "share there", "elsewhere"]
-        _write_some("The most telling values", head, lines, values * SHOWN_CLASSES, left=(0, 1, 2))
+        head = ["class", "column", "value", "in class", "elsewhere"]
+        _write_some("Strongest values", head, lines, values * SHOWN_CLASSES, left=(0, 1, 2))
 
 
 def _show_diff(models: list[str], output: OutputOptions) -> None:

@@ -1,4 +1,4 @@
-"""`likely studio`: a page in the browser that shows a model, or makes one of a table."""
+"""`likely studio`: a page in the browser that shows a model, or trains one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from likely.cli.models import load_model, provenance_of
-from likely.cli.options import Reads
+from likely.cli.options import Reads, complete_model_files
 from likely.cli.output import OutputOptions
 from likely.errors import MissingExtra, to_install
 
@@ -19,23 +19,28 @@ BODY_BYTES = 500_000_000
 def studio(
     output: OutputOptions,
     model: Annotated[
-        str | None, typer.Argument(help="A model; without one, drop a table and train.", metavar="[MODEL]"), Reads()
-    ] = None,
-    data: Annotated[
-        str | None, typer.Option("--data", "-d", help="Rows to look at, to judge and to compare by.", metavar="FILE"),
+        str | None,
+        typer.Argument(
+            help="A model; without one, drop a table on the page and train.", metavar="[MODEL]",
+            autocompletion=complete_model_files,
+        ),
         Reads(),
     ] = None,
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, max=65535)] = 8001,
+    data: Annotated[
+        str | None, typer.Option("--data", "-d", help="Rows to look at and to evaluate on.", metavar="FILE"),
+        Reads(),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The port; 0 picks a free one.", metavar="PORT", min=0, max=65535)] = 8001,
     browse: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True,
 ) -> None:  # fmt: skip
-    """See a model, move the costs, ask why: a page in the browser.
+    """Explore a model in the browser: columns, cases, costs, reasons.
 
     \b
     likely studio mails.likely                    what it has learned
     likely studio mails.likely --data mails.csv   and how good it is
-    likely studio                                 drop a table, train a model
+    likely studio                                 start with a table
 
-    The page is served to this machine alone, and asks nobody else. For a page that opens without a service:
+    The page is served to this machine only, and loads nothing from elsewhere. For a page that needs no server:
     likely show MODEL -o page.html
     """
     try:
@@ -43,7 +48,7 @@ def studio(
         from likely.serve.catalogue import read_source
         from likely.serve.options import Limits, ServiceOptions
         from likely.serve.service import Service
-        from likely.studio.judging import material_of
+        from likely.studio.material import material_of
         from likely.studio.routes import StudioRoutes
         from likely.studio.workbench import Workbench
     except ImportError as error:

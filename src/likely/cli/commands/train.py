@@ -16,7 +16,19 @@ from likely.cli.models import (
     save_and_tell,
     shares_learned,
 )
-from likely.cli.options import OUT, DropUnlabelled, Force, InputOptions, Reads, Tables, Target, Weight, Writes, name_of
+from likely.cli.options import (
+    OUT,
+    DropUnlabelled,
+    Force,
+    InputOptions,
+    Reads,
+    Tables,
+    Target,
+    Weight,
+    Writes,
+    complete_model_files,
+    name_of,
+)
 from likely.cli.output import PIPE, OutputOptions, many
 from likely.errors import Message, SettingsError, listed, missing_columns
 from likely.io.outputs import CHECKPOINT, MODEL
@@ -41,17 +53,19 @@ def train(
     out: Annotated[str | None, OUT, Writes(MODEL, onto="onto", usual=lambda given: usual_path(**given))] = None,
     weight: Weight = None,
     onto: Annotated[
-        str | None, typer.Option(help="Learn on: a model that gets these rows, too.", metavar="MODEL"), Reads()
+        str | None,
+        typer.Option(help="Add these rows to an existing model.", metavar="MODEL", autocompletion=complete_model_files),
+        Reads(),
     ] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(help="Save the state here now and then; a second start goes on from it.", metavar="FILE"),
+        typer.Option(help="Save progress to this file; run the command again to resume from it.", metavar="FILE"),
         Writes(CHECKPOINT),
     ] = None,
     drop_unlabelled: DropUnlabelled = False,
     force: Force = False,
 ) -> None:
-    """Learn a table, and write a model.
+    """Train a model on a table.
 
     \b
     likely train mails.csv --target kind                 writes mails.likely
@@ -59,22 +73,22 @@ def train(
     likely train loans.csv -t risk --ignore id --kind zip=nominal
     likely train mails.csv -t kind --model naive         the textbook model
     likely train calls.csv -t churn --family visits=poisson --smoothing 0.5
-    likely train more.csv --onto m.likely                learn on
+    likely train more.csv --onto m.likely                add rows
     zcat rows.csv.gz | likely train - -t label -o - | likely show -
     likely train --connect postgresql://host/db --table days -t kind
     likely train warehouse.duckdb --table days -t kind
 
-    A table that fits into memory (512 MiB) is learned by evidence: naive Bayes, corrected for what columns say twice
-    and together. A larger one, by naive Bayes with learned weights, in one pass. --model names another; options that
-    only naive Bayes knows (--smoothing, --family, --checkpoint …) choose it. What each column is taken for is judged
-    from rows across the whole file; see likely schema for the reasons, and --kind to say it better.
+    The default model is evidence: naive Bayes, corrected for columns that repeat each other and for interactions. A
+    table that does not fit into memory (512 MiB) gets naive Bayes with learned weights, in one pass. --model names
+    another; options that only naive Bayes has (--smoothing, --family, --checkpoint …) select naive Bayes. The kind of
+    each column is inferred from rows across the whole file: likely schema shows it with reasons, --kind overrides it.
     """
     relation = engine_options.open(tables)
     if relation is not None:
         if onto is not None or checkpoint is not None:
-            raise SettingsError("--onto and --checkpoint are for files: an engine counts a table in one go.")
+            raise SettingsError("--onto and --checkpoint are for files: an engine counts a table in one query.")
         if drop_unlabelled:
-            raise SettingsError("--drop-unlabelled is for files: filter the table in its engine.")
+            raise SettingsError("--drop-unlabelled is for files; filter the table in its engine instead.")
         path = out or f"{name_of(engine_options.name_of(tables))}.likely"
         _train_in_place(relation, model_options, target, weight, path, force, output)
         return
@@ -83,14 +97,14 @@ def train(
     if onto is not None:
         from likely.streaming.update import learn_file, target_of
 
-        learned = load_counts(onto, "learn on", corrected=True)
+        learned = load_counts(onto, "learn more rows", corrected=True)
         refuse_other_target(path, learned.schema_.target, force)
         other_weight = weight not in (None, learned.schema_.weight)
         said = [("--checkpoint", checkpoint is not None), ("--weight", other_weight)]
         changed = [*model_options.said(), *(option for option, is_said in said if is_said)]
         if changed:
             raise SettingsError(
-                f"--onto learns on as {onto} did before; leave out what changes that: {listed(changed)}."
+                f"--onto keeps the settings of {onto}; leave out {listed(changed)}, which would change them."
             )
         if drop_unlabelled:
             table.labelled(target_of(learned, target))
@@ -110,7 +124,7 @@ def _train_in_place(
     relation: Relation, model_options: ModelOptions, target: str | None, weight: str | None, path: str, force: bool,
     output: OutputOptions,
 ) -> None:  # fmt: skip
-    """Learn a table where it lies; the model knows its name, and nothing of how it was reached."""
+    """Train on a table in its engine; the model keeps the table's name, and nothing of the address."""
     from likely.api import AUTO, train
 
     try:
@@ -143,21 +157,23 @@ def _learn(
 
 
 def usual_path(tables: Sequence[str], onto: str | None = None, **others: object) -> str:
-    """Where a model is written if nothing is said: where the one is that learns on, or under the name of the table."""
+    """Where a model is written by default: over the one that rows are added to, or under the name of the table."""
     return onto if onto and onto != PIPE else f"{name_of(tables or [str(others.get('table') or 'model')])}.likely"
 
 
 def wanted_target(table: FileTable | Relation, target: str | None) -> str:
-    """The column to be predicted, or an error that lists them."""
+    """The column to predict, or an error that lists the columns."""
     if target is None:
-        raise SettingsError(f"Which column is to be predicted? Say --target COLUMN; there are {listed(table.names)}.")
+        raise SettingsError(
+            f"Which column should be predicted? Say --target COLUMN; the columns are {listed(table.names)}."
+        )
     if target not in table.names:
         raise missing_columns([target], table.names)
     return target
 
 
 def _columns(classifier: Classifier) -> dict[str, str]:
-    """What is believed of each column that was learned, or else what it was taken for."""
+    """The family of each column, or its kind where the model has no families."""
     families = classifier.families_ if adds_counts(classifier) else {}
     return dict(families) or {name: classifier.schema_.kinds[name] for name in classifier.schema_.features}
 

@@ -1,4 +1,4 @@
-"""`likely version`: which version runs, and what it runs on."""
+"""`likely version`: the version, and what it runs on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHOWN = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "pandas")
 
 
 def version(output: OutputOptions) -> None:
-    """Show the version, and those of Python and of the libraries that it rests on.
+    """Show the version, and those of Python and the main libraries.
 
     \b
     likely version

@@ -6,13 +6,13 @@ from likely.cli.output import OutputOptions, many, write_json
 
 
 def warm_up(output: OutputOptions) -> None:
-    """Compile everything that is compiled on first use, so that nobody waits for it later.
+    """Compile everything now, so that later commands start at once.
 
     \b
     likely warm-up
 
-    The fast loops are compiled once on a machine, each when it is first needed; this does all of them, with a bar. They
-    are kept beside the package, or in the folder that NUMBA_CACHE_DIR names.
+    The fast loops are compiled once per machine, each when it is first needed; this compiles them all, with a progress
+    bar. The results are kept beside the package, or in the folder that NUMBA_CACHE_DIR names.
     """
     import time
 
@@ -23,4 +23,4 @@ def warm_up(output: OutputOptions) -> None:
     if output.json:
         write_json({"compiled": compiled, "seconds": round(time.monotonic() - begun, 1)})
     did = f"Compiled {many(compiled, 'loop')} in {time.monotonic() - begun:.0f} s"
-    output.say(f"{did}; later commands find them." if compiled else "Everything was compiled already.")
+    output.say(f"{did}; later commands need not." if compiled else "Everything was compiled already.")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
@@ -18,20 +18,16 @@ from likely.families import Settings
 from likely.measures import information_gain
 from likely.models.learner import Learner
 from likely.models.settings import (
-    BINS,
-    COUNTED,
-    Check,
-    FamiliesLike,
     PairChanges,
-    SchemaLike,
     SmoothingLike,
-    TokenizerLike,
+    are_bins,
     are_numbers,
+    is_smoothing,
     not_negative,
+    parameter,
     refusal,
     whole_from,
 )
-from likely.scorer import Priors
 from likely.stats import Cuts, Histogram, PairCounts, Part, Summary, ValueCounts
 from likely.stats.binning import cut
 from likely.table.schema import Schema
@@ -50,6 +46,7 @@ def _are_cuts(name: str, given: object) -> None:
         raise refusal(name, given, "a mapping of numeric columns to ascending numbers")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AODEClassifier(Learner):
     """Between naive and full Bayes: each column depends on the class and on one other column, averaged over all.
 
@@ -77,38 +74,12 @@ class AODEClassifier(Learner):
     ['odd', 'even']
     """
 
-    setting_checks: ClassVar[Mapping[str, Check]] = {
-        **COUNTED,
-        **BINS,
-        "cuts": _are_cuts,
-        "min_cases": not_negative,
-        "max_cells": whole_from(1),
-    }
-
-    def __init__(
-        self,
-        *,
-        smoothing: SmoothingLike = 0.5,
-        priors: Priors = None,
-        families: FamiliesLike = None,
-        schema: SchemaLike = None,
-        text: TokenizerLike = None,
-        bins: int = 6,
-        cuts: Mapping[str, Sequence[float]] | None = None,
-        min_cases: float = 1.0,
-        max_cells: int = MOST_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.smoothing = smoothing
-        self.priors = priors
-        self.families = families
-        self.schema = schema
-        self.text = text
-        self.bins = bins
-        self.cuts = cuts
-        self.min_cases = min_cases
-        self.max_cells = max_cells
-        self.n_jobs = n_jobs
+    reads_sparse: ClassVar[bool] = False
+    smoothing: SmoothingLike = parameter(0.5, partial(is_smoothing, auto=False))
+    bins: int = parameter(6, are_bins)
+    cuts: Mapping[str, Sequence[float]] | None = parameter(None, _are_cuts)
+    min_cases: float = parameter(1.0, not_negative)
+    max_cells: int = parameter(MOST_CELLS, whole_from(1))
 
     def resettle(self, **changes: Unpack[PairChanges]) -> Self:
         """Change smoothing, priors or `min_cases` after training; needs no data."""
@@ -151,11 +122,6 @@ class AODEClassifier(Learner):
 
     def _settings(self, columns: tuple[str, ...]) -> Settings:
         return replace(super()._settings(columns), fewest=float(self.min_cases))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
 
 # What must be known before pairs are counted: where numbers are cut, and which columns there is room for.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, Unpack
+from typing import Literal, Self, Unpack
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,34 +16,35 @@ from likely.engines.plan import Families, Task
 from likely.errors import SettingsError
 from likely.families import Settings, Smoothing
 from likely.families.select import best_of, chosen_smoothing, likelihoods
-from likely.models.bayes.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.classifier import warn_if_unsaved
+from likely.models.feature_weights import FeatureWeights, learn_feature_weights, placed, read_weights
 from likely.models.learner import Learner
 from likely.models.settings import (
-    BELIEFS,
-    BINS,
     Changes,
-    Check,
-    FamiliesLike,
     Missing,
-    SchemaLike,
     SmoothingLike,
-    TokenizerLike,
     Unseen,
     Variance,
     Weighting,
+    are_bins,
+    is_floor,
     is_smoothing,
+    is_truth,
+    member_of,
     one_of,
     optional,
+    parameter,
 )
 from likely.parallel import run
-from likely.scorer import Model, Priors, evidence_for
+from likely.scorer import Model, evidence_for
 from likely.stats import Histogram, Part, Summary
+from likely.store.container import Document
 from likely.table import Labelling, RowsLike, Weights, index_levels
 
 AUTO = "auto"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BayesClassifier(Learner):
     """Naive Bayes for tables as they are: numbers, categories, missing and unseen values, labels of any type.
 
@@ -76,47 +77,15 @@ class BayesClassifier(Learner):
     ['wet']
     """
 
-    setting_checks: ClassVar[Mapping[str, Check]] = {
-        **BELIEFS,
-        **BINS,
-        "smoothing": partial(is_smoothing, auto=True),
-        "weights": optional(one_of("learned")),
-    }
-
-    exponents_: FeatureWeights | None = None
-
-    def __init__(
-        self,
-        *,
-        smoothing: SmoothingLike = 1.0,
-        priors: Priors = None,
-        families: FamiliesLike = None,
-        schema: SchemaLike = None,
-        text: TokenizerLike = None,
-        missing: Missing = "ignore",
-        unseen: Unseen = "ignore",
-        variance: Variance = "unbiased",
-        variance_floor: float = 1e-9,
-        weighting: Weighting = "counts",
-        normalise: bool = False,
-        bins: int = 10,
-        weights: Literal["learned"] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.smoothing = smoothing
-        self.priors = priors
-        self.families = families
-        self.schema = schema
-        self.text = text
-        self.missing = missing
-        self.unseen = unseen
-        self.variance = variance
-        self.variance_floor = variance_floor
-        self.weighting = weighting
-        self.normalise = normalise
-        self.bins = bins
-        self.weights = weights
-        self.n_jobs = n_jobs
+    smoothing: SmoothingLike = parameter(1.0, partial(is_smoothing, auto=True))
+    missing: Missing = parameter("ignore", member_of(Missing))
+    unseen: Unseen = parameter("ignore", member_of(Unseen))
+    variance: Variance = parameter("unbiased", member_of(Variance))
+    variance_floor: float = parameter(1e-9, is_floor)
+    weighting: Weighting = parameter("counts", member_of(Weighting))
+    normalise: bool = parameter(False, is_truth)
+    bins: int = parameter(10, are_bins)
+    weights: Literal["learned"] | None = parameter(None, optional(one_of("learned")))
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Forget everything, then learn these rows. `y` may also name a column of the table."""
@@ -166,14 +135,19 @@ class BayesClassifier(Learner):
     def weights_(self) -> dict[str, float]:
         """The weight of each column: learned, or 1."""
         check_is_fitted(self)
-        learned = self.exponents_ if self.weights is not None else None
+        learned = self._exponents if self.weights is not None else None
         return {name: 1.0 if learned is None else learned.weights[name] for name in self.families_}
 
     @property
     def weights_stale_(self) -> bool:
         """Whether rows or settings have changed since the weights were learned: `refresh` learns them again."""
         check_is_fitted(self)
-        return self.weights is not None and (self.exponents_ is None or self.exponents_.stale)
+        return self.weights is not None and (self._exponents is None or self._exponents.stale)
+
+    @property
+    def _exponents(self) -> FeatureWeights | None:
+        """Weights of columns and offsets of classes, if any were learned."""
+        return self.exponents_ if "exponents_" in vars(self) else None
 
     def _is_stale(self) -> bool:
         return self.weights_stale_
@@ -230,15 +204,15 @@ class BayesClassifier(Learner):
         return learn_feature_weights(rows, summary, settings, self.n_jobs)
 
     def _settle(self, summary: Summary, assigned: Mapping[str, str]) -> Self:
-        learned = self.exponents_
+        learned = self._exponents
         if learned is not None:
             places = index_levels(summary.classes.labels.tolist(), self.classes_.tolist())
             offsets = np.where(places < 0, 0.0, np.append(learned.offsets, 0.0)[places])
             self.exponents_ = FeatureWeights(learned.weights, offsets, stale=True)
         return super()._settle(summary, assigned)
 
-    def _resettle(self, changes: Mapping[str, Any]) -> Self:
-        families, before = changes.get("families"), self.exponents_
+    def _resettle(self, changes: Mapping[str, object]) -> Self:
+        families, before = changes.get("families"), self._exponents
         if families == AUTO or (isinstance(families, Mapping) and AUTO in families.values()):
             raise SettingsError("To choose families needs the rows: fit again with families='auto'.")
         super()._resettle(changes)
@@ -247,13 +221,13 @@ class BayesClassifier(Learner):
         return self
 
     def _weighed_by(self, summary: Summary) -> tuple[Mapping[str, float] | None, Array | None]:
-        learned = self.exponents_ if self._wants_weights() else None
+        learned = self._exponents if self._wants_weights() else None
         return (None, None) if learned is None else (learned.weights, learned.offsets)
 
     def _weights_kept(self) -> dict[str, object] | None:
-        return None if self.exponents_ is None else self.exponents_.kept(self.families_)
+        return None if self._exponents is None else self._exponents.kept(self.families_)
 
-    def _restore(self, summary: Summary, families: Mapping[str, str], weights: Mapping[str, Any] | None = None) -> Self:
+    def _restore(self, summary: Summary, families: Mapping[str, str], weights: Document | None = None) -> Self:
         """Take on a summary that was counted elsewhere, and weights that go with it; those it has are stale then."""
         if weights is None:
             return self._settle(summary, families)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self, Unpack, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self, Unpack
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
@@ -14,23 +14,20 @@ from likely.families.multivariate import MultivariateGaussian
 from likely.families.protocol import Covariance
 from likely.models.learner import Learner
 from likely.models.settings import (
-    BELIEFS,
-    Check,
-    FamiliesLike,
     FullChanges,
     Missing,
-    SchemaLike,
-    SmoothingLike,
-    TokenizerLike,
     Unseen,
     Variance,
     Weighting,
-    one_of,
+    is_floor,
+    is_truth,
+    member_of,
+    parameter,
     share_or_auto,
 )
-from likely.scorer import Priors
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FullBayesClassifier(Learner):
     """One Gaussian with its own mean vector and covariance matrix per class; nominal columns are further factors.
 
@@ -51,44 +48,15 @@ class FullBayesClassifier(Learner):
     ['up', 'down']
     """
 
-    setting_checks: ClassVar[Mapping[str, Check]] = {
-        **BELIEFS,
-        "covariance": one_of(*get_args(Covariance)),
-        "shrinkage": share_or_auto,
-    }
-
-    def __init__(
-        self,
-        *,
-        covariance: Covariance = "full",
-        shrinkage: float | Literal["auto"] = "auto",
-        smoothing: SmoothingLike = 1.0,
-        priors: Priors = None,
-        families: FamiliesLike = None,
-        schema: SchemaLike = None,
-        text: TokenizerLike = None,
-        missing: Missing = "ignore",
-        unseen: Unseen = "ignore",
-        variance: Variance = "unbiased",
-        variance_floor: float = 1e-9,
-        weighting: Weighting = "counts",
-        normalise: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.smoothing = smoothing
-        self.priors = priors
-        self.families = families
-        self.schema = schema
-        self.text = text
-        self.missing = missing
-        self.unseen = unseen
-        self.variance = variance
-        self.variance_floor = variance_floor
-        self.weighting = weighting
-        self.normalise = normalise
-        self.n_jobs = n_jobs
+    reads_sparse: ClassVar[bool] = False
+    covariance: Covariance = parameter("full", member_of(Covariance))
+    shrinkage: float | Literal["auto"] = parameter("auto", share_or_auto)
+    missing: Missing = parameter("ignore", member_of(Missing))
+    unseen: Unseen = parameter("ignore", member_of(Unseen))
+    variance: Variance = parameter("unbiased", member_of(Variance))
+    variance_floor: float = parameter(1e-9, is_floor)
+    weighting: Weighting = parameter("counts", member_of(Weighting))
+    normalise: bool = parameter(False, is_truth)
 
     def resettle(self, **changes: Unpack[FullChanges]) -> Self:
         """Change the covariance, shrinkage, priors or other settings after training; needs no data.
@@ -124,8 +92,3 @@ class FullBayesClassifier(Learner):
 
     def _usual_families(self) -> Mapping[str, str]:
         return {**super()._usual_families(), "numeric": "multivariate", "sparse": "multivariate"}
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags

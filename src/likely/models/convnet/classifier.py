@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp, softmax
@@ -19,13 +20,14 @@ from likely.models.classifier import Classifier, warn_if_unsaved
 from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool, are_maps
 from likely.models.convnet.network import EpochLoss, Network, TrainingOptions, train, validation_rows
 from likely.models.settings import (
-    Check,
+    SchemaLike,
     between,
     check_settings,
     is_schema,
     is_truth,
     one_of,
     optional,
+    parameter,
     refusal,
     whole,
     whole_from,
@@ -33,6 +35,7 @@ from likely.models.settings import (
 from likely.numerics import is_between
 from likely.progress import StepBar
 from likely.store import Reader, Writer
+from likely.store.container import Document
 from likely.table import Labelling, RowsLike, Table, Weights, as_table
 from likely.table.images import Shape, by, flattened, padded, read_pixels, scaled, shape_of
 from likely.table.schema import Schema
@@ -62,6 +65,7 @@ def _is_share(name: str, given: object) -> None:
         between(name, given, 0.0, 1.0)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConvNetClassifier(Classifier):
     """Filters that are learned, slid over the image and pooled, twice by default.
 
@@ -87,52 +91,19 @@ class ConvNetClassifier(Classifier):
     progress : count the passes on the error stream; None: only on a terminal.
     """
 
-    setting_checks: ClassVar[Mapping[str, Check]] = {
-        "maps": _are_maps,
-        "filter": partial(whole, least=1, most=LARGEST_LAYER),
-        "pool": one_of("mean", "max"),
-        "epochs": whole_from(1),
-        "batch_size": whole_from(1),
-        "pad_to": partial(whole, least=1),
-        "patience": whole_from(0),
-        "held_back": _is_share,
-        "learning_rate": partial(between, low=0.0, high=np.inf),
-        "shape": _is_shape,
-        "schema": is_schema,
-        "random_state": whole_from(0),
-        "progress": optional(is_truth),
-    }
-
-    def __init__(
-        self,
-        *,
-        maps: tuple[int, ...] | list[int] = (4, 12),
-        filter: int = 5,
-        pool: Pool = "mean",
-        epochs: int = 50,
-        patience: int = 8,
-        held_back: float = 0.1,
-        batch_size: int = 32,
-        learning_rate: float = 0.003,
-        shape: tuple[int, ...] | None = None,
-        pad_to: int = 28,
-        schema: Mapping[str, str] | None = None,
-        random_state: int = 0,
-        progress: bool | None = None,
-    ) -> None:
-        self.maps = maps
-        self.filter = filter
-        self.pool = pool
-        self.epochs = epochs
-        self.patience = patience
-        self.held_back = held_back
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.shape = shape
-        self.pad_to = pad_to
-        self.schema = schema
-        self.random_state = random_state
-        self.progress = progress
+    maps: tuple[int, ...] | list[int] = parameter((4, 12), _are_maps)
+    filter: int = parameter(5, partial(whole, least=1, most=LARGEST_LAYER))
+    pool: Pool = parameter("mean", one_of("mean", "max"))
+    epochs: int = parameter(50, whole_from(1))
+    patience: int = parameter(8, whole_from(0))
+    held_back: float = parameter(0.1, _is_share)
+    batch_size: int = parameter(32, whole_from(1))
+    learning_rate: float = parameter(0.003, partial(between, low=0.0, high=np.inf))
+    shape: tuple[int, ...] | None = parameter(None, _is_shape)
+    pad_to: int = parameter(28, partial(whole, least=1))
+    schema: SchemaLike = parameter(None, is_schema)
+    random_state: int = parameter(0, whole_from(0))
+    progress: bool | None = parameter(None, optional(is_truth))
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn images; `y` may also name a column of the table."""
@@ -268,9 +239,6 @@ class ConvNetClassifier(Classifier):
             int(self.epochs), int(self.batch_size), float(self.learning_rate), self.patience, int(self.random_state)
         )
 
-    def _rows_learned(self) -> int:
-        return self.n_rows_
-
     def _write_learned(self, writer: Writer) -> dict[str, object]:
         return {
             "shape": list(self.shape_),
@@ -278,7 +246,7 @@ class ConvNetClassifier(Classifier):
             "weights": [writer.put(array) for array in self._weights()],
         }
 
-    def _read_learned(self, data: Any, reader: Reader) -> None:
+    def _read_learned(self, data: Document, reader: Reader) -> None:
         layers = self._layers()
         shape = shape_of(len(self.schema_.numeric), tuple(data["shape"]))
         low, high = (float(end) for end in data["range"])

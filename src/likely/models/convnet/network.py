@@ -10,7 +10,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
@@ -19,22 +21,24 @@ from likely.arrays import Array, Flags, Float32, Int32
 from likely.errors import MissingExtra, SettingsError, to_install
 from likely.models.convnet.layers import Layers
 
+if TYPE_CHECKING:
+    import keras
+
 Weights = tuple[Float32, ...]
 
 BLOCK = 1024
 """Images that are looked at together."""
 
 
-def keras_library() -> Any:
-    """Keras, on JAX unless somebody has chosen otherwise."""
+def keras_library() -> ModuleType:
+    """Keras, on JAX unless another backend was chosen."""
     if "keras" not in sys.modules:
         os.environ.setdefault("KERAS_BACKEND", "jax")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     try:
-        import keras
+        return import_module("keras")
     except ImportError as error:
         raise MissingExtra(f"A convolutional network needs Keras and JAX: {to_install('deep')}.") from error
-    return keras
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,7 @@ class Network:
     seed: int = 0
 
     @cached_property
-    def _model(self) -> Any:
+    def _model(self) -> keras.Sequential:
         keras = keras_library()
         pooling = keras.layers.AveragePooling2D if self.layers.pool == "mean" else keras.layers.MaxPooling2D
         model = keras.Sequential([keras.Input(self.shape)])

@@ -1,12 +1,12 @@
 """The evidence classifier: a multinomial logistic additive model over binned columns, pairs and triples.
 
-    score_c(x) = b_c + Σ_j t_j[bin_j(x), c] + Σ_(j,k) t_jk[cell_jk(x), c] + Σ_(j,k,l) t_jkl[cell_jkl(x), c]
+    score_c(x) = b_c + Σ_j t_j[bin_j(x), c] + Σ_(j,k) t_jk[cell_jk(x), c] + Σ_(j,k,l) t_jkl[cell_jkl(x), c] + rest
     P(c | x) = softmax of the scores (two classes: one score, the log odds of the second)
 
-Numbers have bins of about equal frequency, categories a code each, a gap (missing cell) a code of its own; a category
-never seen adds 0. Tables have Gaussian priors t_j = √v · M_j u_j with u_j ~ N(0, I): M_j M_jᵀ is the identity for
-categories; for the bins of a number it is a straight line + a Brownian motion + a nugget. For a pair it is the
-Kronecker product of the two. The coefficients are the posterior mode,
+Numbers have bins of about equal frequency, cut once more where the classes change, categories a code each, a gap
+(missing cell) a code of its own; a category never seen adds 0. Tables have Gaussian priors t_j = √v · M_j u_j with u_j
+~ N(0, I): M_j M_jᵀ is the identity for categories; for the bins of a number it is a straight line + a Brownian motion +
+a nugget. For a pair it is the Kronecker product of the two. The coefficients are the posterior mode,
 
     minimise over u   Σ_i weight_i · log loss(y_i, score(x_i)) + ½ |u|²
 
@@ -28,12 +28,16 @@ out-of-fold scores gives the experts weights a ≥ 0; those with a weight are re
 is again one table per term. Texts enter as an offset: scores of their words by logistic regression and naive Bayes, out
 of fold and stacked (`text_fit`).
 
+The rest, from 2,000 rows on: boosted trees over the same codes, grown beside the tables and stacked with them where
+held-out rows gain. A tree asks six questions of every row, so it is a table, too; Shapley values share it out among its
+columns.
+
 Intervals come from Laplace's approximation, seen as a Gaussian process over some of the rows. Since all that the tables
 need is counted, rows can be added and taken out: the model is then weighted naive Bayes from counts until `refresh`.
 
 Reading order:
     classifier       parameters, fit, predict, intervals; `updates` adds, forgets, merges, refreshes; `explain`, `plot`
-    prepare          table → encoded rows: counts, bins; `stream` the same from files
+    prepare          table → encoded rows: counts, bins, and `edges` between them; `stream` the same from files
     text_fit         words of texts: logistic regression and naive Bayes, stacked; `text_scores` what comes of it
     encoding         columns and their codes at three resolutions, priors of tables, the design of a choice of terms
     design           the linear map from coefficients to tables
@@ -41,6 +45,7 @@ Reading order:
     weighted_nb      the first expert
     fitter           fits all three experts to some rows: L-BFGS; stacking weights by Newton's method
     search           inner cross-validation, variance search, one-standard-error rule, screening of pairs and triples
+    ensemble_fit     growing the rest; `ensemble` what comes of it
     fit              the whole fit on one page
     predictor        the fitted model and its hyperparameters; `laplace` how sure it is
     kernels          compiled loops over rows

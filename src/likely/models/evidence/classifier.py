@@ -24,23 +24,14 @@ from likely.explain.credible import check_level
 from likely.models import prediction
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
-from likely.models.evidence import inspection, prepare
+from likely.models.evidence import inspection, prepare, updates
 from likely.models.evidence.codec import read_evidence
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, terms_page
-from likely.models.evidence.fit import STEPS, EvidenceFit, Options
+from likely.models.evidence.fit import DEPTHS, STEPS, Depth, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters, text_scorers
 from likely.models.evidence.sql import sql_posterior
 from likely.models.evidence.text_scores import FAMILY
-from likely.models.evidence.updates import (
-    Side,
-    column_by_column,
-    corrected_anew,
-    merge_hyperparameters,
-    rows_with_weight,
-    weighted_nb_from_counts,
-    weighted_prior,
-)
 from likely.models.learner import refuse_other_families
 from likely.models.settings import (
     COMMON,
@@ -54,6 +45,7 @@ from likely.models.settings import (
     is_positive,
     is_progress,
     is_random_state,
+    one_of,
     optional,
     whole_from,
 )
@@ -70,9 +62,9 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-FORM, FORM_WITHOUT_TEXTS = 3, 2
+FORM, FORM_WITHOUT_TREES, FORM_WITHOUT_TEXTS = 4, 3, 2
 """Of what was learned, in a file. The first form had counted bins, which cannot be cut anew; the second one weighed
-texts by another family, but is the same where there are none."""
+texts by another family, but is the same where there are none; the third one had no trees."""
 
 
 class EvidenceClassifier(Classifier):
@@ -83,6 +75,8 @@ class EvidenceClassifier(Classifier):
 
     Parameters
     ----------
+    depth : how many columns may speak together: "columns" (each alone), "pairs", "triples", or "rest": trees over many
+        columns beside the tables, from 2,000 rows on and where held-out rows gain by them.
     max_pairs : pairs of columns that get a table of their own; None to choose the number on held-out rows.
     max_triples : the same for three columns together; they are tried only where pairs have helped.
     time_limit : seconds after which no further trial is started; None for no limit. With one, the model may vary.
@@ -108,6 +102,7 @@ class EvidenceClassifier(Classifier):
 
     setting_checks: ClassVar[Mapping[str, Check]] = {
         **COMMON,
+        "depth": one_of(*DEPTHS),
         "max_pairs": optional(whole_from(0)),
         "max_triples": optional(whole_from(0)),
         "time_limit": optional(is_positive),
@@ -120,6 +115,7 @@ class EvidenceClassifier(Classifier):
     def __init__(
         self,
         *,
+        depth: Depth = "rest",
         max_pairs: int | None = None,
         max_triples: int | None = None,
         time_limit: float | None = None,
@@ -131,6 +127,7 @@ class EvidenceClassifier(Classifier):
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
     ) -> None:
+        self.depth = depth
         self.max_pairs = max_pairs
         self.max_triples = max_triples
         self.time_limit = time_limit
@@ -156,7 +153,7 @@ class EvidenceClassifier(Classifier):
             self._learn(task.schema, lambda context: prepare_in_place(task, context))
             self._remember_columns(counted_schema(task, self.summary_))
             return self
-        given = rows_with_weight(self._training_rows(X, y, sample_weight))
+        given = updates.rows_with_weight(self._training_rows(X, y, sample_weight))
         warn_if_unsaved(given.labels.classes)
         tokenizers = tokenizers_for(given.table, dict.fromkeys(given.schema.text, FAMILY), self.text)
         rows = self._rows(given, tokenizers)
@@ -180,13 +177,14 @@ class EvidenceClassifier(Classifier):
         return TableRows(given.table, labels.classes, labels.codes, given.weight, self.n_jobs, tokenizers)
 
     def _read(self, X: RowsLike) -> Table:
-        return column_by_column(super()._read(X))
+        return updates.column_by_column(super()._read(X))
 
     def _further(self, X: RowsLike, y: Labelling, sample_weight: Weights) -> TableRows:
         """Further rows, without those that have no weight."""
+        tokenizers = preprocessing_in(self.summary_)
         if is_relation(X):
-            return further_rows(X, y, sample_weight, self.schema_, preprocessing_in(self.summary_))
-        return self._rows(rows_with_weight(self._further_rows(X, y, sample_weight)), preprocessing_in(self.summary_))
+            return further_rows(X, y, sample_weight, self.schema_, tokenizers)
+        return self._rows(updates.rows_with_weight(self._further_rows(X, y, sample_weight)), tokenizers)
 
     # Learning on, forgetting and merging, by counts.
 
@@ -214,7 +212,8 @@ class EvidenceClassifier(Classifier):
         check_is_fitted(other)
         refuse_other_families(self.families_, other.families_)
         summary = self.summary_ + other.summary_
-        chosen = merge_hyperparameters(self._side(), other._side(), summary.classes.labels, summary.classes.weights)
+        labels, weights = summary.classes.labels, summary.classes.weights
+        chosen = updates.merge_hyperparameters(self._side(), other._side(), labels, weights)
         more = self if self.summary_.n_rows >= other.summary_.n_rows else other
         return self._fall_back(chosen, summary, more)
 
@@ -237,7 +236,8 @@ class EvidenceClassifier(Classifier):
         check_is_fitted(self)
         options = self._options()
         rows = at_hand(self._further(X, y, sample_weight), self.schema_, options.seed)
-        evidence = corrected_anew(self.model_.evidence, self._corrected, self.summary_, rows, self.schema_, options)
+        before, last = self.model_.evidence, self._corrected
+        evidence = updates.corrected_anew(before, last, self.summary_, rows, self.schema_, options)
         return self._remember(evidence, self.summary_, stale=False)
 
     def _is_stale(self) -> bool:
@@ -254,12 +254,12 @@ class EvidenceClassifier(Classifier):
         """Weighted naive Bayes; the last corrections are kept to begin the next ones with, if classes are the same."""
         same = summary.classes.labels.tolist() == last.classes_.tolist()
         self._corrected = replace(last._corrected, texts=()) if same and last._corrected else None
-        return self._remember(weighted_nb_from_counts(chosen, summary, self.schema_), summary, stale=True)
+        return self._remember(updates.weighted_nb_from_counts(chosen, summary, self.schema_), summary, stale=True)
 
-    def _side(self) -> Side:
+    def _side(self) -> updates.MergedModel:
         evidence = self.model_.evidence
         columns = (*evidence.encoding.names, *self.schema_.text)
-        return Side(evidence.hyperparameters, columns, self.classes_, self.summary_.n_rows)
+        return updates.MergedModel(evidence.hyperparameters, columns, self.classes_, self.summary_.n_rows)
 
     # Predicting.
 
@@ -312,8 +312,8 @@ class EvidenceClassifier(Classifier):
         return rank(by_counts, prepare.binned_summary(self.model_.evidence.encoding, self.summary_), self.summary_)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        stale = self.__sklearn_is_fitted__() and self.stale_
-        return str(super().__repr__(N_CHAR_MAX)) + (f" ({TOLD_STALE})" if stale else "")
+        told = f" ({TOLD_STALE})" if self.__sklearn_is_fitted__() and self.stale_ else ""
+        return str(super().__repr__(N_CHAR_MAX)) + told
 
     def _page(self) -> str:
         return learned_page(self, terms_page(self.model_.evidence, self.telling_values(), stale=self.stale_))
@@ -329,7 +329,7 @@ class EvidenceClassifier(Classifier):
         classes = summary.classes
         words = text_scorers(self.schema_.text, evidence, summary)
         columns = self.schema_.features
-        prior = weighted_prior(self.priors, self.class_weight, classes) if len(classes) else np.zeros(0)
+        prior = updates.weighted_prior(self.priors, self.class_weight, classes) if len(classes) else np.zeros(0)
         self.model_ = AdditivePredictor(classes.labels, columns, prior, evidence, words)
         self.summary_, self.classes_, self.stale_ = summary, classes.labels, stale
         if not stale:
@@ -343,7 +343,8 @@ class EvidenceClassifier(Classifier):
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31 - 1))
-        return Options(self.max_pairs, self.max_triples, self.time_limit, 0 if seed is None else int(seed))
+        seed = 0 if seed is None else int(seed)
+        return Options.for_depth(self.depth, self.max_pairs, self.max_triples, self.time_limit, seed)
 
     def _prior_shares(self) -> Array:
         return self.model_.prior
@@ -375,7 +376,7 @@ class EvidenceClassifier(Classifier):
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._options()
         self.progress = False
-        if data.get("form") not in (FORM, *(() if self.schema_.text else (FORM_WITHOUT_TEXTS,))):
+        if data.get("form") not in (FORM, FORM_WITHOUT_TREES, *(() if self.schema_.text else (FORM_WITHOUT_TEXTS,))):
             raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
         summary = read_summary(data["summary"], reader)
         stale, empty = data["stale"], not len(self.classes_)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from likely.arrays import Array, Int32, UInt8
 from likely.errors import ModelFileError
-from likely.models.evidence.encoding import Column, Encoding, NominalColumn, NumericColumn, Terms
+from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Column, Encoding, Terms
+from likely.models.evidence.ensemble import MAX_QUESTIONS, N_CODES, N_LEAVES, TreeEnsemble
+from likely.models.evidence.ensemble_fit import MAX_ROUNDS
 from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, table_starts
 from likely.models.evidence.text_scores import TextExpert
@@ -17,6 +17,7 @@ from likely.store.codec import Context, Form, Reader, expect, read, register
 from likely.table import level_key
 
 MOST_RANK = 64
+MOST_TREES = 2 * MAX_ROUNDS
 MOST_CODES = 1 << 16
 MOST_PLACES = 1 << 30
 MOST_RARE = 1e3
@@ -24,14 +25,14 @@ MOST_RARE = 1e3
 frequency is small."""
 
 
-def read_evidence(data: Any, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
+def read_evidence(data: object, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
     """A model that was written: every code has its cell, every term its columns."""
     return read(AdditiveModel, data, reader, n_classes=n_classes, n_texts=n_texts)
 
 
 def _build(
-    encoding: Encoding, terms: Terms, hyperparameters: Hyperparameters, texts: tuple[TextExpert, ...] = (),
-    **arrays: Array,
+    encoding: Encoding, terms: Terms, hyperparameters: Hyperparameters, intercept: Array,
+    texts: tuple[TextExpert, ...] = (), trees: TreeEnsemble | None = None, **arrays: Array,
 ) -> AdditiveModel:  # fmt: skip
     """The model, with the places of its tables: found only once all terms are known to be sound."""
     for each in (terms, hyperparameters.terms):
@@ -43,7 +44,9 @@ def _build(
         terms=terms,
         starts=table_starts(encoding, terms)[:-1],
         hyperparameters=hyperparameters,
+        intercept=intercept,
         texts=texts,
+        trees=trees or TreeEnsemble.empty(len(intercept)),
         **arrays,
     )
 
@@ -58,6 +61,7 @@ def _check_evidence(evidence: AdditiveModel, context: Context) -> None:
         raise ModelFileError("its evidence has not one expert for each text")
     for text in evidence.texts:
         _check_text(text, n_scores)
+    _check_trees(evidence.trees, len(evidence.encoding.columns), n_scores)
     _check_hyperparameters(evidence.hyperparameters, evidence.encoding.columns, n_classes, n_texts)
 
 
@@ -68,6 +72,18 @@ def _check_text(text: TextExpert, n_scores: int) -> None:
     expect("scores of words", text.coefficients, n_words, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
     expect("scores of words", text.count_coefficients, n_words, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
     expect("scores of texts", text.intercept, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
+
+
+def _check_trees(trees: TreeEnsemble, n_columns: int, n_scores: int) -> None:
+    n_trees = len(trees)
+    if n_trees > MOST_TREES:
+        raise ModelFileError("its evidence has more trees than are ever grown")
+    expect("questions of trees", trees.columns, n_trees, MAX_QUESTIONS, least=0, most=max(n_columns - 1, 0))
+    expect("questions of trees", trees.sides, n_trees, MAX_QUESTIONS, N_CODES, least=0, most=1)
+    expect("leaves of trees", trees.leaves, n_trees, N_LEAVES, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
+    expect("leaves of trees", trees.covers, n_trees, N_LEAVES, least=0.0, most=HEAVIEST_COUNT)
+    if n_trees and not n_columns:
+        raise ModelFileError("its evidence has trees, but no columns")
 
 
 def _check_encoding(encoding: Encoding, context: Context) -> None:
@@ -107,6 +123,8 @@ def _check_hyperparameters(
             n and not s > 0.0 for n, s in zip(needed, hyperparameters.variances[place], strict=True)
         ):
             raise ModelFileError("its evidence was made in ways that no model is made in")
+    if not (0.0 <= hyperparameters.tree_weight <= HEAVIEST_COUNT and 0 <= hyperparameters.n_rounds <= MOST_TREES):
+        raise ModelFileError("its evidence has trees in a number or with a weight that no model has")
     _check_laplace_rows(hyperparameters.laplace_rows, columns, n_classes)
 
 
@@ -137,7 +155,7 @@ def _check_groups(groups: UInt8, name: str) -> None:
         raise ModelFileError(f"the codes of its column {name!r} are not grouped as they can be")
 
 
-def _check_numeric(column: NumericColumn, context: Context) -> None:
+def _check_numeric(column: BinnedNumber, context: Context) -> None:
     _check_column(column)
     expect(f"means of {column.name!r}", column.means, len(column.mass) - column.gap)
     expect(f"cuts of {column.name!r}", column.cuts, max(len(column.means) - 1, 0))
@@ -145,7 +163,7 @@ def _check_numeric(column: NumericColumn, context: Context) -> None:
         raise ModelFileError(f"the cuts of its column {column.name!r} are not in order")
 
 
-def _check_nominal(column: NominalColumn, context: Context) -> None:
+def _check_nominal(column: CodedCategories, context: Context) -> None:
     _check_column(column)
     values = (*column.levels, *column.rare)
     if (
@@ -180,11 +198,12 @@ MODEL = {
     "hyperparameters": "ways",
 }
 
-register(NumericColumn, Form(check=_check_numeric))
-register(NominalColumn, Form(check=_check_nominal))
+register(BinnedNumber, Form(check=_check_numeric))
+register(CodedCategories, Form(check=_check_nominal))
 register(Encoding, Form(check=_check_encoding))
 register(Terms)
 register(TextExpert)
+register(TreeEnsemble)
 register(LaplaceRows)
 register(
     Hyperparameters,

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from likely.models.evidence.encoding import Column, NumericColumn
-from likely.models.evidence.predictor import AdditivePredictor
+import numpy as np
+
+from likely.arrays import Array
+from likely.models.evidence.encoding import BinnedNumber, Column
+from likely.models.evidence.laplace import LaplaceApproximation
+from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor
+from likely.parallel import one_thread_each
 
 
 def described(model: AdditivePredictor) -> dict[str, Any] | None:
@@ -26,13 +31,38 @@ def described(model: AdditivePredictor) -> dict[str, Any] | None:
         "coarse": encoding.coarse.widths,
         "tiny": encoding.tiny.widths,
         "beyond": model.beyond_prior(),
+        "trees": {"columns": evidence.trees.columns, "sides": evidence.trees.sides, "leaves": evidence.trees.leaves},
         "texts": texts,
     }
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: Column) -> dict[str, object]:
     shared = {"name": column.name, "gap": column.gap, "size": column.size, "mass": column.mass}
     groups = {"coarse": column.coarse, "tiny": column.tiny}
-    if isinstance(column, NumericColumn):
+    if isinstance(column, BinnedNumber):
         return {**shared, **groups, "cuts": column.cuts, "means": column.means}
     return {**shared, **groups, "levels": list(column.levels), "rare": list(column.rare)}
+
+
+def described_laplace(model: AdditiveModel) -> dict[str, object]:
+    """The rows and prior covariances from which `LaplaceApproximation` has its variances, before any factorisation.
+
+    A table of covariances is None where it is that of categories: 1 for a code with itself, 0 else, and 0 for code 0.
+    Those of main effects are not written out: `encoding.numeric_covariance` says how they follow from means and masses.
+    """
+    with one_thread_each():
+        laplace = LaplaceApproximation(model)
+    prior = laplace.prior_covariance
+    return {
+        "codes": laplace.rows.codes, "hessian": laplace.rows.hessian, "variance": laplace.variance,
+        "coarse": [_covariance(table) for table in prior.coarse],
+        "tiny": [_covariance(table) for table in prior.tiny] if len(prior.terms.triples) else [],
+        "pair_scale": prior.pair_scale, "term_scales": prior.term_scales,
+        "pairs": prior.terms.pairs.tolist(), "triples": prior.terms.triples.tolist(),
+    }  # fmt: skip
+
+
+def _covariance(table: Array) -> Array | None:
+    categories = np.eye(len(table))
+    categories[0, 0] = 0.0
+    return None if np.array_equal(table, categories) else table

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, Int64
+from likely.jit import kernel
 from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place, refuse_many
 
 
@@ -118,7 +118,7 @@ MANY_CLASSES = 4
 """From so many classes on, the classes of a cell are done four at a time; below, neighbouring cells are."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand(layout: Int64, bases: Array, transposed: Array, scales: Array, coefficients: Array, out: Array) -> None:
     """T = scale · A U Bᵀ for every term: coefficients × classes to cells × classes."""
     n_classes, flat, tables = coefficients.shape[1], coefficients.reshape(-1), out.reshape(-1)
@@ -143,7 +143,7 @@ def expand(layout: Int64, bases: Array, transposed: Array, scales: Array, coeffi
             _basis_times(bases, transposed, place_b, rows_b, rank_b, source, row, n_classes, scale, tables, entry)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def expand_adjoint(
     layout: Int64, bases: Array, transposed: Array, scales: Array, table_gradient: Array, out: Array
 ) -> None:
@@ -171,7 +171,7 @@ def expand_adjoint(
             )  # fmt: skip
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _partial_size(layout: Int64, n_classes: int) -> int:
     size = 0
     for k in range(len(layout)):
@@ -179,7 +179,7 @@ def _partial_size(layout: Int64, n_classes: int) -> int:
     return size
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _basis_times(
     bases: Array, transposed: Array, place: int, rows: int, rank: int, source: Array, source_start: int, n_classes: int,
     scale: float, out: Array, out_start: int,
@@ -199,7 +199,7 @@ def _basis_times(
         )  # fmt: skip
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _transposed_times(
     bases: Array, transposed: Array, place: int, rows: int, rank: int, source: Array, source_start: int, n_classes: int,
     scale: float, out: Array, out_start: int,
@@ -225,7 +225,7 @@ WIDE_ROWS = 16
 """From so many columns on, a row is done at once, not four columns at a time."""
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def multiply(
     left: Array, left_start: Integer, left_stride: Integer, left_step: Integer, n_rows: Integer, n_inner: Integer,
     right: Array, right_start: Integer, right_stride: Integer, n_columns: Integer,
@@ -277,7 +277,7 @@ def multiply(
         out_row += Place(out_stride)
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _multiply_wide(
     left: Array, left_start: Integer, left_stride: Integer, left_step: Integer, n_rows: Integer, n_inner: Integer,
     right: Array, right_start: Integer, right_stride: Integer, n_columns: Integer,
@@ -299,7 +299,7 @@ def _multiply_wide(
         out_row += Place(out_stride)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def copy_scaled(source: Array, source_start: Integer, n: Integer, scale: float, out: Array, out_start: Integer) -> None:
     """out[out_start + i] = scale · source[source_start + i] for i < n."""
     a, b = Place(source_start), Place(out_start)

@@ -31,7 +31,7 @@ MAX_Z = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumericColumn:
+class BinnedNumber:
     """A number in bins: cuts between them, mean and weight (`mass`) of each, and the coarser groups of codes."""
 
     name: str
@@ -62,7 +62,7 @@ class NumericColumn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NominalColumn:
+class CodedCategories:
     """Categories: the frequent ones have a code each, those that are `rare` share one."""
 
     name: str
@@ -90,7 +90,7 @@ class NominalColumn:
         return np.minimum(found + 1, len(self.levels) + 1).astype(np.uint8)
 
 
-Column = NumericColumn | NominalColumn
+Column = BinnedNumber | CodedCategories
 
 
 def finite_numbers(table: Table, name: str) -> Array:
@@ -248,7 +248,7 @@ def numeric_covariance(means: Array, mass: Array) -> Array:
 
 def fine_basis(column: Column) -> Basis:
     """Basis of a main effect, of full rank."""
-    if not isinstance(column, NumericColumn) or len(column.means) < 2:
+    if not isinstance(column, BinnedNumber) or len(column.means) < 2:
         return Basis.identity(column.size)
     return _eigenbasis(numeric_covariance(column.means, column.mass[: len(column.means)]), None, column.gap)
 
@@ -258,7 +258,7 @@ def coarse_basis(column: Column, groups: UInt8, rank: int) -> Basis:
 
     A number has at most the given rank, and one more for its gap.
     """
-    if not isinstance(column, NumericColumn) or len(column.means) < 2:
+    if not isinstance(column, BinnedNumber) or len(column.means) < 2:
         return Basis.identity(int(groups.max()) + 1)
     n = len(column.means)
     mass, group = column.mass[:n], groups[1 : n + 1] - 1

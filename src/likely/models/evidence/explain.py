@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.arrays import Array, Index
+from likely.arrays import Array, Index, UInt8
 from likely.errors import SettingsError
 from likely.explain import Explanation
 from likely.explain.credible import around, is_counted
 from likely.explain.factors import read_cells
-from likely.families.uncertainty import trigamma
+from likely.families.smoothing import trigamma
 from likely.markup import Markup, joined, tag
 from likely.models.display import html_table
-from likely.models.evidence.encoding import Column, NominalColumn, NumericColumn
+from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Column
 from likely.models.evidence.laplace import LaplaceApproximation
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, class_scores
 from likely.parallel import one_thread_each
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BASE = "intercept"
+TOGETHER = "together"
+"""What all trees say, where it is not shared out among their columns."""
+
+WITH_OTHERS = " with others"
 STALE = " (corrections are stale)"
 TOLD_STALE = "stale: rows were counted since it was fitted, so it is weighted naive Bayes until refresh(X, y)"
 SHOWN_TERMS = 30
@@ -92,13 +96,15 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
     rows = range(table.n_rows)
     read = [tuple(_joined([cells[name][row] for name in term]) for term in terms) for row in rows]
     statuses = [tuple(_status([status[name][row] for name in term]) for term in terms) for row in rows]
-    labels = tuple(SEPARATOR.join(term) if term else BASE + STALE * stale for term in terms)
+    labels = [SEPARATOR.join(term) if term else BASE + STALE * stale for term in terms]
+    n_tables = len(labels) - len(model.evidence.tree_columns())
+    labels[n_tables:] = [name + WITH_OTHERS for name in labels[n_tables:]]
     words = {
         one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]
         for share, one in zip(model.evidence.text_weights, model.text_models, strict=True)
     }
     return Explanation(
-        model.classes, labels, tuple(read), model.prior, contributions, tuple(statuses), words, tuple(terms)
+        model.classes, tuple(labels), tuple(read), model.prior, contributions, tuple(statuses), words, tuple(terms)
     )
 
 
@@ -155,7 +161,7 @@ def cell_names(column: Column, order: int, digits: int = DIGITS) -> list[str]:
     fine = np.arange(n_codes) if groups is None else groups.astype(np.intp)
     names: list[str] = [""] * (int(fine.max()) + 1)
     last = n_codes - 1 if column.gap else n_codes
-    if isinstance(column, NominalColumn):
+    if isinstance(column, CodedCategories):
         labels = ["", *(str(level) for level in column.levels), *(["rare"] if column.rare else [])]
         for code in range(1, last):
             names[fine[code]] = labels[code] if not names[fine[code]] else "other"
@@ -170,6 +176,16 @@ def cell_names(column: Column, order: int, digits: int = DIGITS) -> list[str]:
     if column.gap:
         names[fine[-1]] = "gap"
     return names
+
+
+def answer_name(column: Column, side: UInt8) -> str:
+    """The codes of a column that a tree answers with yes: numbers as ranges, categories by name."""
+    names, yes = cell_names(column, 1), np.flatnonzero(side[: column.size])
+    if isinstance(column, CodedCategories):
+        return f"{column.name}: {', '.join(names[code] for code in yes)}"
+    edges, known = [-np.inf, *column.cuts.tolist(), np.inf], yes[yes <= len(column.means)]
+    parts = [_between(edges[known[0] - 1], edges[known[-1]], MAX_DIGITS)] if len(known) else []
+    return f"{column.name} {' or '.join([*parts, *(['gap'] if len(known) < len(yes) else [])])}"
 
 
 def _distinct_digits(numbers: Sequence[float], digits: int) -> int:
@@ -270,16 +286,16 @@ def _largest_difference(
 def _points(a: Column, b: Column) -> list[Hashable]:
     """Values at which two columns can be compared, whatever their bins are; None for a gap."""
     gap: list[Hashable] = [None] if a.gap or b.gap else []
-    if isinstance(a, NumericColumn) and isinstance(b, NumericColumn):
+    if isinstance(a, BinnedNumber) and isinstance(b, BinnedNumber):
         return [*np.union1d(a.means, b.means).tolist(), *gap]
-    if isinstance(a, NominalColumn) and isinstance(b, NominalColumn):
+    if isinstance(a, CodedCategories) and isinstance(b, CodedCategories):
         return [*dict.fromkeys([*a.levels, *b.levels]), *gap]
     return []
 
 
 def _codes(column: Column, points: list[Hashable]) -> Index:
     known = [point for point in points if point is not None]
-    if isinstance(column, NumericColumn):
+    if isinstance(column, BinnedNumber):
         codes = column.codes_of(np.array(known, dtype=np.float64))
     else:
         codes = column.codes_of(known)

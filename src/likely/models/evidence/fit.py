@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from likely.arrays import Array, Int32
 from likely.models.evidence.encoding import Resolution, Terms
+from likely.models.evidence.ensemble_fit import MAX_ROUNDS, ensemble_scores, grow
 from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter, stack
 from likely.models.evidence.laplace import laplace_rows
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, class_scores
 from likely.models.evidence.prepare import MANY_ROWS
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource, log_prior
+from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowsInMemory, RowSource, log_prior
 from likely.models.evidence.search import (
     VARIANCE_GRID,
     CVResult,
@@ -27,7 +29,10 @@ from likely.models.evidence.search import (
 )
 from likely.progress import StepBar
 
-STEPS = ("weighing columns", "correcting columns", "looking for pairs", "looking for triples", "fitting all rows")
+STEPS = (
+    "weighing columns", "correcting columns", "looking for pairs", "looking for triples", "growing trees",
+    "fitting all rows",
+)  # fmt: skip
 
 START_MAIN, START_PAIR, START_TRIPLE = 4, 3, 4
 """Where the search for each variance begins in the grid: about 0.3, 0.1 and 0.3."""
@@ -45,6 +50,19 @@ MIN_ROWS_FOR_CV = 10
 MAX_SCREENED_ROWS = 50_000
 """Rows by which interactions are screened: it is better to screen all terms in some rows than some terms in all."""
 
+MIN_ROWS_FOR_TREES = 2000
+MAX_SCORES_WITH_TREES = 64
+MAX_TREE_SCORES = 1 << 22
+"""Rows × scores from which trees are grown: of more rows, or more than choose hyperparameters, a stratified sample."""
+
+TREE_RIDGE = 1e-3
+MIN_TREE_GAIN = 0.01
+"""Share of the log loss that trees must gain, beside one standard error, to be worth a part that is not a table."""
+
+
+Depth = Literal["columns", "pairs", "triples", "rest"]
+DEPTHS: tuple[Depth, ...] = ("columns", "pairs", "triples", "rest")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -54,10 +72,20 @@ class Options:
     max_triples: int | None = None
     time_limit: float | None = None
     seed: int = 0
+    trees: bool = True
+
+    @classmethod
+    def for_depth(
+        cls, depth: Depth, max_pairs: int | None, max_triples: int | None, time_limit: float | None, seed: int
+    ) -> Options:
+        """As deep as is wished: nothing of more columns is looked for."""
+        order = 1 + DEPTHS.index(depth)
+        pairs, triples = max_pairs if order > 1 else 0, max_triples if order > 2 else 0
+        return cls(pairs, triples, time_limit, seed, depth == "rest")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Selection:
+class TermSelection:
     """Terms and variances with their cross-validation; terms are chosen anew in each fold, and once for all rows."""
 
     cv_result: CVResult
@@ -109,7 +137,7 @@ class EvidenceFit:
                 chosen = triples
         self.progress.step(STEPS[3])
         model = self._stack_and_refit(nb_scores, main, chosen, feature_weights, offsets)
-        self.progress.step(STEPS[4])
+        self.progress.step(STEPS[5])
         return model
 
     def _prior_and_texts(self) -> AdditiveModel:
@@ -145,14 +173,14 @@ class EvidenceFit:
             offsets.append(fitted.intercept - log_prior(fitter.data.rows.class_weights()))
         return np.concatenate(scores), np.mean(weights, axis=0), np.mean(offsets, axis=0)
 
-    def _main_effects(self) -> Selection:
+    def _main_effects(self) -> TermSelection:
         """Main effects, with the variance of the one-standard-error rule."""
         terms = [Terms.none()] * len(self.cv.fitters)
         search = VarianceSearch(self.cv, lambda v, start: self.cv.evaluate(terms, (v, 0.0, 0.0), start), None)
         k = search.one_se(search.climb(START_MAIN, self.has_time))
-        return Selection(search.result(k), terms, (VARIANCE_GRID[k], 0.0, 0.0), Terms.none())
+        return TermSelection(search.result(k), terms, (VARIANCE_GRID[k], 0.0, 0.0), Terms.none())
 
-    def _interactions(self, before: Selection, order: int, count: int, start: int) -> Selection:
+    def _interactions(self, before: TermSelection, order: int, count: int, start: int) -> TermSelection:
         """The best selection with pairs (order 2) or triples (3) added; the old one if none helps.
 
         Their number is doubled while that gains enough; their variance is chosen for the first number.
@@ -177,7 +205,7 @@ class EvidenceFit:
             k = search.one_se(search.climb(start, self.has_time)) if best is before else k
             result = search.result(k)
             variances = _with_variance(before.variances, order, VARIANCE_GRID[k])
-            found = Selection(result, terms, variances, _with_terms(before.terms, order, ranked[:count]))
+            found = TermSelection(result, terms, variances, _with_terms(before.terms, order, ranked[:count]))
             gain, error = self.cv.paired_gain(best.cv_result.log_losses, result.log_losses)
             if gain > 0.0 or best is before:
                 best = found
@@ -187,14 +215,14 @@ class EvidenceFit:
             count = min(2 * count, len(candidates))
 
     def _variance_search(
-        self, before: Selection, order: int, terms: list[Terms], warm_start: CVResult
+        self, before: TermSelection, order: int, terms: list[Terms], warm_start: CVResult
     ) -> VarianceSearch:
         def evaluate(variance: float, start: CVResult | None) -> CVResult:
             return self.cv.evaluate(terms, _with_variance(before.variances, order, variance), start)
 
         return VarianceSearch(self.cv, evaluate, warm_start)
 
-    def _screen(self, before: Selection, resolution: Resolution, order: int) -> tuple[Int32, list[Array]]:
+    def _screen(self, before: TermSelection, resolution: Resolution, order: int) -> tuple[Int32, list[Array]]:
         """Candidate terms, and the screening score of each in each fold."""
         encoding, experts = self.search_data.encoding, before.cv_result.experts
         importance = np.sum([expert.importance(len(encoding.columns)) for expert in experts], axis=0)
@@ -208,7 +236,7 @@ class EvidenceFit:
         return candidates, by_fold
 
     def _stack_and_refit(
-        self, nb_scores: Array, main: Selection, chosen: Selection, feature_weights: Array, offsets: Array
+        self, nb_scores: Array, main: TermSelection, chosen: TermSelection, feature_weights: Array, offsets: Array
     ) -> AdditiveModel:
         """Stack the out-of-fold scores of the experts, then fit those with a weight to all rows."""
         cv, rows = self.cv, self.data.rows
@@ -216,6 +244,10 @@ class EvidenceFit:
         losses = [float(cv.row_shares @ cv.log_losses(score)) for score in scores]
         stacking_weights = np.zeros(N_EXPERTS)
         stacking_weights[: len(scores)] = stack(scores, cv.y, cv.row_shares, int(np.argmin(losses)))
+        stacked = np.asarray(sum(a * score for a, score in zip(stacking_weights, scores, strict=False)))
+        share_of_tables, tree_weight, n_rounds = self._trees(stacked)
+        stacking_weights *= share_of_tables
+        self.progress.step(STEPS[4])
         class_weights = rows.class_weights()
         from_counts = np.append(np.ones(len(self.data.encoding.columns)), self.data.texts.nb_weights)
         hyperparameters = Hyperparameters(
@@ -226,8 +258,41 @@ class EvidenceFit:
             stacking_weights,
             np.array([main.variances, chosen.variances]),
             LaplaceRows.empty(len(self.data.encoding.columns), rows.n_scores),
+            tree_weight,
+            n_rounds,
         )
         return fit_experts(self.data, hyperparameters, (main.cv_result.experts, chosen.cv_result.experts))[0]
+
+    def _trees(self, stacked: Array) -> tuple[float, float, int]:
+        """The weight of tables and of trees, and the number of trees; 1 and nothing where these gain too little."""
+        cv, rows, encoding = self.cv, self.search_data.rows, self.search_data.encoding
+        few_scores = rows.n_scores <= MAX_SCORES_WITH_TREES
+        if not (self.options.trees and few_scores and len(rows) >= MIN_ROWS_FOR_TREES and self.has_time()):
+            return 1.0, 0.0, 0
+        folds = [(_tree_rows(fitter.rows), test.rows) for fitter, test in zip(cv.fitters, cv.held_out, strict=True)]
+        grown = cv.pool.do(lambda fold: grow(encoding, fold[0], MAX_ROUNDS, fold[1], self.has_time), folds)
+        shortest = min(len(losses) for _, losses in grown)
+        n_rounds = int(np.argmin(np.mean([losses[:shortest] for _, losses in grown], axis=0)))
+        scores = np.concatenate(
+            [
+                ensemble_scores(trees.first(n_rounds), test, log_prior(train.class_weights()))
+                for (trees, _), (train, test) in zip(grown, folds, strict=True)
+            ]
+        )
+        before, alone = cv.log_losses(stacked), cv.log_losses(scores)
+        best = int(cv.row_shares @ alone < cv.row_shares @ before)
+        weights = stack([stacked, scores], cv.y, cv.row_shares, best, TREE_RIDGE)
+        after = cv.log_losses(weights[0] * stacked + weights[1] * scores)
+        gain, error = cv.paired_gain(before, after)
+        if not n_rounds or gain <= max(error, MIN_TREE_GAIN * float(cv.row_shares @ before)):
+            return 1.0, 0.0, 0
+        n_held_out = sum(len(test) for _, test in folds) / len(folds)
+        return float(weights[0]), float(weights[1]), round(n_rounds * (1.0 + 0.5 * n_held_out / len(rows)))
+
+
+def _tree_rows(rows: RowSource) -> RowsInMemory:
+    """The rows from which trees are grown."""
+    return rows.sample(min(MAX_TREE_SCORES // rows.n_scores, MAX_SEARCH_ROWS), 0)
 
 
 def fit_experts(
@@ -249,7 +314,11 @@ def fit_experts(
     ):
         if weight > 0.0:
             model = model.plus(fitter.expert(terms, variances, start), weight)
-    model = model.plus_texts(h.stacking_weights[1:].sum(), data.texts)
+    if h.tree_weight > 0.0:
+        rows = _tree_rows(data.rows.deduplicate())
+        trees, _ = grow(data.encoding, rows, h.n_rounds)
+        model = model.plus_trees(trees, h.tree_weight, log_prior(rows.class_weights()))
+    model = model.plus_texts(h.stacking_weights[1:].sum() + h.tree_weight, data.texts)
     return replace(model, hyperparameters=replace(h, laplace_rows=laplace_rows(model, data))), fitter.passes
 
 

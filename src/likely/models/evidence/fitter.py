@@ -21,7 +21,7 @@ import numpy as np
 from likely.arrays import Array, Index, Int32
 from likely.models.evidence.design import Design
 from likely.models.evidence.encoding import Encoding, Terms
-from likely.models.evidence.row_source import Rows, RowSource, log_prior
+from likely.models.evidence.row_source import RowsInMemory, RowSource, log_prior
 from likely.models.evidence.text_fit import TextFit
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes, fit_feature_weights
 from likely.numerics import dot, lbfgs, log_normalise, newton
@@ -48,11 +48,11 @@ class EncodedData(Generic[Source]):
     def n_texts(self) -> int:
         return len(self.texts.nb_weights)
 
-    def take(self, rows: Index) -> EncodedData[Rows]:
+    def take(self, rows: Index) -> EncodedData[RowsInMemory]:
         """Some of the rows."""
         return EncodedData(self.encoding, self.rows.take(rows), self.texts)
 
-    def sample(self, most: int, seed: int) -> EncodedData[Rows]:
+    def sample(self, most: int, seed: int) -> EncodedData[RowsInMemory]:
         """A stratified sample of the rows, or all of them."""
         return EncodedData(self.encoding, self.rows.sample(most, seed), self.texts)
 
@@ -71,7 +71,7 @@ class Expert:
         """Cells × scores."""
         return self.design.tables(self.coefficients, self.scales)
 
-    def scores(self, encoding: Encoding, rows: Rows) -> Array:
+    def scores(self, encoding: Encoding, rows: RowsInMemory) -> Array:
         """Scores of other rows."""
         rows = rows.recode(lambda codes: encoding.codes(codes, self.terms), len(self.design.layout))
         return rows.scores(self.design.starts, self.tables(), self.intercept)
@@ -174,7 +174,7 @@ def solve(rows: RowSource, design: Design, scales: Array, start: Array, toleranc
     return coefficients, intercept, passes
 
 
-def stack(scores: list[Array], y: Int32, weight: Array, best: int) -> Array:
+def stack(scores: list[Array], y: Int32, weight: Array, best: int, ridge: float = STACKING_RIDGE) -> Array:
     """Stacking weights of experts, given rows × scores of each; shrunk towards the expert `best` alone."""
     stacked = np.stack(scores)
     if stacked.shape[2] == 1:
@@ -193,9 +193,9 @@ def stack(scores: list[Array], y: Int32, weight: Array, best: int) -> Array:
         hessian = second - (expected * row_shares) @ expected.T
         shift = a - target
         return (
-            loss + STACKING_RIDGE * float(shift @ shift),
-            gradient + 2 * STACKING_RIDGE * shift,
-            hessian + 2 * STACKING_RIDGE * np.eye(len(a)),
+            loss + ridge * float(shift @ shift),
+            gradient + 2 * ridge * shift,
+            hessian + 2 * ridge * np.eye(len(a)),
         )
 
     return newton(objective, target, max_steps=50, shortest=1e-6, min_gain=1e-7, nonnegative=True)

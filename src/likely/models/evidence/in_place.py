@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Any
 
-from likely.engines import pieces
+from likely.engines import files
 from likely.engines.connect import as_relation
-from likely.engines.drawn_rows import draw
-from likely.engines.in_place import label_column, task_in_place, weight_column
+from likely.engines.files import USUAL_FAMILIES
+from likely.engines.in_place import label_column, stratified_sample, task_in_place, weight_column
 from likely.engines.memory import Preprocessing, Rows
-from likely.engines.pieces import USUAL_FAMILIES
 from likely.engines.plan import Task, assign, tokenizers_for
 from likely.engines.relation import Relation
 from likely.engines.relational import RelationalRows
 from likely.models.evidence.fitter import EncodedData
 from likely.models.evidence.prepare import FitContext, count_rows, encode_rows, fit_encoding
 from likely.models.evidence.row_source import RowSource
+from likely.models.settings import SchemaLike, TokenizerLike
 from likely.stats import Summary
-from likely.table import Table, encode_column
+from likely.table import Labelling, Table, Weights, encode_column
 from likely.table.schema import Schema, schema_for
 
 LOG = logging.getLogger("likely")
@@ -30,10 +29,12 @@ PER_CELL = 48
 
 def rows_in_memory(relation: Relation, n_columns: int) -> int:
     """How many rows corrections are made from: as many as a table in memory may have, unless the user says."""
-    return relation.drawn if relation.drawn is not None else max(pieces.BUDGET // (PER_CELL * max(n_columns, 1)), 1)
+    return relation.drawn if relation.drawn is not None else max(files.BUDGET // (PER_CELL * max(n_columns, 1)), 1)
 
 
-def judge_in_place(X: Any, y: Any, sample_weight: Any, given: Any, text: Any, n_jobs: int | None) -> Task:
+def judge_in_place(
+    X: object, y: Labelling, sample_weight: Weights, given: SchemaLike, text: TokenizerLike, n_jobs: int | None
+) -> Task:
     """A table to be learned where it lies: columns are judged by a sample; `given` is what the user said of them."""
     relation = _with_weight(as_relation(X), weight_column(given))
 
@@ -68,7 +69,9 @@ def prepare_in_place(task: Task, context: FitContext) -> tuple[EncodedData[RowSo
     return EncodedData(data.encoding, data.rows, data.texts), summary
 
 
-def further_rows(X: Any, y: Any, sample_weight: Any, schema: Schema, preprocessing: Preprocessing) -> RelationalRows:
+def further_rows(
+    X: object, y: Labelling, sample_weight: Weights, schema: Schema, preprocessing: Preprocessing
+) -> RelationalRows:
     """Further rows in an engine, read as the first ones were."""
     relation = _with_weight(as_relation(X), schema.weight)
     relation.require(schema.features)
@@ -81,4 +84,4 @@ def at_hand(rows: Rows, schema: Schema, seed: int) -> Rows:
     """The rows themselves; of those in an engine a fair sample, as many as fit into memory."""
     if not isinstance(rows, RelationalRows):
         return rows
-    return draw(rows, schema.features, rows_in_memory(rows.relation, len(schema.features)), seed)
+    return stratified_sample(rows, schema.features, rows_in_memory(rows.relation, len(schema.features)), seed)

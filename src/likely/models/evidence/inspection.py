@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import AnyArray, Array, Index, UInt8
 from likely.decide import LossLike
-from likely.errors import TooLarge
+from likely.errors import SettingsError, TooLarge
 from likely.explain import Nomogram
 from likely.explain import rank_words as words_by_information
 from likely.explain.next_measurement import best_first, costs_of, gains
 from likely.explain.nomogram import refuse_texts, sides
 from likely.families import Settings
-from likely.models.evidence.encoding import Column, NumericColumn
+from likely.models.evidence.encoding import BinnedNumber, Column
 from likely.models.evidence.explain import SEPARATOR, TermTable, cell_names, term_table
 from likely.models.evidence.explain import table_of as frame_of_table
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
@@ -150,7 +150,7 @@ def _values(model: AdditivePredictor, summary: Summary) -> Iterator[tuple[str, s
 def _in_few_bins(table: TermTable) -> TermTable:
     """The table of a number in as few bins as triples have, each with the mean of what its parts add."""
     column = table.columns[0]
-    if len(table.columns) > 1 or not isinstance(column, NumericColumn):
+    if len(table.columns) > 1 or not isinstance(column, BinnedNumber):
         return table
     groups = column.tiny[1:].astype(np.intp) - 1
     mass = np.bincount(groups, weights=column.mass).astype(np.float64)
@@ -194,6 +194,10 @@ def nomogram(classifier: Inspected, target: object = None) -> Nomogram:
     check_is_fitted(classifier)
     model = classifier.model_
     refuse_texts([text_model.column for text_model in model.text_models])
+    if len(model.evidence.trees):
+        raise SettingsError(
+            'A nomogram has a scale for each table, and this model has trees beside them; fit it with depth="triples".'
+        )
     place, rivals = sides(target, model.classes)
     evidence, labels = model.evidence, model.classes.tolist()
     by_name = {column.name: column for column in evidence.encoding.columns}
@@ -226,7 +230,7 @@ def nomogram(classifier: Inspected, target: object = None) -> Nomogram:
 def _scale(model: AdditivePredictor, column: Column, place: int, rivals: Index) -> Scale:
     """Categories as they are; a number at the means of the bins that pairs have, for a sheet is read by eye."""
     entries = term_table(model, [column.name]).entries
-    if not isinstance(column, NumericColumn):
+    if not isinstance(column, BinnedNumber):
         logs = entries[: len(column.levels)]
         return Scale(column.name, column.levels, logs[:, [place]] - logs[:, rivals])
     n = len(column.means)

@@ -7,14 +7,14 @@ the second.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, UInt8, UInt16, UInt64
+from likely.jit import kernel
 from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def find_bins(values: Array, cuts: Array, missing: int, out: UInt8) -> None:
     """Code of each value: 1 + the number of cuts below it, `missing` for NaN; a binary search without branches."""
     n = len(cuts)
@@ -31,7 +31,7 @@ def find_bins(values: Array, cuts: Array, missing: int, out: UInt8) -> None:
         out[i] = low + 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def term_codes(codes: UInt8, terms: Int32, lookup: UInt8, widths: Int32, out: UInt16) -> None:
     """Cell of each row in each pair or triple: the coarse codes of its columns are the digits of one number.
 
@@ -48,7 +48,7 @@ def term_codes(codes: UInt8, terms: Int32, lookup: UInt8, widths: Int32, out: UI
             out[i, k] = cell
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_term_scores(
     codes: UInt8,
     starts: Int32,
@@ -99,7 +99,7 @@ def add_term_scores(
                     out[i - first, c] += tables[cells[k], c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def row_hashes(codes: UInt8, y: Int32, out: UInt64) -> None:
     """FNV-1a hash of the codes and the class of each row: equal rows have equal hashes."""
     for i in range(codes.shape[0]):
@@ -115,7 +115,7 @@ MANY_SCORES = 8
 """From so many scores on, the inner loop runs over the scores of a cell; below, over the cells of a row."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_scores(codes: UInt16, starts: Int32, tables: Array, first: Integer, last: Integer, out: Array) -> None:
     """scores[i] += Σ_j tables[starts[j] + codes[i, j]] for the rows from `first` to `last`."""
     n_scores = tables.shape[1]
@@ -127,7 +127,7 @@ def add_scores(codes: UInt16, starts: Int32, tables: Array, first: Integer, last
         _gather_many(codes, starts, tables.reshape(-1), n_scores, first, last, out.reshape(-1))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _gather_one(codes: UInt16, starts: Int32, tables: Array, first: Integer, last: Integer, out: Array) -> None:
     """One score: four sums side by side, so that no addition waits for another."""
     n = Place(len(starts))
@@ -146,7 +146,7 @@ def _gather_one(codes: UInt16, starts: Int32, tables: Array, first: Integer, las
         out[row] += (s0 + s1) + (s2 + s3)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _gather_some(
     codes: UInt16, starts: Int32, tables: Array, n_scores: int, first: Integer, last: Integer, out: Array
 ) -> None:
@@ -183,7 +183,7 @@ def _gather_some(
             out[at + c] += s0
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _gather_many(
     codes: UInt16, starts: Int32, tables: Array, n_scores: int, first: Integer, last: Integer, out: Array
 ) -> None:
@@ -197,7 +197,7 @@ def _gather_many(
                 out[at + c] += tables[cell + c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def residuals(scores: Array, y: Int32, weight: Array) -> float:
     """Replace the scores of rows by weight · (P(class) − [class is true]); returns Σ weight · log loss."""
     n_classes = scores.shape[1]
@@ -227,7 +227,7 @@ def residuals(scores: Array, y: Int32, weight: Array) -> float:
     return loss
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def row_losses(scores: Array, y: Int32, out: Array) -> None:
     """Log loss of each row, given its scores."""
     n_classes = scores.shape[1]
@@ -253,7 +253,7 @@ STRIP_ROWS = 64
 """Rows whose scores are held at once, so that they stay in the first-level cache."""
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def loss_and_gradient(
     codes: UInt16, starts: Int32, tables: Array, intercept: Array, offset: Array, y: Int32, weight: Array,
     first: int, last: int, gradient: Array, intercept_gradient: Array,
@@ -288,7 +288,7 @@ def loss_and_gradient(
     return loss
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _scatter_one(codes: UInt16, starts: Int32, residual: Array, gradient: Array) -> None:
     """gradient[starts[j] + codes[i, j]] += residual[i], the transpose of gathering; one score."""
     for row in range(Place(len(codes))):
@@ -297,7 +297,7 @@ def _scatter_one(codes: UInt16, starts: Int32, residual: Array, gradient: Array)
             gradient[Place(starts[j]) + Place(codes[row, j])] += own
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _scatter_some(codes: UInt16, starts: Int32, residual: Array, n_scores: int, gradient: Array) -> None:
     """Several scores: four, then two of them at a time."""
     n, width = Place(len(starts)), Place(n_scores)
@@ -325,7 +325,7 @@ def _scatter_some(codes: UInt16, starts: Int32, residual: Array, n_scores: int, 
                 gradient[(Place(starts[j]) + Place(codes[row, j])) * width + c] += w0
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _scatter_many(codes: UInt16, starts: Int32, residual: Array, n_scores: int, gradient: Array) -> None:
     """Many scores: cell by cell."""
     width = Place(n_scores)
@@ -337,7 +337,7 @@ def _scatter_many(codes: UInt16, starts: Int32, residual: Array, n_scores: int, 
                 gradient[cell + c] += residual[at + c]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def cell_weights(codes: UInt16, starts: Int32, weight: Array, n_cells: int) -> Array:
     """Weight of the rows in each cell."""
     out = np.zeros(n_cells)
@@ -347,7 +347,7 @@ def cell_weights(codes: UInt16, starts: Int32, weight: Array, n_cells: int) -> A
     return out
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def class_counts(codes: UInt16, starts: Int32, y: Int32, weight: Array, out: Array) -> None:
     """Add the weight of the rows of each class to their cells: cells × classes."""
     for i in range(codes.shape[0]):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from likely.arrays import Array, Int32
-from likely.families.graph import Tensor
-from likely.models.evidence.encoding import Encoding, NominalColumn, NumericColumn, Resolution, Terms
+from likely.families.export import Tensor
+from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Encoding, Resolution, Terms
+from likely.models.evidence.ensemble import N_LEAVES, TreeEnsemble
 from likely.store.onnx import OnnxGraph
 
 
-def evidence_scores(graph: OnnxGraph, encoding: Encoding, terms: Terms, starts: Int32, tables: Array) -> Tensor:
-    """Rows × scores: the sum of the table entries of columns, pairs and triples."""
+def evidence_scores(
+    graph: OnnxGraph, encoding: Encoding, terms: Terms, starts: Int32, tables: Array, trees: TreeEnsemble
+) -> Tensor:
+    """Rows × scores: the sum of the table entries of columns, pairs and triples, and of the leaves of trees."""
     codes = _codes(graph, encoding)
     cells = [codes[k] for k in range(len(codes))]
     for several, groups, resolution in (
@@ -22,13 +25,32 @@ def evidence_scores(graph: OnnxGraph, encoding: Encoding, terms: Terms, starts: 
         cells += [_cell(graph, grouped, resolution, term) for term in several.tolist()]
     ends = [*starts[1:].tolist(), len(tables)]
     found = zip(starts.tolist(), ends, cells, strict=True)
-    return graph.sum([graph.zeros(), *(graph.rows_of(tables[start:end], cell) for start, end, cell in found)])
+    entries = [graph.rows_of(tables[start:end], cell) for start, end, cell in found]
+    return graph.sum([graph.zeros(), *entries, *([_leaves(graph, codes, trees)] if len(trees) else [])])
+
+
+def _leaves(graph: OnnxGraph, codes: dict[int, Tensor], trees: TreeEnsemble) -> Tensor:
+    """Rows × scores: all trees at once; the answers to their questions are the bits of a leaf's number."""
+    n_trees, n_questions, width = trees.sides.shape
+    last = graph.constant(np.array([1], dtype=np.int64))
+    side_by_side = [graph.apply("Unsqueeze", codes[k], last) for k in range(len(codes))]
+    matrix = graph.apply("Concat", *side_by_side, attributes={"axis": 1})
+    asked = graph.columns(matrix, trees.columns.ravel().tolist())
+    first = width * np.arange(n_trees * n_questions, dtype=np.int64)[None]
+    answers = graph.as_int(graph.rows_of(trees.sides.ravel(), graph.apply("Add", asked, graph.constant(first))))
+    bits = np.tile(1 << np.arange(n_questions)[::-1], n_trees).astype(np.int64)[None]
+    answers = graph.apply("Mul", answers, graph.constant(bits))
+    shape = graph.constant(np.array([-1, n_trees, n_questions], dtype=np.int64))
+    leaf = graph.reduce("Sum", graph.apply("Reshape", answers, shape), 2, keep=False)
+    leaf = graph.apply("Add", leaf, graph.constant(N_LEAVES * np.arange(n_trees, dtype=np.int64)[None]))
+    lines = trees.leaves.reshape(n_trees * N_LEAVES, -1)
+    return graph.reduce("Sum", graph.rows_of(lines, leaf), 1, keep=False)
 
 
 def _codes(graph: OnnxGraph, encoding: Encoding) -> dict[int, Tensor]:
     """The code of every row in each column: 0 for a category never seen, bins or categories, last the gap."""
     columns, found = encoding.columns, {}
-    numeric = [(k, column) for k, column in enumerate(columns) if isinstance(column, NumericColumn)]
+    numeric = [(k, column) for k, column in enumerate(columns) if isinstance(column, BinnedNumber)]
     if numeric:
         numbers = graph.numbers([column.name for _, column in numeric])
         bins = graph.count_cuts(numbers, [column.cuts for _, column in numeric], inclusive=False)
@@ -38,12 +60,12 @@ def _codes(graph: OnnxGraph, encoding: Encoding) -> dict[int, Tensor]:
         bins = graph.where(graph.apply("IsNaN", numbers), graph.constant(gap), bins)
         found = {k: graph.column(bins, place) for place, (k, _) in enumerate(numeric)}
     for k, column in enumerate(columns):
-        if isinstance(column, NominalColumn):
+        if isinstance(column, CodedCategories):
             found[k] = _category(graph, column)
     return found
 
 
-def _category(graph: OnnxGraph, column: NominalColumn) -> Tensor:
+def _category(graph: OnnxGraph, column: CodedCategories) -> Tensor:
     values = (*column.levels, *column.rare)
     places = graph.codes(column.name, values, unseen=len(values), gap=len(values) + 1)
     own = np.minimum(np.arange(len(values)) + 1, len(column.levels) + 1)

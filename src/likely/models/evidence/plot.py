@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import Array
 from likely.errors import SettingsError, missing_columns
-from likely.models.evidence.encoding import NumericColumn
+from likely.models.evidence.encoding import BinnedNumber
 from likely.models.evidence.explain import TermTable, term_table
 from likely.render.picture import (
     Picture,
@@ -53,9 +53,7 @@ def plot_main_effects(
         raise missing_columns(unknown, model.columns)
     chosen = [name for name in columns if name in available] if columns is not None else _by_strength(model, available)
     if not chosen:
-        raise SettingsError(
-            "None of these columns has a table: a text speaks by its words, see `explain(X).tokens(row)`."
-        )
+        raise SettingsError("Texts have no picture of this kind; explain(X).tokens(row) lists the top words of a row.")
     shown = chosen[:most]
     two = len(model.classes) == 2
     classes = np.array([1]) if two else np.sort(np.argsort(-model.prior, kind="stable")[:MAX_CLASSES])
@@ -134,8 +132,8 @@ def _panel(above: Axes, below: Axes, table: TermTable, classes: NDArray[np.intp]
     share = column.mass / max(float(column.mass.sum()), 1e-300)
     above.set_title(named(column.name, 34))
     above.axhline(0.0, color=FAINT, linewidth=0.8)
-    n_bins = len(column.means) if isinstance(column, NumericColumn) else 0
-    if isinstance(column, NumericColumn) and n_bins > 1:
+    n_bins = len(column.means) if isinstance(column, BinnedNumber) else 0
+    if isinstance(column, BinnedNumber) and n_bins > 1:
         _by_value(above, below, column, entries, share)
     else:
         _by_name(above, below, table.cells[0], entries, share)
@@ -147,7 +145,7 @@ def _panel(above: Axes, below: Axes, table: TermTable, classes: NDArray[np.intp]
     below.set_ylabel("rows", color=MUTED)
 
 
-def _by_value(above: Axes, below: Axes, column: NumericColumn, entries: Array, share: Array) -> None:
+def _by_value(above: Axes, below: Axes, column: BinnedNumber, entries: Array, share: Array) -> None:
     """Steps along the values; a gap stands to the right of them."""
     n = len(column.means)
     edges = np.concatenate([[_outer(column, 0)], column.cuts, [_outer(column, -1)]])
@@ -185,7 +183,7 @@ def _short_number(value: float) -> str:
     return f"{float(f'{value:.3g}'):,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
-def _outer(column: NumericColumn, end: int) -> float:
+def _outer(column: BinnedNumber, end: int) -> float:
     """Where an outer bin is drawn to: as far beyond its mean as that lies beyond the last cut."""
     mean, cut = float(column.means[end]), float(column.cuts[end])
     return 2.0 * mean - cut if mean != cut else mean + (1.0 if end else -1.0) * max(abs(mean), 1.0) * 1e-6

@@ -13,8 +13,9 @@ from math import prod
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, UInt8
-from likely.families.graph import Tensor
-from likely.models.evidence.encoding import Encoding, NumericColumn, Terms, encode_table
+from likely.families.export import Tensor
+from likely.models.evidence.encoding import BinnedNumber, Encoding, Terms, encode_table
+from likely.models.evidence.ensemble import NO_TREES, TreeEnsemble
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.kernels import add_term_scores
 from likely.models.evidence.onnx import evidence_scores
@@ -60,6 +61,7 @@ class Hyperparameters:
     `feature_weights` are those of weighted naive Bayes, columns first, then texts; `class_offsets` are its intercepts
     beyond the log prior. `class_shares` are those of the last fit. `stacking_weights` has one weight per expert,
     `variances` the prior variances of main effects, pairs and triples (columns) for the last two experts (lines).
+    `tree_weight` is the weight of the rest, which has `n_rounds` trees.
     """
 
     feature_weights: Array
@@ -69,6 +71,8 @@ class Hyperparameters:
     stacking_weights: Array
     variances: Array
     laplace_rows: LaplaceRows
+    tree_weight: float = 0.0
+    n_rounds: int = 0
 
     @classmethod
     def default(cls, n_columns: int, n_texts: int, class_weights: Array, variance: float) -> Hyperparameters:
@@ -98,10 +102,11 @@ class Hyperparameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdditiveModel:
-    """score = intercept + Σ_terms tables[start of term + cell] + Σ_texts text weight · score of text.
+    """score = intercept + Σ_terms tables[start of term + cell] + Σ_texts text weight · score of text + rest.
 
     `tables` is cells × scores, `starts` where the table of each term begins. Two classes have one score, the log odds
-    of the second. `texts` has an expert for each text column, and none where naive Bayes scores them from counts.
+    of the second. `texts` has an expert for each text column, and none where naive Bayes scores them from counts. The
+    rest is what `trees` say; there may be none.
     """
 
     encoding: Encoding
@@ -111,6 +116,7 @@ class AdditiveModel:
     tables: Array
     text_weights: Array
     hyperparameters: Hyperparameters
+    trees: TreeEnsemble = NO_TREES
     texts: tuple[TextExpert, ...] = ()
 
     @classmethod
@@ -120,7 +126,8 @@ class AdditiveModel:
         """All entries 0."""
         starts = table_starts(encoding, terms)
         tables = np.zeros((int(starts[-1]), n_scores))
-        return cls(encoding, terms, starts[:-1], np.zeros(n_scores), tables, np.zeros(n_texts), hyperparameters)
+        intercept, trees = np.zeros(n_scores), TreeEnsemble.empty(n_scores)
+        return cls(encoding, terms, starts[:-1], intercept, tables, np.zeros(n_texts), hyperparameters, trees)
 
     @property
     def whole_intercept(self) -> Array:
@@ -151,18 +158,28 @@ class AdditiveModel:
         more = weight if texts.experts else weight * texts.nb_weights
         return replace(self, text_weights=self.text_weights + more, texts=texts.experts)
 
+    def plus_trees(self, trees: TreeEnsemble, weight: float, intercept: Array) -> AdditiveModel:
+        """With weight · the scores of trees added, which begin at an intercept."""
+        return replace(self, trees=trees.scaled(weight), intercept=self.intercept + weight * intercept)
+
+    def tree_columns(self) -> list[str]:
+        """The names of the columns that trees ask about."""
+        names = self.encoding.names
+        return [names[k] for k in self.trees.used_columns()]
+
     def term_names(self) -> list[tuple[str, ...]]:
         """The names of the columns of every interaction."""
         names = self.encoding.names
         return [tuple(names[k] for k in term) for term in self.terms.tuples()]
 
     def add_scores(self, codes: UInt8, block: slice, out: Array) -> None:
-        """Add the tables of a block of rows to their scores, given the codes of all rows."""
+        """Add the tables and trees of a block of rows to their scores, given the codes of all rows."""
         coarse, tiny = self.encoding.coarse, self.encoding.tiny
         add_term_scores(
             codes, self.starts, self.tables, self.terms.pairs, coarse.lookup, coarse.widths,
             self.terms.triples, tiny.lookup, tiny.widths, block.start, block.stop, out,
         )  # fmt: skip
+        self.trees.add_scores(codes, block, out)
 
 
 def table_starts(encoding: Encoding, terms: Terms) -> Int32:
@@ -209,7 +226,8 @@ class AdditivePredictor(Scorer):
     def graph_joint(self, graph: OnnxGraph) -> Tensor:
         """The same as a tensor of ONNX (rows × classes); it has no words of a text."""
         evidence = self.evidence
-        score = evidence_scores(graph, evidence.encoding, evidence.terms, evidence.starts, evidence.tables)
+        tables, trees = evidence.tables, evidence.trees
+        score = evidence_scores(graph, evidence.encoding, evidence.terms, evidence.starts, tables, trees)
         if len(self.classes) == 2:
             score = graph.apply("Mul", score, graph.constant(np.array([[-0.5, 0.5]])))
         return graph.apply("Add", score, graph.constant((log_of(self.prior) + self.beyond_prior())[None]))
@@ -226,22 +244,29 @@ class AdditivePredictor(Scorer):
         return np.asarray(class_scores((self.evidence.whole_intercept - known)[None], len(logs))[0])
 
     def contributions(self, table: Table) -> tuple[list[tuple[str, ...]], Array]:
-        """Columns of each term (none for the intercept beyond the prior), and rows × terms × classes: they add up."""
+        """Columns of each term (none for the intercept beyond the prior), and rows × terms × classes: they add up.
+
+        Last come the columns that trees ask about, each with its Shapley value; their mean goes to the intercept.
+        """
         evidence, encoding = self.evidence, self.evidence.encoding
         n_classes = len(self.classes)
         terms: list[tuple[str, ...]] = [*((name,) for name in encoding.names), *evidence.term_names()]
-        cells = encoding.codes(self.codes(table), evidence.terms).astype(np.int64) + evidence.starts
-        parts = [np.tile(self.beyond_prior(), (table.n_rows, 1))]
+        codes = self.codes(table)
+        cells = encoding.codes(codes, evidence.terms).astype(np.int64) + evidence.starts
+        base, of_trees = evidence.trees.contributions(codes)
+        parts = [np.tile(self.beyond_prior() + class_scores(base[None], n_classes)[0], (table.n_rows, 1))]
         parts += [class_scores(evidence.tables[cells[:, k]], n_classes) for k in range(cells.shape[1])]
         for weight, text_model in zip(evidence.text_weights, self.text_models, strict=True):
             terms.append((text_model.column,))
             parts.append(class_scores(weight * text_model.scores(table, 1), n_classes))
+        terms += [(name,) for name in evidence.tree_columns()]
+        parts += [class_scores(of_trees[:, k], n_classes) for k in range(of_trees.shape[1])]
         return [(), *terms], np.stack(parts, axis=1)
 
     def unseen(self, table: Table) -> dict[str, Flags]:
         """By nominal column, the cells that hold a category that was never seen."""
         found = {}
         for column in self.evidence.encoding.columns:
-            if not isinstance(column, NumericColumn):
+            if not isinstance(column, BinnedNumber):
                 found[column.name] = (column.codes(table) == 0) & (table.codes(column.name).codes >= 0)
         return found

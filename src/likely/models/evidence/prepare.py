@@ -1,6 +1,6 @@
 """From a table to encoded training rows: count, fit bins and codes to the counts, encode, score texts out of fold.
 
-A summary adds up, so bins do not depend on how the rows were divided while they were counted. Labels play no part.
+A summary adds up, so bins do not depend on how the rows were divided while they were counted.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from likely.arrays import Array, ColumnLike, Index, UInt8
 from likely.engines.memory import Rows as TableRows
 from likely.engines.relational import RelationalRows
 from likely.errors import DataError
+from likely.models.evidence.edges import informative_cuts
 from likely.models.evidence.encoding import (
     MIN_PARALLEL_CELLS,
+    BinnedNumber,
+    CodedCategories,
     Column,
     Encoding,
-    NominalColumn,
-    NumericColumn,
     encode_table,
 )
 from likely.models.evidence.fitter import EncodedData
-from likely.models.evidence.row_source import Rows, RowSource
-from likely.models.evidence.text_fit import MAX_TOKENS, LabelledRows, TextFit, fit_texts
+from likely.models.evidence.row_source import RowsInMemory, RowSource
+from likely.models.evidence.text_fit import MAX_TOKENS, TextFit, TextTrainingRows, fit_texts
 from likely.models.evidence.text_scores import assign_folds, is_sampled, scores_by_fold, text_parts
 from likely.parallel import WorkerPool
 from likely.stats import Histogram, Part, Statistic, Summary, TokenCounts, ValueCounts
@@ -69,7 +70,7 @@ Preparation = Callable[[FitContext], tuple[EncodedData[RowSource], Summary]]
 """Makes rows ready to be learned from, wherever they are kept, and says what was counted of them."""
 
 
-def prepare_rows(given: TableRows, context: FitContext) -> tuple[EncodedData[Rows], Summary]:
+def prepare_rows(given: TableRows, context: FitContext) -> tuple[EncodedData[RowsInMemory], Summary]:
     """Encoded rows under an encoding that is fitted to them, and what was counted."""
     summary = count_rows(given, context.schema, texts=False)
     data, words = encode_rows(fit_encoding(summary, context.schema), given, context)
@@ -78,18 +79,18 @@ def prepare_rows(given: TableRows, context: FitContext) -> tuple[EncodedData[Row
 
 def encode_rows(
     encoding: Encoding, given: TableRows, context: FitContext
-) -> tuple[EncodedData[Rows], Mapping[Part, Statistic]]:
+) -> tuple[EncodedData[RowsInMemory], Mapping[Part, Statistic]]:
     """Encoded rows under a known encoding, with out-of-fold scores of their texts; and the words counted."""
     codes, n_classes = encode_table(encoding.columns, given.table, given.n_jobs), len(given.classes)
     offset = np.zeros((0, 1 if n_classes == 2 else n_classes))
-    rows = Rows(codes, given.y, given.weight, n_classes, offset, context.pool)
+    rows = RowsInMemory(codes, given.y, given.weight, n_classes, offset, context.pool)
     texts, n_rows = context.schema.text, len(given.y)
     if not texts:
         return EncodedData(encoding, rows, TextFit.none(n_classes)), {}
     counted = given.summarise(text_parts(texts))
     fold = assign_folds(0, n_rows, context.seed)
     sampled = np.flatnonzero(is_sampled(0, n_rows, context.seed, sampled_share(counted)))
-    labelled = LabelledRows(given.y[sampled], given.weight[sampled], fold[sampled], n_classes, context.pool)
+    labelled = TextTrainingRows(given.y[sampled], given.weight[sampled], fold[sampled], n_classes, context.pool)
     fitted = fit_texts_of(given.table.take(sampled).strings, labelled, counted)
     text_scores = scores_by_fold(fitted.without_fold, fold, given.table, texts, rows.n_scores, given.n_jobs)
     return with_text_offset(encoding, replace(rows, text_scores=text_scores), fitted), counted.parts
@@ -102,7 +103,7 @@ def sampled_share(counted: Summary) -> float:
     return MAX_TOKENS / max(float(per_row) / weight * counted.n_rows, 1.0)
 
 
-def fit_texts_of(strings: Callable[[str], ColumnLike], rows: LabelledRows, counted: Summary) -> TextFit:
+def fit_texts_of(strings: Callable[[str], ColumnLike], rows: TextTrainingRows, counted: Summary) -> TextFit:
     """What is learned of the text columns of a sample of rows, given their words; nothing of a single class."""
     tokenizers = {
         part.columns[0]: seen.tokenizer for part, seen in counted.parts.items() if isinstance(seen, TokenCounts)
@@ -140,10 +141,10 @@ def count_rows(given: TableRows, schema: Schema, *, texts: bool = True) -> Summa
 def code_counts(column: Column, summary: Summary) -> Array:
     """Codes × classes of a column; every cell of its histogram lies within one bin."""
     counted, out = column_counts(column.name, summary), np.zeros((column.size, len(summary.classes)))
-    if isinstance(counted, Histogram) and isinstance(column, NumericColumn):
+    if isinstance(counted, Histogram) and isinstance(column, BinnedNumber):
         codes, known = column.codes_of(counted.lows()), counted.known
         whole_cells = bool((codes == column.codes_of(counted.highs())).all())
-    elif isinstance(counted, ValueCounts) and isinstance(column, NominalColumn):
+    elif isinstance(counted, ValueCounts) and isinstance(column, CodedCategories):
         codes, known = column.codes_of(counted.values), np.asarray(counted.counts.sum(axis=1))
         whole_cells = True
     else:
@@ -207,7 +208,8 @@ def _fit_column(name: str, summary: Summary, n_bins: BinCounts) -> Column:
     """One column, from its histogram or from the counts of its values."""
     counted = column_counts(name, summary)
     if isinstance(counted, Histogram):
-        return _numeric_column(name, counted, gap_weights(counted.known, summary), n_bins)
+        rows_per_weight = summary.n_rows / max(float(summary.classes.weights.sum()), 1e-300)
+        return _numeric_column(name, counted, gap_weights(counted.known, summary), n_bins, rows_per_weight)
     if isinstance(counted, ValueCounts):
         lone = _weight_of_lone_values(counted, summary)
         return _nominal_column(name, counted, gap_weights(counted.counts.sum(axis=1), summary), lone)
@@ -226,14 +228,20 @@ def gap_weights(known: Array, summary: Summary) -> Array:
     return np.where(weights - known > NOISE * weights, weights - known, 0.0)
 
 
-def _numeric_column(name: str, histogram: Histogram, gaps: Array, n_bins: BinCounts) -> NumericColumn:
-    """Neighbouring cells of a histogram in bins of about equal weight; a cut lies between two cells, never within."""
+def _numeric_column(
+    name: str, histogram: Histogram, gaps: Array, n_bins: BinCounts, rows_per_weight: float
+) -> BinnedNumber:
+    """Neighbouring cells of a histogram in bins of about equal weight, cut again where the classes change (`edges`).
+
+    A cut lies between two cells, never within.
+    """
     cell_mass = np.asarray(histogram.counts.sum(axis=0))
-    bins = equal_frequency_bins(cell_mass, n_bins.fine)
+    edges = informative_cuts(histogram.counts, rows_per_weight)
+    bins = _cut_at(equal_frequency_bins(cell_mass, n_bins.fine), edges)
     for fewer in range(n_bins.fine, 1, -10):
         if not len(bins) or bins[-1] < MAX_BINS:
             break
-        bins = equal_frequency_bins(cell_mass, fewer)
+        bins = _cut_at(equal_frequency_bins(cell_mass, fewer), edges)
     lows, highs = histogram.lows(), histogram.highs()
     mass = np.bincount(bins, weights=cell_mass).astype(np.float64)
     with np.errstate(over="ignore"):
@@ -242,10 +250,20 @@ def _numeric_column(name: str, histogram: Histogram, gaps: Array, n_bins: BinCou
         _, exponent = np.frexp(np.abs(middles).max(initial=0.0))
         means = np.ldexp(np.bincount(bins, weights=np.ldexp(middles, -exponent) * cell_mass) / mass, exponent)
     missing = float(gaps.sum())
-    coarse, tiny = (_grouping(1 + equal_frequency_bins(mass, n), missing > 0.0) for n in (n_bins.coarse, n_bins.tiny))
+    first = bins[edges]  # the fine bins that begin at an edge
+    coarse = _grouping(1 + _cut_at(equal_frequency_bins(mass, n_bins.coarse), first), missing > 0.0)
+    tiny = _grouping(1 + equal_frequency_bins(mass, n_bins.tiny), missing > 0.0)
     if missing > 0.0:
         mass = np.append(mass, missing)
-    return NumericColumn(name, cuts_between(lows, highs, bins), means, mass, coarse, tiny, missing > 0.0)
+    return BinnedNumber(name, cuts_between(lows, highs, bins), means, mass, coarse, tiny, missing > 0.0)
+
+
+def _cut_at(bins: Index, places: Index) -> Index:
+    """Ascending bins with further cuts before some places."""
+    begins = np.diff(bins, prepend=bins[:1]) > 0
+    begins[places] = True
+    begins[:1] = False
+    return np.asarray(np.cumsum(begins), dtype=np.intp)
 
 
 def _weight_of_lone_values(counted: ValueCounts, summary: Summary) -> float:
@@ -259,7 +277,7 @@ def _weight_of_lone_values(counted: ValueCounts, summary: Summary) -> float:
     return 1.5 * weight / max(summary.n_rows, 1) if near_identifier else 0.0
 
 
-def _nominal_column(name: str, counted: ValueCounts, gaps: Array, lone: float) -> NominalColumn:
+def _nominal_column(name: str, counted: ValueCounts, gaps: Array, lone: float) -> CodedCategories:
     """Categories by descending frequency; those that are as frequent stay in their order.
 
     Rare ones are those beyond the most frequent, and those of no more weight than `lone`.
@@ -278,7 +296,7 @@ def _nominal_column(name: str, counted: ValueCounts, gaps: Array, lone: float) -
     if missing > 0.0:
         mass = np.append(mass, missing)
     levels, rare_levels = (tuple(counted.values[k] for k in some) for some in (frequent, rare))
-    return NominalColumn(name, levels, rare_levels, mass, coarse, tiny, missing > 0.0)
+    return CodedCategories(name, levels, rare_levels, mass, coarse, tiny, missing > 0.0)
 
 
 def _grouping(groups: Index, gap: bool) -> UInt8:

@@ -1,7 +1,7 @@
 """Training rows as a source of blocks: codes, classes, weights, scores of texts, and offsets of the scores.
 
-Every fit needs only sums over rows (log loss and gradient, counts), so rows may lie in memory (`Rows`) or on disk
-(`spill.DiskRows`); sums are made in the same order, and give the same bits.
+Every fit needs only sums over rows (log loss and gradient, counts), so rows may lie in memory (`RowsInMemory`) or
+on disk (`spill.DiskRows`); sums are made in the same order, and give the same bits.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ MAX_SEARCH_ROWS = 200_000
 """Rows on which hyperparameters are chosen: a stratified sample, if there are more. The final fit takes all."""
 
 
-class Block(NamedTuple):
-    """The rows from `first` to `last` of some arrays; see `Rows`."""
+class RowBlock(NamedTuple):
+    """The rows from `first` to `last` of some arrays; see `RowsInMemory`."""
 
     codes: Codes
     y: Int32
@@ -69,15 +69,15 @@ class RowSource(ABC):
         """Codes of a row."""
 
     @abstractmethod
-    def blocks(self, part: slice) -> Iterator[Block]:
+    def blocks(self, part: slice) -> Iterator[RowBlock]:
         """The rows of a part, in blocks that fit into memory."""
 
     @abstractmethod
-    def take(self, rows: Index) -> Rows:
+    def take(self, rows: Index) -> RowsInMemory:
         """Some of the rows, by their numbers in ascending order, in memory."""
 
     @abstractmethod
-    def in_memory(self) -> Rows:
+    def in_memory(self) -> RowsInMemory:
         """All rows, in memory."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class RowSource(ABC):
         size = max(BLOCK_CODES // max(self.n_codes, 1), MIN_BLOCK_ROWS)
         return [slice(at, min(at + size, part.stop)) for at in range(part.start, max(part.stop, part.start + 1), size)]
 
-    def sum_over_blocks(self, statistics: Callable[[Block], list[Array]], n_cells: int) -> list[Array]:
+    def sum_over_blocks(self, statistics: Callable[[RowBlock], list[Array]], n_cells: int) -> list[Array]:
         """Sums of some statistics of all blocks, always in the same order."""
 
         def sum_of(part: slice) -> list[Array]:
@@ -125,7 +125,7 @@ class RowSource(ABC):
     def loss_and_gradient(self, starts: Int32, tables: Array, intercept: Array) -> tuple[float, Array, Array]:
         """Σ weight · log loss of all rows, and its gradient by the cells of the tables and by the intercept."""
 
-        def statistics(b: Block) -> list[Array]:
+        def statistics(b: RowBlock) -> list[Array]:
             gradient, intercept_gradient = np.empty_like(tables), np.empty_like(intercept)
             loss = loss_and_gradient(
                 b.codes, starts, tables, intercept, b.offset, b.y, b.weight, b.first, b.last, gradient,
@@ -157,7 +157,7 @@ class RowSource(ABC):
             class_counts(b.codes[b.rows], starts, b.y[b.rows], b.weight[b.rows], out)
         return out
 
-    def sample(self, most: int, seed: int) -> Rows:
+    def sample(self, most: int, seed: int) -> RowsInMemory:
         """A stratified sample of about so many rows; all of them where they are no more."""
         if len(self) <= most:
             return self.in_memory()
@@ -166,7 +166,7 @@ class RowSource(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows(RowSource):
+class RowsInMemory(RowSource):
     """Rows in memory: codes are rows × tables.
 
     `text_scores` is rows × (texts × scores), out of fold; it has no rows where there are no texts. `offset` is rows ×
@@ -188,26 +188,26 @@ class Rows(RowSource):
     def n_codes(self) -> int:
         return int(self.codes.shape[1])
 
-    def blocks(self, part: slice) -> Iterator[Block]:
+    def blocks(self, part: slice) -> Iterator[RowBlock]:
         for rows in self.block_slices(part):
-            yield Block(self.codes, self.y, self.weight, self.offset, self.text_scores, rows.start, rows.stop)
+            yield RowBlock(self.codes, self.y, self.weight, self.offset, self.text_scores, rows.start, rows.stop)
 
-    def take(self, rows: Index) -> Rows:
+    def take(self, rows: Index) -> RowsInMemory:
         offset = self.offset[rows] if len(self.offset) else self.offset
         text_scores = self.text_scores[rows] if len(self.text_scores) else self.text_scores
         codes, y, weight = self.codes[rows], self.y[rows], self.weight[rows]
         return replace(self, codes=codes, y=y, weight=weight, offset=offset, text_scores=text_scores)
 
-    def in_memory(self) -> Rows:
+    def in_memory(self) -> RowsInMemory:
         return self
 
-    def recode(self, recoding: Recoding, n_codes: int) -> Rows:
+    def recode(self, recoding: Recoding, n_codes: int) -> RowsInMemory:
         return replace(self, codes=recoding(self.codes))
 
-    def with_offset(self, text_weights: Array) -> Rows:
+    def with_offset(self, text_weights: Array) -> RowsInMemory:
         return replace(self, offset=text_offset(self.text_scores, text_weights))
 
-    def without_offset(self) -> Rows:
+    def without_offset(self) -> RowsInMemory:
         return replace(self, offset=self.offset[:0])
 
     def deduplicate(self) -> Self:
@@ -245,7 +245,7 @@ def text_offset(text_scores: Array, text_weights: Array) -> Array:
     return np.asarray(sum(weight * part for weight, part in zip(text_weights, parts, strict=True)))
 
 
-def distinct_rows(rows: Rows, part: slice) -> tuple[Codes, Int32, Array]:
+def distinct_rows(rows: RowsInMemory, part: slice) -> tuple[Codes, Int32, Array]:
     """Codes, classes and summed weights of the distinct rows of a part; of all of them if most are distinct."""
     codes, y, weight = rows.codes[part], rows.y[part], rows.weight[part]
     hashes = np.empty(len(y), dtype=np.uint64)

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array, Index, Int32, UInt8
 from likely.evaluation.folds import shuffled_by_class
+from likely.jit import kernel
 from likely.models.evidence.encoding import Resolution, Terms
 from likely.models.evidence.fitter import EncodedData, Expert, Fitter
 from likely.models.evidence.kernels import residuals, row_losses
-from likely.models.evidence.row_source import Rows
+from likely.models.evidence.row_source import RowsInMemory
 from likely.numerics import Place
 from likely.parallel import WorkerPool
 
@@ -82,7 +82,7 @@ class CVResult:
 class InnerCV:
     """Inner folds of the training rows: one fitter and one held-out part each."""
 
-    def __init__(self, data: EncodedData[Rows], folds: list[Fold]) -> None:
+    def __init__(self, data: EncodedData[RowsInMemory], folds: list[Fold]) -> None:
         self.data = data
         self.fitters = [Fitter(data.take(fold.train)) for fold in folds]
         self.held_out = [data.take(fold.test) for fold in folds]
@@ -175,14 +175,14 @@ def candidate_terms(resolution: Resolution, importance: Array, order: int, work_
     return np.array(list(combinations(sorted(columns[:n].tolist()), order)), dtype=np.int32).reshape(-1, order)
 
 
-def screening_scores(rows: Rows, resolution: Resolution, terms: Int32, scores: Array) -> Array:
+def screening_scores(rows: RowsInMemory, resolution: Resolution, terms: Int32, scores: Array) -> Array:
     """Σ (G² − H)/(H + 2) over the cells and classes of each term: about the gain of one Newton step per cell.
 
     G = observed − expected weight of a class in a cell, H = Σ weight · p (1 − p), given the present scores of rows.
     """
     residual = scores.copy()
     residuals(residual, rows.y, rows.weight)
-    hessian = _hessian(residual, rows)
+    hessian = hessian_of(residual, rows)
     by_column = np.ascontiguousarray(resolution.codes(rows.codes).T)
     out = np.empty(len(terms))
     bounds = [len(terms) * k // N_TASKS for k in range(N_TASKS + 1)]
@@ -195,7 +195,7 @@ def screening_scores(rows: Rows, resolution: Resolution, terms: Int32, scores: A
     return out
 
 
-def _hessian(residual: Array, rows: Rows) -> Array:
+def hessian_of(residual: Array, rows: RowsInMemory) -> Array:
     """weight · p (1 − p), from weight · (p − [class is true])."""
     expected = residual.copy()
     if residual.shape[1] == 1:
@@ -206,7 +206,7 @@ def _hessian(residual: Array, rows: Rows) -> Array:
     return np.asarray(expected * (1.0 - expected / weight))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def score_test(
     codes: UInt8,
     widths: Int32,
@@ -249,7 +249,7 @@ def score_test(
         out[k] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _sum_by_cell(cells: NDArray[np.uint32], rows: Array, out: Array) -> None:
     """Add each row to its cell."""
     n_scores = rows.shape[1]

@@ -22,10 +22,10 @@ from likely.errors import FileError, PythonOnly
 from likely.models.evidence.row_source import (
     DEDUPLICATED_ROWS,
     MAX_DISTINCT_SHARE,
-    Block,
     Codes,
     Recoding,
-    Rows,
+    RowBlock,
+    RowsInMemory,
     RowSource,
     distinct_rows,
     text_offset,
@@ -187,12 +187,12 @@ class DiskRows(RowSource):
     def n_codes(self) -> int:
         return self.n_columns if self.n_recoded is None else self.n_recoded
 
-    def blocks(self, part: slice) -> Iterator[Block]:
+    def blocks(self, part: slice) -> Iterator[RowBlock]:
         for block in self.block_slices(part):
             rows = self._read(block)
-            yield Block(rows.codes, rows.y, rows.weight, rows.offset, rows.text_scores, 0, len(rows))
+            yield RowBlock(rows.codes, rows.y, rows.weight, rows.offset, rows.text_scores, 0, len(rows))
 
-    def take(self, rows: Index) -> Rows:
+    def take(self, rows: Index) -> RowsInMemory:
         found = [self._read(slice(0, 0))]
         for block in self.block_slices(slice(0, len(self))):
             first, last = np.searchsorted(rows, [block.start, block.stop])
@@ -207,7 +207,7 @@ class DiskRows(RowSource):
             text_scores=np.concatenate([some.text_scores for some in found]),
         )
 
-    def in_memory(self) -> Rows:
+    def in_memory(self) -> RowsInMemory:
         return self._read(slice(0, len(self)))
 
     def recode(self, recoding: Recoding, n_codes: int) -> DiskRows:
@@ -234,7 +234,7 @@ class DiskRows(RowSource):
         rows = self._read(part)
         return distinct_rows(rows, slice(0, len(rows)))
 
-    def _read(self, part: slice) -> Rows:
+    def _read(self, part: slice) -> RowsInMemory:
         files = self.files
         codes = files.codes.read(part)
         text_scores = np.zeros((0, 0)) if files.text_scores is None else files.text_scores.read(part)
@@ -242,7 +242,7 @@ class DiskRows(RowSource):
         offset = text_offset(text_scores, self.text_weights) if with_offset else np.zeros((0, self.n_scores))
         recoded = codes if self.recoding is None else self.recoding(codes)
         y, weight = files.y.read(part), files.weight.read(part)
-        return Rows(recoded, y, weight, self.n_classes, offset, self.pool, text_scores)
+        return RowsInMemory(recoded, y, weight, self.n_classes, offset, self.pool, text_scores)
 
 
 class RowBuffer:
@@ -267,6 +267,6 @@ class RowBuffer:
         codes, y, weight, text_scores = (np.concatenate(arrays) for arrays in zip(*self._arrays, strict=True))
         self._arrays.clear()
         offset = np.zeros((0, 1 if n_classes == 2 else n_classes))
-        return Rows(
+        return RowsInMemory(
             codes, y, weight, n_classes, offset, pool, text_scores if text_scores.shape[1] else np.zeros((0, 0))
         )

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import UInt8
-from likely.models.evidence.encoding import Column, NumericColumn, Resolution
-from likely.models.evidence.explain import BASE, SEPARATOR
+from likely.models.evidence.encoding import BinnedNumber, Column, Resolution
+from likely.models.evidence.ensemble import TreeEnsemble
+from likely.models.evidence.explain import BASE, SEPARATOR, TOGETHER
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
 from likely.models.evidence.text_scores import CorrectedText, CountedText, TextScorer, as_scores
 from likely.sql.nodes import Node
@@ -64,7 +65,54 @@ def _terms(query: Query, model: AdditivePredictor) -> dict[str, list[Node]]:
         found[name] = [query.number_at(entries[:, s].tolist(), cell.copy()) for s in range(entries.shape[1])]
     for weight, text in zip(evidence.text_weights.tolist(), model.text_models, strict=True):
         found[text.column] = _words(query, text, weight, evidence.tables.shape[1])
+    if len(evidence.trees):
+        name = TOGETHER
+        while name in found:
+            name += " "
+        found[name] = _leaves(query, evidence.trees, codes)
     return found
+
+
+def _leaves(query: Query, trees: TreeEnsemble, codes: list[Node]) -> list[Node]:
+    """What all trees add to every score: the answers to the questions of a tree are the bits of a leaf's number."""
+    leaves = []
+    for tree in range(len(trees)):
+        asked = trees.questions(tree)
+        bits = [
+            query.case([(_is_among(query, codes[k], side), query.whole(1 << len(asked) - 1 - place))], query.whole(0))
+            for place, (k, side) in enumerate(asked)
+        ]
+        leaves.append(query.kept(query.sum(bits)) if bits else query.whole(0))
+    return [
+        query.sum(
+            [
+                query.number(0.0),
+                *(
+                    query.number_at(trees.leaves[tree, trees.asked_leaves(tree), s].tolist(), leaf.copy())
+                    for tree, leaf in enumerate(leaves)
+                ),
+            ]
+        )
+        for s in range(trees.leaves.shape[2])
+    ]
+
+
+def _is_among(query: Query, code: Node, side: UInt8) -> Node:
+    """Whether a code is one of those with side 1: it lies in one of the runs of them."""
+    signed = side.astype(np.int8)
+    starts, ends = np.flatnonzero(np.diff(signed, prepend=0) == 1), np.flatnonzero(np.diff(signed, append=0) == -1)
+    runs = [
+        query.equal(code.copy(), query.whole(int(low)))
+        if low == high
+        else query.both(
+            query.at_most(query.whole(int(low)), code.copy()), query.at_most(code.copy(), query.whole(int(high)))
+        )
+        for low, high in zip(starts, ends, strict=True)
+    ]
+    found = runs[0]
+    for run in runs[1:]:
+        found = query.either(found, run)
+    return query.grouped(found)
 
 
 def _by_class(query: Query, scores: list[Node], n_classes: int) -> list[Node]:
@@ -78,7 +126,7 @@ def _by_class(query: Query, scores: list[Node], n_classes: int) -> list[Node]:
 def _code(query: Query, column: Column) -> Node:
     """The code of a cell: 0 for a category never seen, then bins or categories, last the gap."""
     gap = column.size - 1 if column.gap else 0
-    if not isinstance(column, NumericColumn):
+    if not isinstance(column, BinnedNumber):
         codes = {level: 1 + k for k, level in enumerate(column.levels)}
         return query.code(column.name, codes | dict.fromkeys(column.rare, 1 + len(column.levels)), 0, gap)
     if len(column.means):

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from likely.arrays import Array, Flags, Index, Int32, UInt8
-from likely.engines import pieces
+from likely.engines import files
+from likely.engines.files import JudgedFile, Pass, Result, RunningSum, counted_schema, judge_usual
 from likely.engines.memory import Rows
-from likely.engines.pieces import JudgedFile, Pass, Result, RunningSum, counted_schema, judge_usual
 from likely.errors import DataError, FileError
 from likely.io.file_table import FileTable, open_table
 from likely.io.sources import Piece
@@ -33,7 +33,7 @@ from likely.models.evidence.prepare import (
 )
 from likely.models.evidence.row_source import RowSource
 from likely.models.evidence.spill import RowBuffer, RowFiles, SpillDirectory
-from likely.models.evidence.text_fit import LabelledRows, TextFit
+from likely.models.evidence.text_fit import TextFit, TextTrainingRows
 from likely.models.evidence.text_scores import assign_folds, is_sampled, scores_by_fold
 from likely.models.settings import whole
 from likely.progress import Shown
@@ -64,7 +64,7 @@ def train_evidence_file(
     for such files. `source` is what `open_table` takes.
     """
     clf = EvidenceClassifier() if classifier is None else classifier
-    budget = pieces.BUDGET if memory is None else whole("memory", memory, 0)
+    budget = files.BUDGET if memory is None else whole("memory", memory, 0)
     table = source if isinstance(source, FileTable) else open_table(source)
     judged = judge_usual(table, target, schema=clf.schema, weight=weight, text=clf.text)
     with SpillDirectory(folder) as spill:
@@ -130,7 +130,7 @@ class TwoPasses:
         self._refuse_changed(sum(n_rows), summary)
         columns = dict(zip(texts, zip(*strings, strict=True), strict=True))
         y, weight, fold = (np.concatenate(parts) for parts in arrays)
-        rows = LabelledRows(y, weight, fold, len(summary.classes), context.pool)
+        rows = TextTrainingRows(y, weight, fold, len(summary.classes), context.pool)
         return fit_texts_of(lambda name: pa.chunked_array([c for s in columns[name] for c in s.chunks]), rows, summary)
 
     def _refuse_changed(self, n_rows: int, summary: Summary) -> None:

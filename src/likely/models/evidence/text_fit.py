@@ -61,7 +61,7 @@ WEIGHT_RIDGE, OFFSET_RIDGE = 0.01, 0.001
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LabelledRows:
+class TextTrainingRows:
     """What is known of training rows beside their texts."""
 
     y: Int32
@@ -102,7 +102,7 @@ class TextFit:
         return cls((), (), np.full(n_texts, default_feature_weight(n_texts)), np.zeros(n_classes))
 
 
-def fit_texts(texts: Sequence[tuple[ColumnLike, Tokenizer]], rows: LabelledRows) -> TextFit:
+def fit_texts(texts: Sequence[tuple[ColumnLike, Tokenizer]], rows: TextTrainingRows) -> TextFit:
     """Learn from the texts of some columns, each with its tokenizer."""
     searches = [_search_column(column, tokenizer, rows) for column, tokenizer in texts]
     linear, naive = [one.scores for one in searches], [one.nb_scores() for one in searches]
@@ -189,7 +189,7 @@ class LogisticRegression:
 class ColumnSearch:
     """What cross-validation has found for one column: out-of-fold scores at the best variance, and coefficients."""
 
-    rows: LabelledRows
+    rows: TextTrainingRows
     features: Features
     variance: float
     by_fold: Sequence[Array]
@@ -244,7 +244,7 @@ class ColumnSearch:
         )
 
 
-def _search_column(texts: ColumnLike, tokenizer: Tokenizer, rows: LabelledRows) -> ColumnSearch:
+def _search_column(texts: ColumnLike, tokenizer: Tokenizer, rows: TextTrainingRows) -> ColumnSearch:
     """Single words, or word pairs beside them if these are clearly better and nobody has said what words are."""
     features = Features.read(texts, tokenizer, 1, rows.n_scores, rows.pool.size)
     found = _climb(_FoldFits(features, rows), START)
@@ -269,7 +269,7 @@ def _is_better(before: Array, after: Array, weight: Array) -> bool:
 class _FoldFits:
     """Logistic regressions of all folds but one."""
 
-    def __init__(self, features: Features, rows: LabelledRows) -> None:
+    def __init__(self, features: Features, rows: TextTrainingRows) -> None:
         self.features, self.rows = features, rows
         self.problems: dict[int, LogisticRegression] = {}
 
@@ -320,7 +320,7 @@ def _climb(fits: _FoldFits, start: int) -> ColumnSearch:
 # Stacking.
 
 
-def stack_texts(scores: Sequence[Array], rows: LabelledRows, wanted: Array) -> tuple[Array, Array]:
+def stack_texts(scores: Sequence[Array], rows: TextTrainingRows, wanted: Array) -> tuple[Array, Array]:
     """Weights (≥ 0) of out-of-fold scores, shrunk towards those `wanted`, and offsets of the classes."""
     step = max(len(rows.y) // MAX_STACKED_ROWS, 1)
     y, weight = rows.y[::step], rows.weight[::step]

@@ -12,7 +12,7 @@ from likely.arrays import AnyArray, Array, Index
 from likely.engines.memory import Rows as TableRows
 from likely.errors import DataError, listed
 from likely.models.classifier import TrainingRows
-from likely.models.evidence.encoding import Column, Encoding, NominalColumn, NumericColumn, Terms
+from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Column, Encoding, Terms
 from likely.models.evidence.fit import EvidenceFit, Options, fit_experts
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
@@ -122,7 +122,7 @@ def corrected_anew(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class MergedModel:
     """One of the models: how it was made, from so many rows, of these columns (texts last), with these classes."""
 
     hyperparameters: Hyperparameters
@@ -131,7 +131,7 @@ class Side:
     n_rows: int
 
 
-def merge_hyperparameters(a: Side, b: Side, classes: AnyArray, weights: Array) -> Hyperparameters:
+def merge_hyperparameters(a: MergedModel, b: MergedModel, classes: AnyArray, weights: Array) -> Hyperparameters:
     """Weights and offsets are means by the rows of both; terms, variances and shares are those of more rows.
 
     Columns stand in the order that `a` has. Where only one of the two has learned the offset of a class, it is that.
@@ -144,10 +144,12 @@ def merge_hyperparameters(a: Side, b: Side, classes: AnyArray, weights: Array) -
     offsets = _mean_offsets([(share, a), (1.0 - share, b)], classes.tolist())
     counted = weights / max(float(weights.sum()), 1e-300)
     seen = LaplaceRows.empty(a.hyperparameters.laplace_rows.codes.shape[1], 1 if len(classes) == 2 else len(classes))
-    return Hyperparameters(by_column, offsets, counted, terms, more.stacking_weights, more.variances, seen)
+    return Hyperparameters(
+        by_column, offsets, counted, terms, more.stacking_weights, more.variances, seen, more.tree_weight, more.n_rounds
+    )
 
 
-def _mean_offsets(sides: Sequence[tuple[float, Side]], classes: Sequence[object]) -> Array:
+def _mean_offsets(sides: Sequence[tuple[float, MergedModel]], classes: Sequence[object]) -> Array:
     total, heard = np.zeros(len(classes)), np.zeros(len(classes))
     for share, side in sides:
         offsets = np.append(side.hyperparameters.class_offsets, 0.0)[index_levels(classes, side.classes.tolist())]
@@ -209,9 +211,9 @@ def _carried_over(last: AdditiveModel, encoding: Encoding, terms: Terms, n_cells
 def _old_codes(old: Column, new: Column, order: int) -> Index:
     """For every code of a column, at the grain of a term of so many columns, the code that it would have had."""
     codes = np.zeros(new.size, dtype=np.intp)
-    if isinstance(new, NumericColumn) and isinstance(old, NumericColumn):
+    if isinstance(new, BinnedNumber) and isinstance(old, BinnedNumber):
         codes[1 : len(new.means) + 1] = old.codes_of(new.means)
-    elif isinstance(new, NominalColumn) and isinstance(old, NominalColumn):
+    elif isinstance(new, CodedCategories) and isinstance(old, CodedCategories):
         codes[1 : len(new.levels) + 1] = old.codes_of(new.levels)
         if new.rare and old.rare:
             codes[len(new.levels) + 1] = len(old.levels) + 1

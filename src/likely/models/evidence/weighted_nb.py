@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, UInt8
+from likely.jit import kernel
 from likely.models.evidence.kernels import residuals
-from likely.models.evidence.row_source import Block, Rows, RowSource, log_prior
+from likely.models.evidence.row_source import RowBlock, RowsInMemory, RowSource, log_prior
 from likely.models.feature_weights import RIDGE, penalised
 from likely.numerics import lbfgs
 
@@ -30,7 +30,7 @@ class WeightedNaiveBayes:
     intercept: Array
     passes: int
 
-    def scores(self, rows: Rows, starts: Int32) -> Array:
+    def scores(self, rows: RowsInMemory, starts: Int32) -> Array:
         """Scores of rows, given by their coarse codes and without offset."""
         out, text_weights = rows.scores(starts, self.tables, self.intercept), self.feature_weights[len(starts) :]
         for t, weight in enumerate(text_weights):
@@ -66,7 +66,7 @@ def fit_feature_weights(rows: RowSource, starts: Int32, n_cells: int, tolerance:
     n_weights = n_columns + len(text_squares) // n_scores
 
     def loss(weights: Array, intercept: Array) -> tuple[float, Array, Array]:
-        def statistics(b: Block) -> list[Array]:
+        def statistics(b: RowBlock) -> list[Array]:
             gradient, intercept_gradient = np.empty(n_weights), np.empty(n_scores)
             text_scores = b.text_scores if len(b.text_scores) else np.zeros((len(b.y), 0))
             value = leave_one_out_loss(
@@ -89,7 +89,7 @@ def fit_feature_weights(rows: RowSource, starts: Int32, n_cells: int, tolerance:
     return WeightedNaiveBayes(weights, cell_weights * scores, x[n_weights:], passes)
 
 
-def _row_sums(b: Block) -> list[Array]:
+def _row_sums(b: RowBlock) -> list[Array]:
     """Number of rows with a weight, and the sum of squares of each text score."""
     return [np.array(np.count_nonzero(b.weight[b.rows])), (b.text_scores[b.rows] ** 2).sum(axis=0)]
 
@@ -112,7 +112,7 @@ def _weight_hessian(
     return np.concatenate([of_columns, of_texts])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def leave_one_out_loss(
     codes: UInt8, starts: Int32, tables: Array, loo_tables: Array, text_scores: Array, y: Int32,
     weight: Array, feature_weights: Array, intercept: Array, first: int, last: int, gradient: Array,
@@ -145,7 +145,7 @@ def leave_one_out_loss(
     return loss
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _leave_one_out_features(
     codes: UInt8, starts: Int32, tables: Array, loo_tables: Array, text_scores: Array, own: int, out: Array
 ) -> None:

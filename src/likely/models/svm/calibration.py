@@ -12,18 +12,18 @@ from scipy.special import expit, log_expit
 
 from likely.arrays import Array, Flags, Index, Int32
 from likely.models.svm.machine import class_pairs, n_pairs
-from likely.models.svm.solver import Plan, Problem, choose_method, solve
+from likely.models.svm.solver import Problem, SolverPlan, choose_method, solve
 from likely.numerics import ARMIJO, newton
 
 MANY_ROWS = 10_000
-"""Above so many rows one of the parts that could be held out is enough: a sigmoid has two numbers."""
+"""With more rows than this one held-out fold is enough: a sigmoid has two parameters."""
 
 MANY_CELLS = 1 << 26
-"""The same for so many values of rows and pairs (512 MiB)."""
+"""The same for rows × pairs of classes (512 MiB)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class PlattScaling:
     """Slope and shift of every pair."""
 
     n_classes: int
@@ -35,7 +35,7 @@ class Calibration:
         return pairwise_coupling(expit(self.slopes * pairs + self.shifts), self.n_classes)
 
 
-def calibrate(problem: Problem, plan: Plan, n_folds: int) -> Calibration:
+def calibrate(problem: Problem, plan: SolverPlan, n_folds: int) -> PlattScaling:
     """Judge every row by a machine that has not seen it, and find the probabilities that fit best.
 
     A row counts as it costs, so that weights of classes move probabilities as they move the machine. The machines of
@@ -70,14 +70,14 @@ def stratified_folds(y: Int32, n_classes: int, n_folds: int, seed: int) -> Itera
             yield np.flatnonzero(fold != k), test
 
 
-def fit_calibration(pairs: Array, y: Int32, weight: Array, n_classes: int, through_zero: bool = False) -> Calibration:
+def fit_calibration(pairs: Array, y: Int32, weight: Array, n_classes: int, through_zero: bool = False) -> PlattScaling:
     """One sigmoid for the rows of each two classes; a margin without slack keeps its sides."""
     lines = np.zeros((n_pairs(n_classes), 2))
     for place, (earlier, later) in enumerate(zip(*class_pairs(n_classes), strict=True)):
         own = np.flatnonzero((y == earlier) | (y == later))
         fit = fit_slope if through_zero else fit_sigmoid
         lines[place] = fit(pairs[own, place], y[own] == later, weight[own])
-    return Calibration(n_classes, lines[:, 0].copy(), lines[:, 1].copy())
+    return PlattScaling(n_classes, lines[:, 0].copy(), lines[:, 1].copy())
 
 
 # From the probabilities of pairs to those of all classes (the second way of Wu, Lin and Weng, 2004).
@@ -140,8 +140,8 @@ RIDGE = 1e-10
 DONE = 1e-9
 
 FEW_ROWS = 10
-"""Below so many rows of a class, held-out values that point the wrong way are chance: of four rows, three are learned,
-and their border lies on the side of the fourth."""
+"""With fewer rows of a class than this, held-out values that point the wrong way are chance: of four rows, three are
+learned, and their border lies on the side of the fourth."""
 
 
 def fit_sigmoid(values: Array, is_later: Flags, weight: Array) -> tuple[float, float]:
@@ -186,16 +186,16 @@ def _fit_line(f: Array, truth: Array, weight: Array, start: Array) -> tuple[floa
     return float(slope), float(shift)
 
 
-# Probabilities that are worked out when somebody asks for them: they cost several fits more.
+# Probabilities are computed when they are first asked for: they take several more fits.
 
 
 class LazyCalibration:
-    """A calibration, or the task that will find it; this, with its rows, is let go once it has."""
+    """A calibration, or the task that computes it; the task and its rows are released afterwards."""
 
-    def __init__(self, known: Calibration | None = None, task: Callable[[], Calibration] | None = None) -> None:
+    def __init__(self, known: PlattScaling | None = None, task: Callable[[], PlattScaling] | None = None) -> None:
         self._known, self._task, self._lock = known, task, Lock()
 
-    def get(self) -> Calibration:
+    def get(self) -> PlattScaling:
         """The calibration; of several threads that ask at once, one works."""
         with self._lock:
             if self._known is None:

@@ -2,36 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import AnyArray, Array, ColumnLike, Index
+from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
 from likely.engines.plan import tokenizers_for
 from likely.errors import DataError
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
-from likely.models.settings import Check, ClassWeight, check_settings, class_factors
+from likely.models.settings import (
+    LARGEST,
+    ClassWeight,
+    SchemaLike,
+    TokenizerLike,
+    are_class_weights,
+    are_priors,
+    are_tokenizers,
+    between,
+    check_settings,
+    class_factors,
+    is_n_jobs,
+    is_schema,
+    is_truth,
+    one_of,
+    optional,
+    parameter,
+    refusal,
+    whole_from,
+)
 from likely.models.svm.calibration import LazyCalibration, calibrate
 from likely.models.svm.codec import read_learned, write_learned
 from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
-from likely.models.svm.machine import Machine, class_pairs, one_vs_one_votes, warn_if_not_psd
-from likely.models.svm.settings import CHECKS, Trial, n_trials, row_costs, search
-from likely.models.svm.solver import Plan, Problem, solve
+from likely.models.svm.machine import class_pairs, one_vs_one_votes, warn_if_not_psd
+from likely.models.svm.search import SearchTrial, n_trials, search
+from likely.models.svm.solver import METHODS, Problem, SolverPlan, solve
+from likely.numerics import is_between, refuse_heavy
 from likely.progress import StepBar
-from likely.scorer import class_prior
+from likely.scorer import Priors, class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
+from likely.store.container import Document
 from likely.table import Labelling, Labels, RowsLike, Table, Weights, labels_of
-from likely.table.schema import Schema
-from likely.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +60,14 @@ PAIR_CELLS = 1 << 24
 """Values of rows and pairs of classes that are held at once (128 MiB)."""
 
 
+def _is_cost(name: str, given: object) -> None:
+    if isinstance(given, str) and given in ("hard", "search"):
+        return
+    if not is_between(given, 0.0, LARGEST) or given == 0:
+        raise refusal(name, given, "a number above 0, 'hard' or 'search'")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class SVMClassifier(Classifier):
     """A support vector machine for tables as they are: the widest margin between the classes, two at a time.
 
@@ -79,52 +105,23 @@ class SVMClassifier(Classifier):
     ([-2.0, -2.0], 3.0, 0.7071)
     """
 
-    machine_: Machine
-    preparation_: Preparation
-    calibration_: LazyCalibration
-    support_: AnyArray
-    counts_: Array
-    kernel_: Kernel
-    C_: float
-    method_: str
-    n_rows_: int
+    reads_sparse: ClassVar[bool] = True
 
-    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
-
-    def __init__(
-        self,
-        *,
-        C: float | Literal["hard", "search"] = 1.0,
-        kernel: Kernel | str = "gauss",
-        scale: bool = True,
-        schema: Schema | Mapping[str, str] | None = None,
-        text: Tokenizer | Mapping[str, Tokenizer] | None = None,
-        class_weight: ClassWeight = None,
-        priors: str | Mapping[Any, float] | Sequence[float] | None = None,
-        method: str = "auto",
-        max_rows: int = 30_000,
-        landmarks: int = 500,
-        folds: int = 5,
-        tolerance: float = 1e-3,
-        random_state: int = 0,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.scale = scale
-        self.schema = schema
-        self.text = text
-        self.class_weight = class_weight
-        self.priors = priors
-        self.method = method
-        self.max_rows = max_rows
-        self.landmarks = landmarks
-        self.folds = folds
-        self.tolerance = tolerance
-        self.random_state = random_state
-        self.progress = progress
-        self.n_jobs = n_jobs
+    C: float | Literal["hard", "search"] = parameter(1.0, _is_cost)
+    kernel: Kernel | str = parameter("gauss", lambda name, given: as_kernel(given))
+    scale: bool = parameter(True, is_truth)
+    schema: SchemaLike = parameter(None, is_schema)
+    text: TokenizerLike = parameter(None, are_tokenizers)
+    class_weight: ClassWeight = parameter(None, are_class_weights)
+    priors: Priors = parameter(None, are_priors)
+    method: str = parameter("auto", one_of(*METHODS))
+    max_rows: int = parameter(30_000, whole_from(1))
+    landmarks: int = parameter(500, whole_from(1))
+    folds: int = parameter(5, whole_from(2))
+    tolerance: float = parameter(1e-3, partial(between, low=0.0, high=1.0))
+    random_state: int = parameter(0, whole_from(0))
+    progress: bool | None = parameter(None, optional(is_truth))
+    n_jobs: int | None = parameter(None, is_n_jobs)
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn these rows. `y` may also name a column of the table."""
@@ -178,12 +175,12 @@ class SVMClassifier(Classifier):
         return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
 
     def calibrate(self) -> Self:
-        """Compute the probabilities now, and let go of the training rows."""
+        """Compute the calibration now, and release the training rows."""
         check_is_fitted(self)
         self.calibration_.get()
         return self
 
-    def with_priors(self, priors: str | Mapping[Any, float] | Sequence[float] | None) -> Self:
+    def with_priors(self, priors: Priors) -> Self:
         """Another classifier with the same machine, but other priors."""
         check_is_fitted(self)
         other = copy(self)
@@ -297,11 +294,11 @@ class SVMClassifier(Classifier):
         lines = [(trial.rows, trial.C, repr(trial.kernel), trial.error) for trial in self.search_trials_]
         return pd.DataFrame(lines, columns=["rows", "C", "kernel", "error"])
 
-    def _plan(self, problem: Problem, weight: Array | None) -> tuple[Plan, list[Trial]]:
+    def _plan(self, problem: Problem, weight: Array | None) -> tuple[SolverPlan, list[SearchTrial]]:
         """C and kernel as searched, with all that was tried, or as the rows suggest where the kernel is open."""
         C = self.C if not isinstance(self.C, str) else np.inf if self.C == "hard" else 1.0
         kernel, limits = as_kernel(self.kernel), (self.max_rows, self.landmarks, self.random_state, self.n_jobs)
-        plan = Plan(float(C), kernel, float(self.tolerance), self.method, *limits)
+        plan = SolverPlan(float(C), kernel, float(self.tolerance), self.method, *limits)
         if isinstance(self.C, str) and self.C == "search" and problem.n_classes > 1:
             bar = StepBar(n_trials(len(problem), kernel), "trial", self.progress)
             return search(problem, plan, bar.step)
@@ -310,7 +307,7 @@ class SVMClassifier(Classifier):
         return plan, []
 
     def _each(self, X: RowsLike, use: Callable[[Array], Array]) -> Array:
-        """What follows from the values of all pairs, so many rows at a time that they fit into little memory."""
+        """Apply `use` to the values of all pairs, in blocks of rows that bound the memory."""
         table = self._read(X)
         rows = self.preparation_.rows(table, self.n_jobs)
         size = max(PAIR_CELLS // max(len(self.machine_.b), 1), 1)
@@ -331,15 +328,12 @@ class SVMClassifier(Classifier):
             raise DataError("All classes have weight zero, so there is nothing to compare.")
         return np.asarray(counted / counted.sum())
 
-    def _rows_learned(self) -> int:
-        return self.n_rows_
-
-    def _write_learned(self, writer: Writer) -> dict[str, Any]:
+    def _write_learned(self, writer: Writer) -> dict[str, object]:
         data = write_learned(self.preparation_, self.machine_, self.calibration_.get(), writer)
         own = {"counts": writer.put(self.counts_), "support": writer.put(self.support_.astype(np.int64))}
         return {**data, **own, "rows": self.n_rows_, "C": float(self.C_).hex(), "method": self.method_}
 
-    def _read_learned(self, data: Any, reader: Reader) -> None:
+    def _read_learned(self, data: Document, reader: Reader) -> None:
         self.preparation_, self.machine_, known = read_learned(data, reader, self.schema_, len(self.classes_))
         self.calibration_, self.kernel_ = LazyCalibration(known), self.machine_.kernel
         self.n_rows_, self.C_, self.method_ = data["rows"], float.fromhex(data["C"]), str(data["method"])
@@ -355,14 +349,21 @@ class SVMClassifier(Classifier):
         self._prior_shares()
         self._counted_shares()
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+def row_costs(given: ClassWeight, classes: AnyArray, y: Int32, weight: Array | None) -> Array | None:
+    """What a slack costs in each row: its weight times that of its class; None for ones."""
+    if given is None:
+        return weight
+    totals = np.bincount(y, weights=weight, minlength=len(classes)).astype(np.float64)
+    shares = class_factors(given, classes, totals)
+    with np.errstate(over="ignore", invalid="ignore"):
+        costs = np.asarray(shares[y] * (1.0 if weight is None else weight))
+    refuse_heavy(costs)
+    return costs
 
 
 def _rows_with_weight(given: TrainingRows) -> tuple[TrainingRows, Index]:
-    """The rows that count, and their numbers: those of weight zero are as good as not there."""
+    """The rows of a weight above zero, and their numbers among all rows."""
     n_rows, weight = given.table.n_rows, given.weight
     rows = np.arange(n_rows) if weight is None else np.flatnonzero(weight > 0.0)
     if not len(rows):

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
 from likely.errors import ModelFileError
-from likely.models.svm.calibration import Calibration
+from likely.models.svm.calibration import PlattScaling
 from likely.models.svm.features import (
+    FARTHEST,
     NARROWEST,
+    FeatureBlock,
     NumericFeatures,
     OneHotFeatures,
     Preparation,
     SparseFeatures,
     TfidfFeatures,
 )
-from likely.models.svm.kernels import Linear
+from likely.models.svm.kernels import Kernel, Linear
 from likely.models.svm.machine import Machine, n_pairs
 from likely.store.codec import (
     ByHand,
@@ -32,6 +32,7 @@ from likely.store.codec import (
     write,
     write_matrix,
 )
+from likely.store.container import Document
 from likely.store.summaries import WORDS
 from likely.table import level_key
 from likely.table.schema import Schema
@@ -44,20 +45,22 @@ MOST_RARE = 1e3
 
 
 def write_learned(
-    preparation: Preparation, machine: Machine, calibration: Calibration, writer: Writer
-) -> dict[str, Any]:
+    preparation: Preparation, machine: Machine, calibration: PlattScaling, writer: Writer
+) -> dict[str, object]:
     """All that a machine is made of, and how rows are made ready for it."""
     parts = write(preparation, writer)["parts"]
     return {"preparation": parts, **write(machine, writer), **write(calibration, writer)}
 
 
-def read_learned(data: Any, reader: Reader, schema: Schema, n_classes: int) -> tuple[Preparation, Machine, Calibration]:
+def read_learned(
+    data: Document, reader: Reader, schema: Schema, n_classes: int
+) -> tuple[Preparation, Machine, PlattScaling]:
     """What `write_learned` wrote, every size and range checked."""
     preparation = read(Preparation, {"parts": data["preparation"]}, reader, schema=schema)
     if not n_classes or preparation.is_sparse != ("cells" in data["vectors"]):
         raise ModelFileError("its support vectors are kept in a form that its columns do not have")
     machine = read(Machine, data, reader, n_classes=n_classes, width=preparation.width)
-    return preparation, machine, read(Calibration, data, reader, n_classes=n_classes)
+    return preparation, machine, read(PlattScaling, data, reader, n_classes=n_classes)
 
 
 def _check_machine(machine: Machine, context: Context) -> None:
@@ -84,7 +87,7 @@ def _check_machine(machine: Machine, context: Context) -> None:
     expect("coefficients", machine.dual, lines, n, least=-LARGEST, most=LARGEST)
 
 
-def _check_calibration(calibration: Calibration, context: Context) -> None:
+def _check_calibration(calibration: PlattScaling, context: Context) -> None:
     pairs = n_pairs(calibration.n_classes)
     expect("slopes of probabilities", calibration.slopes, pairs, least=0.0, most=LARGEST)
     expect("shifts of probabilities", calibration.shifts, pairs, least=-LARGEST, most=LARGEST)
@@ -148,4 +151,51 @@ register(
         check=_check_machine,
     ),
 )
-register(Calibration, Form(left_out=CLASSES, check=_check_calibration))
+register(PlattScaling, Form(left_out=CLASSES, check=_check_calibration))
+
+
+# For those who score rows without this package.
+
+MOST_CELLS = 120_000
+"""Support vectors × features that are written out."""
+
+
+def described(preparation: Preparation, machine: Machine, calibration: PlattScaling) -> Document | None:
+    """How rows are made ready, support vectors or planes, sigmoids of pairs; None where these are too many numbers."""
+    parts = [_part(part) for part in preparation.parts]
+    if any(part is None for part in parts):
+        return None
+    told = {
+        "parts": parts, "farthest": FARTHEST,
+        "b": machine.b, "slopes": calibration.slopes, "shifts": calibration.shifts,
+        "features": [[feature.name, feature.column] for feature in preparation.features],
+        "kernel": _kernel(machine.kernel), "support": len(machine.rows), "vectors_are": machine.vectors_are,
+    }  # fmt: skip
+    if machine.w is not None:
+        return {**told, "planes": machine.w} if machine.w.size <= MOST_CELLS else None
+    n_pairs = len(machine.b)
+    if machine.vectors.shape[0] * (machine.vectors.shape[1] + n_pairs) > MOST_CELLS:
+        return None
+    vectors = machine.vectors.toarray() if sparse.issparse(machine.vectors) else machine.vectors
+    duals = np.array([machine.coefficients(place) for place in range(n_pairs)])
+    return {**told, "vectors": np.asarray(vectors, dtype=np.float64), "duals": duals}
+
+
+def _part(part: FeatureBlock) -> dict[str, object] | None:
+    if isinstance(part, NumericFeatures):
+        own = {"centre": part.centre, "scale": part.scale, "fill": part.fill, "holed": part.holed.tolist()}
+        return {"is": "numbers", "columns": part.columns, **own}
+    if isinstance(part, OneHotFeatures):
+        return {"is": "levels", "column": part.column, "levels": part.levels, "holed": part.holed}
+    if isinstance(part, TfidfFeatures):
+        return {
+            "is": "text", "column": part.column, "tokenizer": part.tokenizer, "words": part.words.to_list(),
+            "idf": part.idf,
+        }  # fmt: skip
+    return None
+
+
+def _kernel(kernel: Kernel) -> list[object]:
+    """The name of a kernel and its fields, kernels among them."""
+    fields = [_kernel(part) if isinstance(part, Kernel) else part for part in vars(kernel).values()]
+    return [type(kernel).__name__, *fields]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from likely.models.svm.kernels import Kernel, Matrix
 from likely.models.svm.machine import Machine, nearest_rival, slack_and_case
 from likely.render.factors import MOST_COLUMNS, SHOWN_ROWS, strongest_lines, written_cell
 from likely.render.page import fragment
-from likely.render.table import Column, Grid, signed
+from likely.render.table import ColumnHead, Grid, signed
 from likely.table import Labels, Table, index_levels
 from likely.table.schema import Schema
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SHOWN_CLASSES = 12
 TOUCHING = 2.0
-"""Slack of up to so many tolerances is none: the row touches the margin as well as it was solved."""
+"""Slack of up to this many tolerances counts as zero: the row lies on the margin, as precisely as it was solved."""
 
 
 class NotThere(LikelyError, AttributeError):
@@ -111,7 +111,7 @@ class PlaneExplanation:
     `contributions` is rows × columns × pairs.
     """
 
-    pairs: Sequence[tuple[Any, Any]]
+    pairs: Sequence[tuple[Hashable, Hashable]]
     columns: tuple[str, ...]
     cells: tuple[tuple[object, ...], ...]
     b: Array
@@ -120,7 +120,7 @@ class PlaneExplanation:
     @classmethod
     def of(
         cls,
-        pairs: Sequence[tuple[Any, Any]],
+        pairs: Sequence[tuple[Hashable, Hashable]],
         planes: Array,
         b: Array,
         rows: Matrix,
@@ -180,7 +180,7 @@ class PlaneExplanation:
     def written(self, row: int, pair: int = 0) -> str:
         """One row and pair as text."""
         earlier, later = self.pairs[pair]
-        columns = [Column(f"{later} (above 0) against {earlier}", "left"), Column("adds", form=signed)]
+        columns = [ColumnHead(f"{later} (above 0) against {earlier}", "left"), ColumnHead("adds", form=signed)]
         return Grid(columns, self.lines(row, pair)).text()
 
     def __str__(self) -> str:

@@ -45,7 +45,7 @@ class FarWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True)
-class Feature:
+class FeatureOrigin:
     """One number of a prepared row: what it is called, and which column of the table it comes from."""
 
     name: str
@@ -79,9 +79,12 @@ class NumericFeatures:
         return len(self.columns) + len(self.holed)
 
     @property
-    def features(self) -> list[Feature]:
+    def features(self) -> list[FeatureOrigin]:
         marks = [self.columns[place] for place in self.holed]
-        return [*(Feature(name, name) for name in self.columns), *(Feature(f"{name} (gap)", name) for name in marks)]
+        return [
+            *(FeatureOrigin(name, name) for name in self.columns),
+            *(FeatureOrigin(f"{name} (gap)", name) for name in marks),
+        ]
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Array:
         cells = _cells(table, self.columns)
@@ -129,8 +132,8 @@ class SparseFeatures:
         return len(self.places)
 
     @property
-    def features(self) -> list[Feature]:
-        return [Feature(name, name) for name in self.columns]
+    def features(self) -> list[FeatureOrigin]:
+        return [FeatureOrigin(name, name) for name in self.columns]
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Matrix:
         if table.sparse is None:
@@ -168,9 +171,9 @@ class OneHotFeatures:
         return len(self.levels) + self.holed
 
     @property
-    def features(self) -> list[Feature]:
+    def features(self) -> list[FeatureOrigin]:
         names = [f"{self.column} = {written(level)}" for level in self.levels] + [f"{self.column} (gap)"] * self.holed
-        return [Feature(name, self.column) for name in names]
+        return [FeatureOrigin(name, self.column) for name in names]
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:
@@ -210,8 +213,8 @@ class TfidfFeatures:
         return len(self.words)
 
     @property
-    def features(self) -> list[Feature]:
-        return [Feature(f"{self.column}: {word}", self.column) for word in self.words.to_list()]
+    def features(self) -> list[FeatureOrigin]:
+        return [FeatureOrigin(f"{self.column}: {word}", self.column) for word in self.words.to_list()]
 
     def rows(self, table: Table, n_jobs: int | None = None) -> Matrix:
         counted = count_rows(table.strings(self.column), self.tokenizer, words=self.words, n_jobs=n_jobs)
@@ -256,7 +259,7 @@ class Preparation:
         return cls(tuple(parts))
 
     @cached_property
-    def features(self) -> tuple[Feature, ...]:
+    def features(self) -> tuple[FeatureOrigin, ...]:
         """What each number of a prepared row is."""
         return tuple(feature for part in self.parts for feature in part.features)
 

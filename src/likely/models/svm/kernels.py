@@ -1,4 +1,4 @@
-"""Kernels: scalar products in a space that nobody has to see. They add, scale and multiply.
+"""Kernels: scalar products in a feature space that is never computed. They add, scale and multiply.
 
 All that a kernel asks of the data are scalar products of rows, dense or sparse.
 """
@@ -25,7 +25,7 @@ Matrix = Any
 """Rows × features: a dense array, or a sparse one in CSR."""
 
 DENSE_CELLS = 1 << 25
-"""Sparse rows of up to so many cells (256 MiB) are spread out for products with many others."""
+"""Sparse rows of at most this many cells (256 MiB) are made dense for products with many others."""
 
 NARROWEST = 1e-80
 """A variance below this is taken for none: its inverse would not go with the limits of kernels."""

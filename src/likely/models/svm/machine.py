@@ -196,7 +196,7 @@ class Machine:
 
     @cached_property
     def margin(self) -> Array:
-        """2 / ‖w‖ of every pair, in the space of the kernel; infinite where nothing had to be told apart."""
+        """2 / ‖w‖ of every pair, in the space of the kernel; infinite where w is zero."""
         if self.w is not None:
             norms = np.sqrt(np.square(self.w).sum(axis=1))
         else:

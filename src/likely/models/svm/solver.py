@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -34,16 +34,19 @@ from likely.models.svm.kernels import (
 from likely.models.svm.machine import Machine, class_pairs, gram_matrix, n_pairs, nearest_rival
 from likely.parallel import run
 
+if TYPE_CHECKING:
+    from sklearn.svm import SVC
+
 LINEAR_ROWS = 10_000
-"""Above so many rows a linear machine is solved for its hyperplanes alone, without support vectors."""
+"""With more rows than this a linear machine is solved for its hyperplanes alone, without support vectors."""
 
 MOST_GRAM_ROWS = 12_000
-"""The Gram matrix of so many rows takes 1.1 GiB; a kernel that is a sum or product needs all of it."""
+"""The Gram matrix of this many rows takes 1.1 GiB; a kernel that is a sum or product needs all of it."""
 
 MOST_CLASSES = 200
 
 MOST_CELLS = 1 << 27
-"""Cells of rows × landmarks (1 GiB); of so many cells all rows are looked at in every step, above, a few at a time."""
+"""Cells of rows × landmarks (1 GiB). Up to this many LinearSVC takes all rows at once; above, SGD a few at a time."""
 
 PASSES = 20
 
@@ -83,7 +86,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SolverPlan:
     """How it is to be solved: C (infinite for no slack), the kernel, and the ways that are open."""
 
     C: float
@@ -96,7 +99,7 @@ class Plan:
     n_jobs: int | None = None
 
 
-def solve(problem: Problem, plan: Plan, method: str | None = None) -> tuple[Machine, str]:
+def solve(problem: Problem, plan: SolverPlan, method: str | None = None) -> tuple[Machine, str]:
     """The machine, and how it was found: "exact", "plane" or "landmarks", as the rows ask for or as is said."""
     method = method or choose_method(problem, plan)
     if problem.n_classes == 1:
@@ -107,7 +110,7 @@ def solve(problem: Problem, plan: Plan, method: str | None = None) -> tuple[Mach
     return find(problem, plan), method
 
 
-def choose_method(problem: Problem, plan: Plan) -> str:
+def choose_method(problem: Problem, plan: SolverPlan) -> str:
     """The method that the number of rows and the kernel allow; what cannot be solved is refused."""
     if problem.n_classes > MOST_CLASSES:
         raise DataError(
@@ -128,13 +131,13 @@ def choose_method(problem: Problem, plan: Plan) -> str:
     return "landmarks" if len(problem) > _most_rows(plan) else "exact"
 
 
-def _most_rows(plan: Plan) -> int:
+def _most_rows(plan: SolverPlan) -> int:
     """Rows up to which every one of them may become a support vector."""
     is_single = isinstance(plan.kernel, Linear | Polynomial | Gauss | Sigmoid)
     return plan.max_rows if is_single else min(plan.max_rows, MOST_GRAM_ROWS)
 
 
-def _refuse_many(problem: Problem, plan: Plan) -> None:
+def _refuse_many(problem: Problem, plan: SolverPlan) -> None:
     most = _most_rows(plan)
     if len(problem) > most:
         other = "give a number for C and leave" if np.isinf(plan.C) else "leave"
@@ -144,14 +147,14 @@ def _refuse_many(problem: Problem, plan: Plan) -> None:
         )
 
 
-def _single_class_machine(problem: Problem, plan: Plan) -> Machine:
+def _single_class_machine(problem: Problem, plan: SolverPlan) -> Machine:
     """With one class there is no pair."""
     none = np.zeros(0, dtype=np.int64)
     return Machine(1, plan.kernel, problem.X[none], np.zeros((0, 0)), np.zeros(1, dtype=np.int64), none, np.zeros(0))
 
 
-def solve_nystroem(problem: Problem, plan: Plan) -> Machine:
-    """A linear machine in the directions that the landmarks span, told as coefficients of the landmarks.
+def solve_nystroem(problem: Problem, plan: SolverPlan) -> Machine:
+    """A linear machine in the directions that the landmarks span, written as coefficients of the landmarks.
 
     scikit-learn's `Nystroem` calls a kernel of ours once for every two rows, and turns negative eigenvalues round.
     """
@@ -173,7 +176,7 @@ def solve_nystroem(problem: Problem, plan: Plan) -> Machine:
     return Machine(problem.n_classes, plan.kernel, problem.X[rows], dual, None, rows, b)
 
 
-def solve_linear(problem: Problem, plan: Plan) -> Machine:
+def solve_linear(problem: Problem, plan: SolverPlan) -> Machine:
     """w and b of every pair; slack counts squared, or as it is where rows are taken a few at a time."""
     hyperplanes, b = fit_hyperplanes(problem.X, problem, plan)
     none = np.zeros(0, dtype=np.int64)
@@ -181,7 +184,7 @@ def solve_linear(problem: Problem, plan: Plan) -> Machine:
     return Machine(problem.n_classes, Linear(), problem.X[none], dual, None, none, b, hyperplanes=hyperplanes)
 
 
-def fit_hyperplanes(X: Matrix, problem: Problem, plan: Plan) -> tuple[Array, Array]:
+def fit_hyperplanes(X: Matrix, problem: Problem, plan: SolverPlan) -> tuple[Array, Array]:
     """One hyperplane for each pair of classes, in the space of X."""
     earlier, later = class_pairs(problem.n_classes)
 
@@ -194,7 +197,7 @@ def fit_hyperplanes(X: Matrix, problem: Problem, plan: Plan) -> tuple[Array, Arr
     return np.array([w for w, _ in found]), np.array([b for _, b in found])
 
 
-def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: Plan) -> tuple[Array, float]:
+def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: SolverPlan) -> tuple[Array, float]:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import SGDClassifier
     from sklearn.svm import LinearSVC
@@ -219,7 +222,7 @@ def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: Plan) 
 # The exact solution, with slack and without.
 
 GRAM_ROWS = 8_000
-"""Up to so many rows (490 MiB) their Gram matrix is made at once: faster than LIBSVM, which goes row by row."""
+"""Up to this many rows (490 MiB) the whole Gram matrix is computed first: faster than LIBSVM's row by row."""
 
 CACHE_MIB = 500
 
@@ -238,11 +241,11 @@ POLISHED = 600
 """Support vectors up to which the equations of the solution are solved once more, exactly."""
 
 
-def solve_exactly(problem: Problem, plan: Plan, most_steps: int = -1) -> Machine:
+def solve_exactly(problem: Problem, plan: SolverPlan, most_steps: int = -1) -> Machine:
     """All pairs of classes in one go."""
     from sklearn.exceptions import ConvergenceWarning
 
-    options: dict[str, Any] = {"C": plan.C, "tol": plan.tolerance, "cache_size": CACHE_MIB, "max_iter": most_steps}
+    options: dict[str, object] = {"C": plan.C, "tol": plan.tolerance, "cache_size": CACHE_MIB, "max_iter": most_steps}
     used = np.arange(len(problem)) if problem.cost is None else np.flatnonzero(problem.cost > 0.0)
     part = problem if len(used) == len(problem) else problem.take(used)
     if len(np.unique(part.y)) < problem.n_classes:
@@ -264,7 +267,7 @@ def solve_exactly(problem: Problem, plan: Plan, most_steps: int = -1) -> Machine
     return Machine(problem.n_classes, plan.kernel, problem.X[rows], dual, found.n_support_.astype(np.int64), rows, b)
 
 
-def _fitted(problem: Problem, kernel: Kernel, options: dict[str, Any], n_jobs: int | None) -> Any:
+def _fitted(problem: Problem, kernel: Kernel, options: dict[str, object], n_jobs: int | None) -> SVC:
     from sklearn.svm import SVC
 
     theirs = _libsvm_kernel(kernel)
@@ -278,7 +281,7 @@ def _fitted(problem: Problem, kernel: Kernel, options: dict[str, Any], n_jobs: i
     return SVC(kernel="precomputed", **options).fit(rows, problem.y, problem.cost)
 
 
-def _libsvm_kernel(kernel: Kernel) -> dict[str, Any] | None:
+def _libsvm_kernel(kernel: Kernel) -> dict[str, object] | None:
     """The kernel in LIBSVM's words, if it has some."""
     if isinstance(kernel, Linear):
         return {"kernel": "linear"}
@@ -295,7 +298,7 @@ class NotSeparable(DataError):
     """There is no hard margin, because some rows would lie on the wrong side."""
 
 
-def solve_hard(problem: Problem, plan: Plan) -> Machine:
+def solve_hard(problem: Problem, plan: SolverPlan) -> Machine:
     """The machine without slack.
 
     A soft margin whose coefficients all stay below C is the hard one: C never came into play.
@@ -313,7 +316,7 @@ def solve_hard(problem: Problem, plan: Plan) -> Machine:
     raise _refusal(worst, plan)
 
 
-def _refusal(worst: int, plan: Plan) -> NotSeparable:
+def _refusal(worst: int, plan: SolverPlan) -> NotSeparable:
     return NotSeparable(
         f"The classes cannot be separated with the kernel {plan.kernel!r}: row {worst} would lie on the wrong side or "
         "within the margin. Give a number for C, such as C=1.0, to allow some slack, or take another kernel."

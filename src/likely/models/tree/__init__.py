@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from likely.models.tree.data import TrainingData
-from likely.models.tree.fit import Plan, fit_tree
-from likely.models.tree.predict import Rows
+from likely.models.tree.grow import GrowthPlan, fit_tree
+from likely.models.tree.predict import TreeRows
 from likely.models.tree.tree import Feature, Tree
 
-__all__ = ["Feature", "Plan", "Rows", "TrainingData", "Tree", "fit_tree"]
+__all__ = ["Feature", "GrowthPlan", "TrainingData", "Tree", "TreeRows", "fit_tree"]

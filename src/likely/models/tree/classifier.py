@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32
-from likely.decide import LossMatrix, Scores, as_loss
+from likely.decide import LossLike, LossMatrix, Scores, as_loss
 from likely.errors import DataError, SettingsError
 from likely.families.smoothing import LARGEST as MOST_SMOOTHING
 from likely.measures import measure_named
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.in_place import scored_there
+from likely.models.in_sql import scored_there
 from likely.models.settings import (
-    COMMON,
-    Check,
+    SchemaLike,
+    are_priors,
     check_settings,
     is_loss,
+    is_n_jobs,
     is_positive,
+    is_schema,
     is_truth,
     not_negative,
     one_of,
     optional,
+    parameter,
     whole_from,
 )
 from likely.models.tree.codec import check_features, read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
 from likely.models.tree.explain import Paths, column_information
-from likely.models.tree.export import Rule, as_dot, as_json, as_page, drawn, rules
-from likely.models.tree.fit import Plan
+from likely.models.tree.export import Rule, as_dot, as_json, as_text, pmml_model, rules
+from likely.models.tree.grow import GrowthPlan
 from likely.models.tree.onnx import graph_posterior
-from likely.models.tree.plot import TreePicture
-from likely.models.tree.pmml import pmml_model
-from likely.models.tree.predict import Rows
+from likely.models.tree.plot import TreePicture, tree_page
+from likely.models.tree.predict import TreeRows
 from likely.models.tree.prune import (
     Pruning,
     alpha_by_cases,
@@ -48,13 +49,14 @@ from likely.models.tree.prune import (
     places_among,
     table_and_labels,
 )
-from likely.models.tree.sql import sql_posterior
+from likely.models.tree.sql import tree_posterior
 from likely.models.tree.subtrees import raise_subtrees
 from likely.models.tree.tree import Missing, Tree
 from likely.numerics import refuse_heavy
-from likely.scorer import class_prior
+from likely.scorer import Priors, class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
+from likely.store.container import Document
 from likely.table import Labels, Table, as_table, labels_of
 from likely.table.schema import Schema
 from likely.table.table import RowsLike, Weights
@@ -62,25 +64,17 @@ from likely.table.table import RowsLike, Weights
 if TYPE_CHECKING:
     import pandas as pd
 
-GIVEN_APART = "rows that were given apart"
+    from likely.families.export import Tensor
+    from likely.models.pmml import PMMLModel
+    from likely.sql.posterior import Posterior
+    from likely.sql.query import Query
+    from likely.store.onnx import OnnxGraph
+
+OWN_PRUNING_ROWS = "rows that were given apart"
 """What a file says of a pruning set, which it does not keep."""
 
-CHECKS: dict[str, Check] = {
-    **COMMON,
-    "measure": lambda name, given: measure_named(given),
-    **dict.fromkeys(("raising", "collapse", "subsets", "binary", "binned"), is_truth),
-    "restrained": optional(is_truth),
-    "min_cases": is_positive,
-    "max_depth": optional(whole_from(0)),
-    "missing": one_of("weights", "surrogates"),
-    "prune": lambda name, given: Pruning.read(given),
-    "text_tokens": optional(whole_from(1)),
-    "smoothing": partial(not_negative, most=MOST_SMOOTHING),
-    "loss": is_loss,
-    "random_state": whole_from(0),
-}
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(Classifier):
     """A decision tree for tables as they are: numbers are cut, categories branch, missing values are fine.
 
@@ -122,51 +116,24 @@ class TreeClassifier(Classifier):
        └─ ≥ 41: B (3)
     """
 
-    tree_: Tree
-    n_rows_: int
-
-    setting_checks: ClassVar[Mapping[str, Check]] = CHECKS
-
-    def __init__(
-        self,
-        *,
-        measure: str = "gain_ratio",
-        restrained: bool | None = None,
-        min_cases: float = 2,
-        max_depth: int | None = None,
-        missing: str = "weights",
-        prune: object = ("confidence", 0.9),
-        raising: bool = False,
-        collapse: bool = True,
-        subsets: bool = False,
-        binary: bool = False,
-        text_tokens: int | None = None,
-        binned: bool = False,
-        smoothing: float = 1.0,
-        priors: Any = None,
-        loss: Any = None,
-        schema: Any = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.measure = measure
-        self.restrained = restrained
-        self.min_cases = min_cases
-        self.max_depth = max_depth
-        self.missing = missing
-        self.prune = prune
-        self.raising = raising
-        self.collapse = collapse
-        self.subsets = subsets
-        self.binary = binary
-        self.text_tokens = text_tokens
-        self.binned = binned
-        self.smoothing = smoothing
-        self.priors = priors
-        self.loss = loss
-        self.schema = schema
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    measure: str = parameter("gain_ratio", lambda name, given: measure_named(given))
+    restrained: bool | None = parameter(None, optional(is_truth))
+    min_cases: float = parameter(2, is_positive)
+    max_depth: int | None = parameter(None, optional(whole_from(0)))
+    missing: str = parameter("weights", one_of("weights", "surrogates"))
+    prune: object = parameter(("confidence", 0.9), lambda name, given: Pruning.read(given))
+    raising: bool = parameter(False, is_truth)
+    collapse: bool = parameter(True, is_truth)
+    subsets: bool = parameter(False, is_truth)
+    binary: bool = parameter(False, is_truth)
+    text_tokens: int | None = parameter(None, optional(whole_from(1)))
+    binned: bool = parameter(False, is_truth)
+    smoothing: float = parameter(1.0, partial(not_negative, most=MOST_SMOOTHING))
+    priors: Priors = parameter(None, are_priors)
+    loss: LossLike | None = parameter(None, is_loss)
+    schema: SchemaLike = parameter(None, is_schema)
+    random_state: int = parameter(0, whole_from(0))
+    n_jobs: int | None = parameter(None, is_n_jobs)
 
     @property
     def n_nodes_(self) -> int:
@@ -185,11 +152,11 @@ class TreeClassifier(Classifier):
         weights = self._weights(labels, given.weight)
         features = features_of(table, schema, self._word_selection(table, labels, weights))
         data = TrainingData.read(table, features, labels.classes, labels.codes, weights)
-        apart = None
+        held_out = None
         if pruning.method == "reduced_error" and not isinstance(pruning.amount, float | int):
-            apart = self._apart(pruning.amount, schema, data)
+            held_out = self._pruning_data(pruning.amount, schema, data)
         tree = grow_and_prune(
-            plan, pruning, data, apart, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
+            plan, pruning, data, held_out, raising=self.raising, seed=self.random_state, n_jobs=self.n_jobs
         )
         self._remember_columns(schema, named=table.named)
         self.n_rows_ = table.n_rows
@@ -222,7 +189,7 @@ class TreeClassifier(Classifier):
         rows, labels = self._rows(X), places_among(labels_of(y, as_table(X)), self.classes_)
         kept = learned_places(labels)
         if len(kept) < len(labels):
-            rows, labels = Rows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
+            rows, labels = TreeRows.of(self.tree_, self._read(X).take(kept), self.n_jobs), labels[kept]
         if raising:
             return other._remember(raise_subtrees(self.tree_, rows, labels, None, pruning.estimate()))
         counts = rows.counts(labels)
@@ -236,15 +203,22 @@ class TreeClassifier(Classifier):
         rows = self._rows(X)
         if self.loss is None:
             return np.asarray(self.classes_[rows.choose(self._shares())])
-        return self._cheapest(self._scores(X))
+        return self._cheapest(self.loss, self._scores(X))
 
     @scored_there("P(")
     def predict_proba(self, X: RowsLike) -> Array:
         """P(class | row): the class proportions of the row's leaf with Laplace's correction, one column per class."""
         return self._rows(X).posterior(self._shares())
 
-    _graph_posterior = graph_posterior
-    _pmml_model = pmml_model
+    def _sql_posterior(self, query: Query, *, explain: bool) -> Posterior:
+        check_is_fitted(self)
+        return tree_posterior(query, self.tree_, self._shares(), self.loss)
+
+    def _graph_posterior(self, graph: OnnxGraph) -> Tensor:
+        return graph_posterior(graph, self.tree_, self._shares())
+
+    def _pmml_model(self) -> PMMLModel:
+        return pmml_model(self.tree_, self._shares(), self.loss)
 
     def apply(self, X: RowsLike) -> Int32:
         """The leaf of each row; −1 for a row that a missing value sends to several."""
@@ -259,13 +233,11 @@ class TreeClassifier(Classifier):
 
     def to_text(self, max_depth: int | None = None) -> str:
         """The tree in lines: tests, outcomes, and in a leaf its class, its cases and, after a slash, its errors."""
-        return drawn(self._shown(), max_depth)
+        return as_text(self._shown(), max_depth)
 
     def rules(self) -> list[Rule]:
         """One rule for each leaf: if … and … then class, cases, confidence."""
         return rules(self._shown(), float(self.smoothing))
-
-    _sql_posterior = sql_posterior
 
     def to_json(self, indent: int | None = None) -> str:
         """The tree as strict JSON: classes, columns, and nodes that name their children by number."""
@@ -283,21 +255,23 @@ class TreeClassifier(Classifier):
         return column_information(self.tree_, self.schema_.features)
 
     def _page(self) -> str:
-        return as_page(self._shown(), repr(self))
+        return tree_page(self._shown(), repr(self))
 
     def _shown(self) -> Tree:
         """The tree with what is decided in each node."""
         check_is_fitted(self)
         if self.loss is None:
             return self.tree_
-        return replace(self.tree_, decided=tuple(self._cheapest(Scores.of_posterior(self._shares())).tolist()))
+        return replace(
+            self.tree_, decided=tuple(self._cheapest(self.loss, Scores.of_posterior(self._shares())).tolist())
+        )
 
     # How it grows, here or from files.
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> GrowthPlan:
         """The parameters that growing needs, checked."""
         check_settings(self)
-        return Plan(
+        return GrowthPlan(
             measure=self.measure,
             min_cases=float(self.min_cases),
             max_depth=None if self.max_depth is None else int(self.max_depth),
@@ -337,7 +311,7 @@ class TreeClassifier(Classifier):
         with np.errstate(over="ignore"):
             return np.asarray(np.divide(wanted, weights, out=np.zeros_like(wanted), where=weights > 0.0))
 
-    def _grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
+    def _prune_grown(self, tree: Tree, schema: Schema, n_rows: int) -> Self:
         """Take on a tree that was grown elsewhere from rows of this schema, and prune it."""
         pruning = Pruning.read(self.prune)
         self._remember_columns(schema)
@@ -347,7 +321,7 @@ class TreeClassifier(Classifier):
             return self._remember(self.pruned(self.prune).tree_)
         return self._remember(pruning.apply(tree))
 
-    def _apart(self, given: Any, schema: Schema, data: TrainingData) -> TrainingData:
+    def _pruning_data(self, given: object, schema: Schema, data: TrainingData) -> TrainingData:
         """Rows to prune by, as columns of the same features."""
         X, y = table_and_labels(given, schema.target)
         table = schema.align(as_table(X, allow_empty=False), type(self).__name__)
@@ -360,33 +334,30 @@ class TreeClassifier(Classifier):
         self.tree_, self.classes_ = tree, tree.classes
         return self
 
-    def _rows(self, X: RowsLike) -> Rows:
+    def _rows(self, X: RowsLike) -> TreeRows:
         table = self._read(X)  # says first that nothing has been learned yet
-        return Rows.of(self.tree_, table, self.n_jobs)
+        return TreeRows.of(self.tree_, table, self.n_jobs)
 
     def _shares(self) -> Array:
         return self.tree_.probabilities(float(self.smoothing))
 
-    def _cheapest(self, scores: Scores) -> AnyArray:
-        bound = LossMatrix.of(as_loss(self.loss), self.classes_, scores.n_rows)
+    def _cheapest(self, loss: LossLike, scores: Scores) -> AnyArray:
+        bound = LossMatrix.of(as_loss(loss), self.classes_, scores.n_rows)
         return bound.labelled(bound.choose(scores, with_risk=False).best, None)
 
     def _prior_shares(self) -> Array:
         return np.asarray(self.tree_.counts[0] / self.tree_.counts[0].sum())
 
-    def _settings_kept(self) -> dict[str, Any]:
+    def _settings_kept(self) -> dict[str, object]:
         pruning, settings = Pruning.read(self.prune), super()._settings_kept()
         if pruning.method == "reduced_error" and not isinstance(pruning.amount, float | int):
-            settings["prune"] = ("reduced_error", GIVEN_APART)
+            settings["prune"] = ("reduced_error", OWN_PRUNING_ROWS)
         return settings
-
-    def _rows_learned(self) -> int:
-        return self.n_rows_
 
     def _write_learned(self, writer: Writer) -> object:
         return {"rows": self.n_rows_, "tree": write_tree(self.tree_, writer)}
 
-    def _read_learned(self, data: Any, reader: Reader) -> None:
+    def _read_learned(self, data: Document, reader: Reader) -> None:
         self._plan()
         Pruning.read(self.prune)
         if type(data["rows"]) is not int or data["rows"] < 0:

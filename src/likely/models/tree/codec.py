@@ -7,11 +7,13 @@ from collections import Counter
 import numpy as np
 
 from likely.arrays import AnyArray
+from likely.engines.memory import USUAL_TOKENIZER
 from likely.errors import DataError, ModelFileError
 from likely.models.tree.data import word_feature
 from likely.models.tree.tree import LEAF, Feature, Surrogates, Tree
 from likely.stats.protocol import HEAVIEST_COUNT
 from likely.store.codec import Context, Form, Reader, Writer, expect, read, register, write
+from likely.store.container import Document
 from likely.table import level_key
 from likely.table.schema import Schema
 
@@ -134,3 +136,33 @@ def _check_map(tree: Tree, start: int, column: int, n_branches: int) -> None:
     branches = tree.branches[start : start + width] if start >= 0 else tree.branches[:0]
     if len(branches) != width or (branches < -1).any() or (branches >= n_branches).any():
         raise ModelFileError("its tree has a value that leads nowhere")
+
+
+# For those who walk down a tree without this package.
+
+
+def described(tree: Tree, smoothing: float) -> Document:
+    """Tests, branches, stand-ins for gaps, and the share of every class in each node."""
+    own = tree.surrogates
+    return {
+        "features": [
+            {"name": feature.name, "column": feature.column, "levels": feature.levels, "word": feature.word}
+            for feature in tree.features
+        ],
+        "missing": tree.missing,
+        "column": tree.column,
+        "threshold": tree.threshold,
+        "first": tree.first_child,
+        "children": tree.n_children,
+        "values": tree.values.astype("int32"),
+        "branches": tree.branches,
+        "majority": tree.majority_branch,
+        "counts": tree.counts,
+        "sizes": tree.sizes,
+        "shares": tree.probabilities(smoothing),
+        "stand_ins": {
+            "starts": own.starts.astype("int32"), "column": own.column, "threshold": own.threshold, "low": own.low,
+            "high": own.high, "values": own.values.astype("int32"),
+        },
+        "tokenizer": USUAL_TOKENIZER,
+    }  # fmt: skip

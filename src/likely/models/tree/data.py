@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Int32, UInt8
 from likely.engines.memory import USUAL_TOKENIZER
 from likely.errors import DataError, SchemaError, in_column, say_kind
 from likely.evaluation.folds import shuffled_by_class
+from likely.jit import kernel
 from likely.models.tree.tree import Feature
 from likely.stats import TokenCounts
 from likely.stats.binning import equal_frequency_edges
 from likely.table import GAP, Table, index_levels
-from likely.table.cells import CategoryCells, Cells, used
+from likely.table.cells import CategoryCells, used
 from likely.table.levels import in_order
 from likely.table.schema import Schema
 from likely.table.table import INFINITE
@@ -137,7 +136,7 @@ ANSWERS = ("no", "yes")
 """The values of a word in a text; a text that is not there is a gap."""
 
 DIGITS = 10
-"""Words whose gain agrees in so many digits tell the same: the first in the alphabet goes first."""
+"""Gains are compared to this many decimals; of words with equal gain the first in the alphabet goes first."""
 
 
 def word_feature(column: str, word: str) -> Feature:
@@ -173,23 +172,17 @@ def with_word_tests(table: Table, features: Sequence[Feature], n_jobs: int | Non
     if not asked:
         return table
     by_column: dict[str, list[str]] = {}
-    reads: list[Callable[[], Cells]] = [partial(table.cells, name) for name in table.names]
-
-    @cache
-    def answers(column: str) -> list[Int32]:
-        return _answers(table, column, by_column[column], n_jobs)
-
     for feature in asked:
         column, word = feature.word or ("", "")
-        words = by_column.setdefault(column, [])
-        reads.append(partial(_read, answers, column, len(words)))
-        words.append(word)
-    names = [*table.names, *(feature.name for feature in asked)]
-    return Table(names, table.n_rows, lambda place: reads[place](), named=table.named)
-
-
-def _read(answers: Callable[[str], list[Int32]], column: str, place: int) -> Cells:
-    return CategoryCells(used(ANSWERS, answers(column)[place]))
+        by_column.setdefault(column, []).append(word)
+    answers = {
+        (column, word): CategoryCells(used(ANSWERS, codes))
+        for column, words in by_column.items()
+        for word, codes in zip(words, _answers(table, column, words, n_jobs), strict=True)
+    }
+    cells = [answers[feature.word] for feature in asked if feature.word is not None]
+    names, n = [*table.names, *(feature.name for feature in asked)], len(table.names)
+    return Table(names, table.n_rows, lambda k: table.cells(names[k]) if k < n else cells[k - n], named=table.named)
 
 
 def _answers(table: Table, column: str, words: list[str], n_jobs: int | None) -> list[Int32]:
@@ -225,7 +218,7 @@ def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
     return equal_frequency_edges(numbers, most_bins)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def bin_numbers(numbers: Array, edges: Array) -> UInt8:
     """The bin of every number: how many edges are not above it; a gap is 255.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -12,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32, TableLike
 from likely.errors import DataError, SettingsError
+from likely.models.settings import SchemaLike
 from likely.models.tree.data import TrainingData, read_numbers
-from likely.models.tree.fit import Plan
+from likely.models.tree.grow import GrowthPlan
 from likely.models.tree.prune import Pruning, grow_and_prune
 from likely.models.tree.tree import Feature, number
 from likely.stats.binning import equal_frequency_edges, interval_of
@@ -25,6 +27,7 @@ METHODS = ("tree", "width", "frequency")
 ENCODINGS = ("interval", "code")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TreeDiscretiser(TransformerMixin, BaseEstimator):
     """Cut numeric columns into intervals; other columns are passed on unchanged.
 
@@ -43,31 +46,15 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
     [['< 39.5', 'm'], ['≥ 39.5', 'f']]
     """
 
-    edges_: dict[str, Array]
-    schema_: Schema
-
-    def __init__(
-        self,
-        *,
-        method: str = "tree",
-        n_bins: int = 10,
-        measure: str = "information_gain",
-        min_cases: float = 2,
-        max_depth: int | None = None,
-        prune: object = ("confidence", 0.8),
-        encode: str = "interval",
-        schema: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        self.method = method
-        self.n_bins = n_bins
-        self.measure = measure
-        self.min_cases = min_cases
-        self.max_depth = max_depth
-        self.prune = prune
-        self.encode = encode
-        self.schema = schema
-        self.random_state = random_state
+    method: str = "tree"
+    n_bins: int = 10
+    measure: str = "information_gain"
+    min_cases: float = 2
+    max_depth: int | None = None
+    prune: object = ("confidence", 0.8)
+    encode: str = "interval"
+    schema: SchemaLike = None
+    random_state: int = 0
 
     @property
     def intervals_(self) -> dict[str, list[str]]:
@@ -129,7 +116,7 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
             return width_edges(numbers, self.n_bins)
         if self.method == "frequency" or labels is None:
             return equal_frequency_edges(numbers, self.n_bins, weights)
-        plan = Plan(self.measure, float(self.min_cases), self.max_depth)
+        plan = GrowthPlan(self.measure, float(self.min_cases), self.max_depth)
         classes = labels.codes[rows], len(labels.classes)
         return tree_edges(numbers, *classes, weights, plan, Pruning.read(self.prune), self.random_state)
 
@@ -163,7 +150,13 @@ class TreeDiscretiser(TransformerMixin, BaseEstimator):
 
 
 def tree_edges(
-    numbers: Array, labels: Int32, n_classes: int, weights: Array | None, plan: Plan, pruning: Pruning, seed: int = 0
+    numbers: Array,
+    labels: Int32,
+    n_classes: int,
+    weights: Array | None,
+    plan: GrowthPlan,
+    pruning: Pruning,
+    seed: int = 0,
 ) -> Array:
     """The thresholds of a tree that knows this column only, in order: the tree, flattened."""
     data = TrainingData((Feature("x"),), (numbers,), np.arange(n_classes), labels, weights)
@@ -172,7 +165,7 @@ def tree_edges(
 
 
 def width_edges(numbers: Array, n_bins: int) -> Array:
-    """Edges that cut the range of the known numbers into so many equal parts."""
+    """Edges that cut the range of the known numbers into `n_bins` equal parts."""
     known = numbers[~np.isnan(numbers)]
     if not len(known) or known.min() == known.max():
         return np.empty(0)

@@ -13,7 +13,7 @@ from likely.errors import SettingsError
 from likely.markup import tag
 from likely.measures import entropy, held_out_information, information_gain
 from likely.models.tree.plot import TreePicture
-from likely.models.tree.predict import Rows, branch_at, flatten, surrogate_branch
+from likely.models.tree.predict import Flat, TreeRows, branch_at, flatten, surrogate_branch
 from likely.models.tree.tree import Tree, cases, condition, label, number, shortened
 from likely.render.page import fragment, more
 
@@ -27,7 +27,7 @@ How = Literal["known", "surrogate", "majority", "spread", "leaf"]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A node that a row came to with this part of its weight, and how it went on from there."""
+    """A node that a row came to with this part of its weight, and how it went on."""
 
     node: int
     weight: float
@@ -39,7 +39,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """The ways of some rows down a tree, their posteriors, and what was decided, if a loss did that."""
+    """The paths of some rows down a tree, their posteriors, and what was decided, if a loss did that."""
 
     tree: Tree
     visits: tuple[tuple[Visit, ...], ...]
@@ -47,10 +47,11 @@ class Paths:
     decided: Sequence[Hashable] | None = None
 
     @classmethod
-    def of(cls, rows: Rows, shares: Array, decided: Sequence[Hashable] | None = None) -> Paths:
+    def of(cls, rows: TreeRows, shares: Array, decided: Sequence[Hashable] | None = None) -> Paths:
         """Walk all rows down the tree."""
         numbers, codes = rows.block(slice(0, rows.n_rows))
-        walked = tuple(tuple(_walk(rows.tree, numbers, codes, i)) for i in range(rows.n_rows))
+        flat = flatten(rows.tree)
+        walked = tuple(tuple(_walk(rows.tree, flat, numbers, codes, i)) for i in range(rows.n_rows))
         return cls(rows.tree, walked, rows.posterior(shares), decided)
 
     def __len__(self) -> int:
@@ -63,7 +64,7 @@ class Paths:
         return {visit.node: visit.weight for visit in self.visits[row] if visit.how == "leaf"}
 
     def nodes(self, row: int = 0) -> list[int]:
-        """All nodes on the way of a row, from the root on."""
+        """All nodes on the path of a row, from the root on."""
         self._refuse_row(row)
         return [visit.node for visit in self.visits[row]]
 
@@ -80,11 +81,11 @@ class Paths:
         return pd.DataFrame(lines, columns=names)
 
     def plot(self, row: int = 0, max_depth: int | None = None) -> TreePicture:
-        """The tree with the way of one row highlighted."""
+        """The tree with the path of one row highlighted."""
         return TreePicture(self.tree, frozenset(self.nodes(row)), max_depth)
 
     def text(self, row: int = 0) -> str:
-        """The way of one row, test by test."""
+        """The path of one row, test by test."""
         self._refuse_row(row)
         return "\n".join("  " * depth + line for depth, line in self._lines(row))
 
@@ -155,15 +156,14 @@ def column_information(tree: Tree, columns: Sequence[str]) -> pd.DataFrame:
     return frame.sort_values(["held_out", "information"], ascending=False, kind="stable", ignore_index=True)
 
 
-def _walk(tree: Tree, numbers: Array, codes: Int32, i: int) -> Sequence[Visit]:
-    flat, found = flatten(tree), []
-    pending = [(0, 1.0, 0)]
+def _walk(tree: Tree, flat: Flat, numbers: Array, codes: Int32, i: int) -> Sequence[Visit]:
+    found, pending = list[Visit](), [(0, 1.0, 0)]
     while pending:
         node, weight, depth = pending.pop()
         if tree.is_leaf[node]:
             found.append(Visit(node, weight, depth, None, "leaf"))
             continue
-        value, how = _value(tree, int(tree.column[node]), numbers, codes, i), "known"
+        value, how = _value(tree, flat, int(tree.column[node]), numbers, codes, i), "known"
         branch = int(branch_at(flat, node, numbers, codes, i))
         if branch < 0 and tree.missing == "surrogates":
             branch, by_surrogate = surrogate_branch(flat, node, numbers, codes, i)
@@ -180,10 +180,9 @@ def _walk(tree: Tree, numbers: Array, codes: Int32, i: int) -> Sequence[Visit]:
     return found
 
 
-def _value(tree: Tree, column: int, numbers: Array, codes: Int32, i: int) -> Hashable:
+def _value(tree: Tree, flat: Flat, column: int, numbers: Array, codes: Int32, i: int) -> Hashable:
     """What a row holds in a column, None for a gap."""
-    levels = tree.features[column].levels
-    slot = sum(feature.is_numeric == (levels is None) for feature in tree.features[:column])
+    levels, slot = tree.features[column].levels, flat.slot[column]
     if levels is None:
         return None if np.isnan(numbers[i, slot]) else float(numbers[i, slot])
     return None if codes[i, slot] < 0 else levels[codes[i, slot]]

@@ -1,21 +1,26 @@
-"""A fitted tree for people and other programs: a drawing in lines, rules, JSON, a graph and a page."""
+"""A fitted tree for people and other programs: lines of text, rules, JSON, a graph, PMML."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from xml.etree.ElementTree import Element, SubElement
 
-from likely.markup import Markup, joined, tag
-from likely.models.tree.plot import TreePicture
-from likely.models.tree.tree import Feature, Tree, cases, condition, label, number, outcome, shortened, weight
+import numpy as np
+
+from likely.arrays import Array, Int32
+from likely.errors import SettingsError
+from likely.models.pmml import PMMLModel
+from likely.models.tree.tree import Feature, NodeTest, Tree, cases, condition, label, number, outcome, shortened, weight
+from likely.store.pmml import Field, number_of, text_of, type_of
 
 # A tree in lines of text: a test, and below it what follows from each outcome.
 
 MOST_LINES = 400
 
 
-def drawn(tree: Tree, max_depth: int | None = None, most_lines: int = MOST_LINES) -> str:
+def as_text(tree: Tree, max_depth: int | None = None, most_lines: int = MOST_LINES) -> str:
     """The tree as lines; a leaf says its class, its cases and, after a stroke, those of other classes."""
     lines: list[str] = []
     pending: list[tuple[int, int, str, str, str]] = [(0, 0, "", "", "")]
@@ -45,7 +50,7 @@ def _node(tree: Tree, node: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """If all conditions hold, then this class; of so many cases, with this confidence (its smoothed share)."""
+    """If all conditions hold, then this class; with its training cases and, as confidence, its smoothed share."""
 
     conditions: tuple[str, ...]
     then: Hashable
@@ -148,23 +153,19 @@ def _json_node(tree: Tree, node: int) -> dict[str, object]:
         found["decision"] = _plain(tree.decided[node])
     if tree.is_leaf[node]:
         return found
-    feature = tree.features[tree.column[node]]
-    found |= {"column": feature.name, "children": list(tree.children(node)), "usual": int(tree.majority_branch[node])}
-    if feature.levels is None:
-        found["threshold"] = float(tree.threshold[node])
+    (own, *others), children = tree.tests(node), list(tree.children(node))
+    found |= {"column": own.feature.name, "children": children, "usual": int(tree.majority_branch[node])}
+    if own.feature.is_numeric:
+        found["threshold"] = own.threshold
     else:
-        found["branches"] = tree.branch_map(node).tolist()
-    stand_ins = [_stand_in(tree, k) for k in range(tree.surrogates.starts[node], tree.surrogates.starts[node + 1])]
-    return found | ({"stand_ins": stand_ins} if stand_ins else {})
+        found["branches"] = own.branches.tolist()
+    return found | ({"stand_ins": [_stand_in(test) for test in others]} if others else {})
 
 
-def _stand_in(tree: Tree, k: int) -> dict[str, object]:
-    own, feature = tree.surrogates, tree.features[tree.surrogates.column[k]]
-    if feature.levels is None:
-        sides = {"below": int(own.low[k]), "from": int(own.high[k])}
-        return {"column": feature.name, "threshold": float(own.threshold[k]), **sides}
-    branches = tree.branches[own.values[k] : own.values[k] + len(feature.levels)]
-    return {"column": feature.name, "branches": branches.tolist()}
+def _stand_in(test: NodeTest) -> dict[str, object]:
+    if not test.feature.is_numeric:
+        return {"column": test.feature.name, "branches": test.branches.tolist()}
+    return {"column": test.feature.name, "threshold": test.threshold, "below": test.low, "from": test.high}
 
 
 def _plain(value: object) -> object:
@@ -196,7 +197,126 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def as_page(tree: Tree, title: str) -> Markup:
-    """How large the tree is, and its picture, as HTML."""
-    counted = f"{len(tree):,} nodes, {tree.n_leaves:,} of them leaves, {int(tree.depths.max()):,} tests deep"
-    return joined(tag("p", tag("strong", title), tag("br"), counted), TreePicture(tree)._repr_html_())
+# A tree as a `TreeModel` of PMML. A gap sends a row to all children by `weightedConfidence`, as `missing="weights"`
+# does; surrogates are predicates of that name. A value that leads nowhere is as a gap: such a node tests a derived
+# field in which that value is missing.
+
+STRATEGIES = {"weights": "weightedConfidence", "surrogates": "nullPrediction"}
+
+
+def pmml_model(tree: Tree, shares: Array, loss: object) -> PMMLModel:
+    """The tree with the class shares of its leaves; a loss and words of texts are refused."""
+    if loss is not None:
+        raise SettingsError(
+            "A tree of PMML gives classes, not the decisions of a loss: set loss=None before writing it."
+        )
+    for feature in tree.features:
+        if feature.word is not None:
+            raise SettingsError(
+                f"The tree tests whether {feature.name}, and PMML has no words of a text: fit a tree without column "
+                f"{feature.column!r}."
+            )
+    strategy = STRATEGIES[tree.missing]
+    split = "binarySplit" if (tree.n_children[~tree.is_leaf] == 2).all() else "multiSplit"
+    told = {"functionName": "classification", "missingValueStrategy": strategy, "splitCharacteristic": split}
+    element = Element("TreeModel", told)
+    writer = _Writer(tree, shares)
+    writer.write(element)
+    fields: dict[str, Field] = {feature.name: feature.levels or "number" for feature in tree.features}
+    return PMMLModel(element, fields, list(writer.derived.values()))
+
+
+class _Writer:
+    """Writes nodes, and notes the fields that it derives."""
+
+    def __init__(self, tree: Tree, shares: Array) -> None:
+        self.tree, self.shares = tree, shares
+        self.labels = [text_of(label) for label in tree.classes.tolist()]
+        self.derived: dict[tuple[str, bytes], Element] = {}
+
+    def write(self, model: Element) -> None:
+        """All nodes, each within the one above it."""
+        below = {0: self._node(model, 0, Element("True"))}
+        for node in self.tree.walk():
+            for branch, child in enumerate(self.tree.children(node)):
+                below[child] = self._node(below[node], child, self._predicate(node, branch))
+
+    def _node(self, parent: Element, node: int, predicate: Element) -> Element:
+        shares, counts = self.shares[node].tolist(), self.tree.counts[node].tolist()
+        score = self.labels[int(np.argmax(shares))]
+        told = {"id": str(node), "score": score, "recordCount": number_of(self.tree.sizes[node])}
+        found = SubElement(parent, "Node", told)
+        found.append(predicate)
+        for name, share, count in zip(self.labels, shares, counts, strict=True):
+            own = {"recordCount": number_of(count), "confidence": number_of(share), "probability": number_of(share)}
+            SubElement(found, "ScoreDistribution", {"value": name, **own})
+        return found
+
+    def _predicate(self, node: int, branch: int) -> Element:
+        """The test of a branch; with surrogates, what stands in for it, and last whether most cases went there."""
+        tests = [self._test(test, branch) for test in self.tree.tests(node)]
+        if self.tree.missing != "surrogates":
+            return tests[0]
+        most = Element("True" if self.tree.majority_branch[node] == branch else "False")
+        return _compound("surrogate", [*tests, most])
+
+    def _test(self, test: NodeTest, branch: int) -> Element:
+        """Whether a column sends a row into a branch: it does not know where the cell is missing."""
+        feature, levels = test.feature, test.feature.levels
+        if levels is None:
+            below, above = test.low == branch, test.high == branch
+            threshold = number_of(test.threshold)
+            one = _simple(feature.name, "lessThan" if below else "greaterOrEqual", threshold)
+            if below != above:
+                return one
+            other = _simple(feature.name, "greaterOrEqual" if below else "lessThan", threshold)
+            return _compound("or" if below else "and", [one, other])
+        values = [value for value, own in zip(levels, test.branches, strict=True) if own == branch]
+        field = self._field(feature, test.branches)
+        if not values:  # no value does, but of a cell that is missing nobody knows
+            never = text_of(levels[0])
+            return _compound("and", [_simple(field, "equal", never), _simple(field, "notEqual", never)])
+        return _one_of(field, values, type_of(levels))
+
+    def _field(self, feature: Feature, branches: Int32) -> str:
+        """The column, or one derived from it where some of its values lead nowhere."""
+        levels = feature.levels or ()
+        if (branches >= 0).all():
+            return feature.name
+        key = feature.name, (branches >= 0).tobytes()
+        if key not in self.derived:
+            name, kind = f"{feature.name} ({len(self.derived) + 1})", type_of(levels)
+            told = {"name": text_of(name), "optype": "categorical", "dataType": kind}
+            field = self.derived[key] = Element("DerivedField", told)
+            mapped = SubElement(field, "MapValues", {"outputColumn": "to", "dataType": kind})
+            SubElement(mapped, "FieldColumnPair", {"field": text_of(feature.name), "column": "from"})
+            table = SubElement(mapped, "InlineTable")
+            for value, branch in zip(levels, branches, strict=True):
+                if branch >= 0:
+                    row = SubElement(table, "row")
+                    for column in ("from", "to"):
+                        SubElement(row, column).text = text_of(value)
+        return self.derived[key].attrib["name"]
+
+
+def _simple(field: str, operator: str, value: str) -> Element:
+    return Element("SimplePredicate", {"field": text_of(field), "operator": operator, "value": value})
+
+
+def _compound(operator: str, parts: Sequence[Element]) -> Element:
+    found = Element("CompoundPredicate", {"booleanOperator": operator})
+    found.extend(parts)
+    return found
+
+
+def _one_of(field: str, values: Sequence[Hashable], kind: str) -> Element:
+    """One of some values: a set, or where a value would have to be quoted in it, one comparison after the other."""
+    texts = [text_of(value) for value in values]
+    if len(texts) == 1:
+        return _simple(field, "equal", texts[0])
+    if all(text.replace("_", "").replace("-", "").isalnum() for text in texts):
+        found = Element("SimpleSetPredicate", {"field": text_of(field), "booleanOperator": "isIn"})
+        told = {"n": str(len(texts)), "type": "int" if kind == "integer" else "string"}
+        SubElement(found, "Array", told).text = " ".join(texts)
+        return found
+    return _compound("or", [_simple(field, "equal", text) for text in texts])

@@ -13,21 +13,123 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64, UInt8
+from likely.errors import SettingsError, say_kind
+from likely.measures import measure_named
+from likely.models.tree.data import TrainingData, quantile_edges
 from likely.models.tree.level import (
     Level,
     LevelPartition,
     Moves,
-    SearchColumn,
     SplitCriterion,
     Splits,
     SurrogateSplit,
     TreeWorkers,
 )
-from likely.models.tree.split_measures import GAIN, ZERO_WEIGHT, above_average_ratios, choose_columns
+from likely.models.tree.nominal_column import EVERY, GROUPS, ONE, NominalColumn
+from likely.models.tree.numeric_column import BinnedColumn, SortedColumn
+from likely.models.tree.split_measures import (
+    GAIN,
+    IDS,
+    WITHOUT_LOGARITHMS,
+    ZERO_WEIGHT,
+    above_average_ratios,
+    choose_columns,
+    logarithms,
+)
+from likely.models.tree.subtrees import collapse_tree
 from likely.models.tree.tree import LEAF, Feature, Missing, Surrogates, Tree
 from likely.numerics import refuse_many
 
+MOST_GROUPED = 256
+"""Values of a column that are merged greedily; every step looks at all pairs."""
+
+MOST_LOGARITHMS = 1 << 24
+"""Above, logarithms are computed when they are needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthPlan:
+    """How a tree is grown; what each setting means stands at `TreeClassifier`."""
+
+    measure: str = "gain_ratio"
+    min_cases: float = 2.0
+    max_depth: int | None = None
+    missing: Missing = "weights"
+    subsets: bool = False
+    binary: bool = False
+    binned: bool = False
+    collapse: bool = True
+    restrained: bool = False
+
+    def criterion(self, n_rows: int) -> SplitCriterion:
+        """The plan as the search for tests needs it."""
+        measure_named(self.measure)
+        if self.subsets and self.binary:
+            raise SettingsError("subsets merges values and binary takes one against the rest: choose one of them.")
+        if self.restrained and self.measure != "gain_ratio":
+            raise SettingsError(f"restrained=True is for measure='gain_ratio'; {self.measure!r} has no use for it.")
+        mode = GROUPS if self.subsets else ONE if self.binary else EVERY
+        measure = IDS[self.measure]
+        logs = None if measure in WITHOUT_LOGARITHMS else logarithms(min(n_rows, MOST_LOGARITHMS))
+        return SplitCriterion(measure, logs, float(self.min_cases), mode, self.restrained)
+
+    def leave_open(self, counts: Array, depth: int) -> Flags:
+        """Which nodes may be split: not too deep, enough cases, and of more than one class."""
+        if self.max_depth is not None and depth >= self.max_depth:
+            return np.zeros(len(counts), dtype=np.bool_)
+        sizes = counts.sum(axis=1)
+        mixed = sizes - counts.max(axis=1) > ZERO_WEIGHT
+        return np.asarray(mixed & (sizes >= 2.0 * self.min_cases - ZERO_WEIGHT))
+
+    def used_below(self, used: UInt8, splits: Sequence[NodeSplits], partition: LevelPartition) -> UInt8:
+        """Nominal columns that may not be tested any more below each child."""
+        used = used.copy()
+        for place, chosen, found in splits:
+            if found.maps is not None and not (self.subsets or self.binary):
+                used[chosen, place] = 1
+        return np.repeat(used, partition.n_branches, axis=0)
+
+
+def fit_tree(plan: GrowthPlan, data: TrainingData, n_jobs: int | None = None) -> Tree:
+    """Grow a tree."""
+    criterion, weights = plan.criterion(len(data)), data.weights
+    refuse_many_groups(plan, data.features)
+    if weights is not None and bool((weights == 1.0).all()):
+        weights = None
+    if weights is None and len(data) > MOST_LOGARITHMS:  # whole numbers of cases are looked up
+        weights = np.ones(len(data))
+
+    def prepare(place: int) -> tuple[Feature, SearchColumn]:
+        feature, column = data.features[place], data.columns[place]
+        if feature.levels is not None:
+            return feature, NominalColumn(place, column.astype(np.int32, copy=False), len(feature.levels))
+        numbers = column.astype(np.float64, copy=False)
+        known = BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
+        return replace(feature, cuts=known.n_cuts), known
+
+    with TreeWorkers(n_jobs) as workers:
+        prepared = workers.each(prepare, range(len(data.features)), len(data))
+        features, columns = tuple(feature for feature, _ in prepared), [column for _, column in prepared]
+        tree = TreeGrower(data.classes, features, columns, criterion, plan, workers).grow(data.labels, weights)
+    return collapse_tree(tree) if plan.collapse else tree
+
+
+def refuse_many_groups(plan: GrowthPlan, features: Sequence[Feature]) -> None:
+    """Merging looks at all pairs of values again and again: there is a limit to that."""
+    for feature in features:
+        if plan.subsets and feature.levels is not None and len(feature.levels) > MOST_GROUPED:
+            raise SettingsError(
+                f"Column {feature.name!r} has {len(feature.levels):,} values, and subsets=True merges at most "
+                f"{MOST_GROUPED}: join rare values first, or leave it out (",
+                say_kind(feature.name, "ignored"),
+                ").",
+            )
+
+
 MAX_SURROGATES = 5
+
+SearchColumn = SortedColumn | BinnedColumn | NominalColumn
+"""A column that is searched for tests; what each method does is said at `NominalColumn`."""
 
 NODE = np.dtype(
     [
@@ -41,24 +143,6 @@ NODE = np.dtype(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Where growing ends, and how gaps are treated."""
-
-    min_cases: float = 2.0
-    max_depth: int | None = None
-    missing: Missing = "weights"
-    reuse_nominal: bool = False
-
-    def leave_open(self, counts: Array, depth: int) -> Flags:
-        """Which nodes may be split: not too deep, enough cases, and of more than one class."""
-        sizes = counts.sum(axis=1)
-        mixed = sizes - counts.max(axis=1) > ZERO_WEIGHT
-        if self.max_depth is not None and depth >= self.max_depth:
-            return np.zeros(len(counts), dtype=np.bool_)
-        return np.asarray(mixed & (sizes >= 2.0 * self.min_cases - ZERO_WEIGHT))
-
-
 @dataclass(slots=True, eq=False)
 class TreeGrower:
     """A tree that is being grown."""
@@ -67,7 +151,7 @@ class TreeGrower:
     features: tuple[Feature, ...]
     columns: Sequence[SearchColumn]
     criterion: SplitCriterion
-    limits: Limits
+    plan: GrowthPlan
     workers: TreeWorkers
     nodes: NodeList = field(init=False)
     moves: Moves | None = None
@@ -80,13 +164,13 @@ class TreeGrower:
         rows, starts = np.arange(len(labels), dtype=np.int32), np.array([0, len(labels)])
         used = np.zeros((1, len(self.features)), dtype=np.uint8)
         level: Level | None = Level(rows, labels, weights, starts, counts, counts.sum(axis=1), used)
-        if not self.limits.leave_open(counts, 0)[0]:
+        if not self.plan.leave_open(counts, 0)[0]:
             level = None
         ids = np.array([0])
         while level is not None:
             level, ids = self._next(level, ids)
             self.depth += 1
-        return self.nodes.tree(self.classes, self.features, self.limits.missing)
+        return self.nodes.tree(self.classes, self.features, self.plan.missing)
 
     def _next(self, level: Level, ids: Int64) -> tuple[Level | None, Int64]:
         """Split the nodes of a level; the nodes of the next one that may be split, if there are any."""
@@ -105,10 +189,10 @@ class TreeGrower:
         partition = LevelPartition.of(n_branches, branches)
         counts, majority, surrogates, shares = self._count_children(level, winners, partition)
         kids = self.nodes.add(ids, splits, partition, majority, counts, surrogates)
-        open_ = self.limits.leave_open(counts, self.depth + 1)
+        open_ = self.plan.leave_open(counts, self.depth + 1)
         if not open_.any():
             return None, ids
-        used = used_below(level.used, splits, partition, self.limits)
+        used = self.plan.used_below(level.used, splits, partition)
         following, self.moves = partition.next_level(level, open_, counts, used, shares, self.workers)
         return following, kids[open_]
 
@@ -118,7 +202,7 @@ class TreeGrower:
         def judge(column: SearchColumn) -> tuple[Array, Array]:
             if self.moves is not None:  # a column goes to a level when it is asked, while it is at hand anyway
                 column.move(self.moves)
-            return judged(column, level, self.criterion)
+            return score_column(column, level, self.criterion)
 
         return best_columns(self.workers.each(judge, self.columns, level.n_cases), len(level), self.criterion)
 
@@ -129,7 +213,7 @@ class TreeGrower:
         counts, gaps, n_gaps = partition.child_counts(level, self.workers)
         known = counts.sum(axis=1)
         majority = partition.majority_branches(known)
-        if self.limits.missing == "weights":
+        if self.plan.missing == "weights":
             if not n_gaps:
                 return counts, majority, [], None
             shares = partition.shares(known)
@@ -145,7 +229,7 @@ NodeSplits = tuple[int, Int64, Splits]
 """The place of a feature, the nodes of a level that test it, and their tests."""
 
 
-def judged(column: SearchColumn, level: Level, criterion: SplitCriterion) -> tuple[Array, Array]:
+def score_column(column: SearchColumn, level: Level, criterion: SplitCriterion) -> tuple[Array, Array]:
     """The values of a column's best splits; with a restrained gain ratio, of those with most gain, and their gains."""
     if not criterion.restrained:
         scores = column.score_splits(level, criterion)
@@ -163,15 +247,6 @@ def best_columns(found: Sequence[tuple[Array, Array]], n_nodes: int, criterion: 
             values = above_average_ratios(np.array([gains for _, gains in found]), values)
         choose_columns(values, winners)
     return winners
-
-
-def used_below(used: UInt8, splits: Sequence[NodeSplits], partition: LevelPartition, limits: Limits) -> UInt8:
-    """Nominal columns that may not be tested any more below each child."""
-    used = used.copy()
-    for place, chosen, found in splits:
-        if found.maps is not None and not limits.reuse_nominal:
-            used[chosen, place] = 1
-    return np.repeat(used, partition.n_branches, axis=0)
 
 
 class NodeList:
@@ -265,7 +340,7 @@ def find_surrogates(
     majority: Int32,
     workers: TreeWorkers,
 ) -> list[SurrogateSplit]:
-    """The best surrogates of every node that has a split, those of a node best first; its own column is none."""
+    """The best surrogates of every node that has a split, best first; never on the column of the split itself."""
     found = workers.each(lambda column: column.score_surrogates(level, chosen, majority), columns, level.n_cases)
     gains = np.column_stack([one.gains for one in found])
     inner = np.flatnonzero(winners >= 0)

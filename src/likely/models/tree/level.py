@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
 
-import numba
 import numpy as np
 
 from likely import parallel
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64, UInt8
+from likely.jit import kernel
 from likely.models.tree.split_measures import TIE, ZERO_WEIGHT
 from likely.numerics import refuse_many
 from likely.parallel import Item, Result
@@ -37,7 +36,7 @@ class TreeWorkers(parallel.WorkerPool):
     """Threads that stay for a whole tree, but are not woken up for a level that is soon done."""
 
     def each(self, task: Callable[[Item], Result], items: Sequence[Item], n_cases: int) -> list[Result]:
-        """Results of `task` for every item, in the order of the items; each of them looks at so many cases."""
+        """Results of `task` for every item, in the order of the items; each of them looks at `n_cases` cases."""
         return [task(item) for item in items] if n_cases < MIN_PARALLEL_CASES else self.do(task, items)
 
 
@@ -133,43 +132,6 @@ class SurrogateSplit:
     low: int
     high: int
     branches: Int32
-
-
-class SearchColumn(Protocol):
-    """A column that is searched for tests."""
-
-    @property
-    def place(self) -> int:
-        """The place of its feature."""
-        ...
-
-    def score_splits(self, level: Level, criterion: SplitCriterion) -> Array:
-        """The value of the best test in each node; 0 where there is none."""
-        ...
-
-    def ratios(self, level: Level, criterion: SplitCriterion, gains: Array) -> Array:
-        """The gain ratio of tests that were just judged by information gain, times known / all weight like `gains`."""
-        ...
-
-    def split(self, level: Level, criterion: SplitCriterion, nodes: Int64, branches: Int32) -> Splits:
-        """The best tests of some nodes, just judged; `branches` gets the branch of each of their cases."""
-        ...
-
-    def score_surrogates(self, level: Level, chosen: LevelPartition, majority: Int32) -> SurrogateScores:
-        """How well this column tells the branches of the tests that were chosen."""
-        ...
-
-    def surrogate_value_branches(self, level: Level, chosen: LevelPartition, majority: Int32, nodes: Int64) -> Int32:
-        """The branch of every value of a nominal column in these nodes; a numeric one has no values."""
-        ...
-
-    def follow_surrogate(self, level: Level, cases: Int64, split: SurrogateSplit) -> Int32:
-        """The branch that a surrogate on this column gives to some cases, −1 where it cannot tell."""
-        ...
-
-    def move(self, moves: Moves) -> None:
-        """Go on to the next level."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +233,7 @@ class LevelPartition:
         return Level(*cases, starts, counts, counts.sum(axis=1), used[open_]), moves
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_children(
     starts: Int64, branches: Int32, first_child: Int64, labels: Int32, weights: Array | None, counts: Array, gaps: Array
 ) -> int:
@@ -290,7 +252,7 @@ def count_children(
     return n_gaps
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def distribute(
     starts: Int64, branches: Int32, first_child: Int64, n_children: Int32, child_places: Int64, at: Int64,
     sources: Int32,
@@ -316,7 +278,7 @@ def distribute(
                     at[place] += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def link_copies(sources: Int32, places: Int64, targets: Int64, copies: Int64) -> None:
     """Lead from every case to its first copy, and from copy to copy."""
     for k in range(len(sources) - 1, -1, -1):
@@ -324,7 +286,7 @@ def link_copies(sources: Int32, places: Int64, targets: Int64, copies: Int64) ->
         targets[sources[k]] = places[k]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def rearrange(codes: AnyArray, sources: Int32, out: AnyArray) -> None:
     """Codes in another order: several times as fast as by NumPy, which widens the places first."""
     for i in range(len(sources)):

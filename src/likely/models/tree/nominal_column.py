@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from likely.arrays import Array, Int32, Int64
+from likely.jit import kernel
 from likely.models.tree.level import (
     Level,
     LevelPartition,
@@ -43,33 +43,40 @@ class NominalColumn:
         self.place, self.codes, self.n_values = place, codes, n_values
 
     def score_splits(self, level: Level, criterion: SplitCriterion) -> Array:
+        """The value of the best test in each node; 0 where there is none."""
         nodes, scores = np.flatnonzero(level.used[:, self.place] == 0), np.zeros(len(level))
         scores[nodes] = self._search(level, criterion, nodes, NO_MAPS, np.empty(0, dtype=np.int32)) / level.sizes[nodes]
         return scores
 
     def ratios(self, level: Level, criterion: SplitCriterion, gains: Array) -> Array:
+        """The gain ratio of tests that were just judged by information gain, times known / all weight like `gains`."""
         return self.score_splits(level, criterion)
 
     def split(self, level: Level, criterion: SplitCriterion, nodes: Int64, branches: Int32) -> Splits:
+        """The best tests of some nodes, just judged; `branches` gets the branch of each of their cases."""
         maps, n_branches = np.empty((len(nodes), self.n_values), dtype=np.int32), np.empty(len(nodes), dtype=np.int32)
         self._search(level, criterion, nodes, maps, n_branches)
         branch_by_value(self.codes, level.starts, nodes, maps, branches)
         return Splits(n_branches, maps=maps)
 
     def score_surrogates(self, level: Level, chosen: LevelPartition, majority: Int32) -> SurrogateScores:
+        """How well this column tells the branches of the tests that were chosen."""
         nodes, gains = np.flatnonzero(chosen.n_branches > 0), np.zeros(len(level))
         gains[nodes] = self._search_surrogates(level, chosen, majority, nodes, NO_MAPS)
         return SurrogateScores(gains)
 
     def surrogate_value_branches(self, level: Level, chosen: LevelPartition, majority: Int32, nodes: Int64) -> Int32:
+        """The branch of every value in these nodes."""
         maps = np.empty((len(nodes), self.n_values), dtype=np.int32)
         self._search_surrogates(level, chosen, majority, nodes, maps)
         return maps
 
     def follow_surrogate(self, level: Level, cases: Int64, split: SurrogateSplit) -> Int32:
+        """The branch that a surrogate on this column gives to some cases, −1 where it cannot tell."""
         return np.append(split.branches, np.int32(-1))[self.codes[cases]]
 
     def move(self, moves: Moves) -> None:
+        """Go on to the next level."""
         codes = np.empty(len(moves.sources), dtype=np.int32)
         rearrange(self.codes, moves.sources, codes)
         self.codes = codes
@@ -93,7 +100,7 @@ class NominalColumn:
         return gains
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def sort_values(values: Int32, n: int) -> None:
     """Sort the first n values by Shell's method: few lines, quick to compile."""
     gap = 1
@@ -109,7 +116,7 @@ def sort_values(values: Int32, n: int) -> None:
         gap //= 3
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def table_sums(table: Array, by_class: Array, by_value: Array) -> float:
     """Sums of the columns and lines of a value × class table, and of all of it."""
     total = 0.0
@@ -123,7 +130,7 @@ def table_sums(table: Array, by_class: Array, by_value: Array) -> float:
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def tabulate(
     codes: Int32, labels: Int32, weights: Array | None, first: int, last: int, place: Int32, values: Int32, table: Array
 ) -> int:
@@ -150,7 +157,7 @@ def tabulate(
     return n
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_grouping(
     mode: int, table: Array, measure: int, logs: Array | None, min_cases: float, groups: Int32
 ) -> tuple[float, float]:
@@ -178,7 +185,7 @@ def best_grouping(
     return (value if n_large >= 2 else 0.0), n
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def one_vs_rest(
     table: Array, sizes: Array, known: Array, measure: int, n: float, log_n: float, whole: float, logs: Array | None,
     min_cases: float, groups: Int32,
@@ -199,7 +206,7 @@ def one_vs_rest(
     return best
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def merge_groups(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, n: float, log_n: float, whole: float,
     cells: float, of_sizes: float, logs: Array | None, groups: Int32,
@@ -232,7 +239,7 @@ def merge_groups(
     return current
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def merge_changes(
     table: Array, sizes: Array, known: Array, alone: Array, measure: int, logs: Array | None, groups: Int32, one: int,
     by_cells: Array, by_sizes: Array,
@@ -249,7 +256,7 @@ def merge_changes(
         by_sizes[a, b] = xlogx(size, logs) - of_one - xlogx(sizes[other], logs)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def merge_pair(table: Array, sizes: Array, groups: Int32, left: int, right: int) -> None:
     """Put one group to another, under the name of that one."""
     for c in range(table.shape[1]):
@@ -259,7 +266,7 @@ def merge_pair(table: Array, sizes: Array, groups: Int32, left: int, right: int)
         groups[k] = left if groups[k] == right else groups[k]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: Int32, branches: Int32) -> int:
     """The branch of every value (−1: it leads nowhere), from the groups of n values that occur; how many there are.
 
@@ -281,7 +288,7 @@ def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: In
     return found
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def search_values(
     codes: Int32, starts: Int64, labels: Int32, weights: Array | None, n_values: int, n_classes: int, nodes: Int64,
     mode: int, measure: int, logs: Array | None, min_cases: float, found: Array, maps: Int32, n_branches: Int32,
@@ -298,7 +305,7 @@ def search_values(
             n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def branch_by_value(codes: Int32, starts: Int64, nodes: Int64, maps: Int32, branches: Int32) -> None:
     """The branch of every case in the nodes that test this column, −1 where its value leads nowhere."""
     for k, node in enumerate(nodes):
@@ -306,7 +313,7 @@ def branch_by_value(codes: Int32, starts: Int64, nodes: Int64, maps: Int32, bran
             branches[i] = maps[k, codes[i]] if codes[i] >= 0 else -1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def search_surrogate_values(
     codes: Int32, starts: Int64, branches: Int32, weights: Array | None, n_values: int, n_branches: Int32,
     majority: Int32, nodes: Int64, gains: Array, maps: Int32,

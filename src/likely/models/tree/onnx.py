@@ -7,34 +7,20 @@ by doubling: after k steps each node has multiplied 2ᵏ of them, so that a deep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from likely.arrays import Array, Flags, Index, Int64
+from likely.arrays import Array, Flags, Int64
 from likely.errors import SettingsError
-from likely.families.graph import Tensor
-from likely.models.tree.tree import Tree
+from likely.families.export import Tensor
+from likely.models.tree.tree import NodeTest, Tree
 from likely.store.onnx import OnnxGraph
 
 UNKNOWN = -1
 
 
-class Grown(Protocol):
-    """A fitted tree classifier."""
-
-    tree_: Tree
-
-    def _shares(self) -> Array: ...
-
-
-def graph_posterior(classifier: Grown, graph: OnnxGraph) -> Tensor:
-    """P(class | row) as a tensor of ONNX (rows × classes)."""
-    return tree_posterior(graph, classifier.tree_, classifier._shares())
-
-
-def tree_posterior(graph: OnnxGraph, tree: Tree, shares: Array) -> Tensor:
+def graph_posterior(graph: OnnxGraph, tree: Tree, shares: Array) -> Tensor:
     """P(class | row) as rows × classes, from the class shares of every node."""
     for feature in tree.features:
         if feature.word is not None:
@@ -93,37 +79,16 @@ class Places(NamedTuple):
         )  # fmt: skip
 
 
-class Tests(NamedTuple):
-    """Tests of some columns: threshold with the branches below and above it, or where the branches of values begin."""
-
-    column: Int64
-    threshold: Array
-    low: Int64
-    high: Int64
-    values: Int64
-
-    def at(self, places: Index) -> Tests:
-        """Some of them."""
-        column, threshold, low, high, values = self
-        return Tests(column[places], threshold[places], low[places], high[places], values[places])
-
-
 def _branches(graph: OnnxGraph, tree: Tree, inner: Int64) -> Tensor:
     """The branch that each row takes at every inner node, −1 for a gap without surrogates."""
-    zeros = np.zeros(len(inner), dtype=np.int64)
-    own = Tests(tree.column[inner].astype(np.int64), tree.threshold[inner], zeros, zeros + 1, tree.values[inner])
-    taken = _outcomes(graph, tree, own)
+    tests = [tree.tests(node) for node in inner.tolist()]
+    taken = _outcomes(graph, [own for own, *_ in tests])
     if tree.missing != "surrogates":
         return taken
-    others = tree.surrogates
-    first, last = others.starts[inner], others.starts[inner + 1]
-    for turn in range(int((last - first).max(initial=0))):
-        some = np.flatnonzero(first + turn < last)
-        k = first[some] + turn
-        low, high = others.low[k].astype(np.int64), others.high[k].astype(np.int64)
-        stand_in = Tests(others.column[k].astype(np.int64), others.threshold[k], low, high, others.values[k])
+    for turn in range(1, max(map(len, tests))):
+        some = [k for k, own in enumerate(tests) if turn < len(own)]
         unknown = graph.constant(np.array([[UNKNOWN]]))
-        outcomes = _outcomes(graph, tree, stand_in)
+        outcomes = _outcomes(graph, [tests[k][turn] for k in some])
         padded = graph.apply("Concat", outcomes, graph.apply("Add", graph.as_int(graph.zeros()), unknown),
                              attributes={"axis": 1})  # fmt: skip
         places = np.full(len(inner), len(some))
@@ -137,46 +102,46 @@ def _is_unknown(graph: OnnxGraph, branches: Tensor) -> Tensor:
     return graph.apply("Less", branches, graph.constant(np.array([[0]])))
 
 
-def _outcomes(graph: OnnxGraph, tree: Tree, tests: Tests) -> Tensor:
+def _outcomes(graph: OnnxGraph, tests: list[NodeTest]) -> Tensor:
     """Rows × tests: the branch that each test tells, −1 where it cannot."""
-    is_numeric = np.array([tree.features[k].is_numeric for k in tests.column.tolist()])
+    is_numeric = np.array([test.feature.is_numeric for test in tests])
     numeric, nominal = np.flatnonzero(is_numeric), np.flatnonzero(~is_numeric)
     parts = []
     if len(numeric):
-        parts.append(_numeric(graph, tree, tests.at(numeric)))
+        parts.append(_numeric(graph, [tests[k] for k in numeric]))
     if len(nominal):
-        parts.append(_nominal(graph, tree, tests.at(nominal)))
+        parts.append(_nominal(graph, [tests[k] for k in nominal]))
     if len(parts) == 1:
         return parts[0]
     order = np.argsort(np.concatenate([numeric, nominal]))
     return graph.columns(graph.apply("Concat", *parts, attributes={"axis": 1}), order.tolist())
 
 
-def _numeric(graph: OnnxGraph, tree: Tree, tests: Tests) -> Tensor:
-    names = _names(tree, tests.column)
-    numbers = graph.columns(graph.numbers(list(names)), [names[tree.features[k].name] for k in tests.column.tolist()])
-    above = graph.apply("LessOrEqual", graph.constant(tests.threshold[None]), numbers)
-    told = graph.where(above, graph.constant(tests.high[None]), graph.constant(tests.low[None]))
+def _numeric(graph: OnnxGraph, tests: list[NodeTest]) -> Tensor:
+    names = _names(tests)
+    numbers = graph.columns(graph.numbers(list(names)), [names[test.feature.name] for test in tests])
+    above = graph.apply("LessOrEqual", graph.constant(np.array([[test.threshold for test in tests]])), numbers)
+    high, low = (graph.constant(np.array([side])) for side in zip(*((t.high, t.low) for t in tests), strict=True))
+    told = graph.where(above, high, low)
     return graph.where(graph.apply("IsNaN", numbers), graph.constant(np.array([[UNKNOWN]])), told)
 
 
-def _nominal(graph: OnnxGraph, tree: Tree, tests: Tests) -> Tensor:
+def _nominal(graph: OnnxGraph, tests: list[NodeTest]) -> Tensor:
     """All branches lie in one table, those of each test behind a line for what is not known."""
-    names = _names(tree, tests.column)
-    levels = {feature.name: feature.levels or () for feature in tree.features}
+    names = _names(tests)
+    levels = {test.feature.name: test.feature.levels or () for test in tests}
     codes = [graph.codes(name, levels[name], unseen=UNKNOWN, gap=UNKNOWN) for name in names]
     matrix = codes[0] if len(codes) == 1 else graph.apply("Concat", *codes, attributes={"axis": 1})
     table: list[int] = []
     starts = []
-    for column, values in zip(tests.column.tolist(), tests.values.tolist(), strict=True):
+    for test in tests:
         starts.append(len(table) + 1)
-        table += [UNKNOWN, *tree.branches[values : values + len(levels[tree.features[column].name])].tolist()]
-    wanted = graph.columns(matrix, [names[tree.features[k].name] for k in tests.column.tolist()])
+        table += [UNKNOWN, *test.branches.tolist()]
+    wanted = graph.columns(matrix, [names[test.feature.name] for test in tests])
     places = graph.apply("Add", wanted, graph.constant(np.array([starts])))
     return graph.rows_of(np.array(table), places)
 
 
-def _names(tree: Tree, columns: Sequence[int] | Int64) -> dict[str, int]:
-    """The names of some columns, each once, and their places."""
-    names = dict.fromkeys(tree.features[int(k)].name for k in columns)
-    return {name: place for place, name in enumerate(names)}
+def _names(tests: list[NodeTest]) -> dict[str, int]:
+    """The names of their columns, each once, and their places."""
+    return {name: place for place, name in enumerate(dict.fromkeys(test.feature.name for test in tests))}

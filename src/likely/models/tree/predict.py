@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int32, Int64, UInt8
 from likely.errors import BadCell, SchemaError
+from likely.jit import kernel
 from likely.models.tree.data import ColumnValues, read_codes, with_word_tests
 from likely.models.tree.tree import Tree
 from likely.parallel import pipeline, row_blocks, run
@@ -31,7 +31,7 @@ def flatten(tree: Tree) -> Flat:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class TreeRows:
     """The rows of a table as a tree reads them; they stay where they are until a block is asked for."""
 
     tree: Tree
@@ -41,7 +41,7 @@ class Rows:
     n_jobs: int | None = None
 
     @classmethod
-    def of(cls, tree: Tree, table: Table, n_jobs: int | None = None) -> Rows:
+    def of(cls, tree: Tree, table: Table, n_jobs: int | None = None) -> TreeRows:
         """Find the columns of a tree in a table; categories that it never learned are gaps."""
         if table.sparse is not None:
             raise SchemaError("A tree does not read sparse matrices: pass a dense array (X.toarray()).")
@@ -52,7 +52,7 @@ class Rows:
         return cls(tree, Numbers.of(table, numeric), codes, table.n_rows, n_jobs)
 
     @classmethod
-    def from_columns(cls, tree: Tree, columns: Sequence[ColumnValues], n_jobs: int | None = None) -> Rows:
+    def from_columns(cls, tree: Tree, columns: Sequence[ColumnValues], n_jobs: int | None = None) -> TreeRows:
         """Columns that were read before, in the order of the tree's features."""
         pairs = list(zip(tree.features, columns, strict=True))
         names = tuple(feature.name for feature in tree.features if feature.is_numeric)
@@ -164,7 +164,7 @@ class Flat(NamedTuple):
     surrogate_values: Int64
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def branch_at(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> int:
     """The branch that a row takes, −1 where its value is a gap or leads nowhere."""
     column = flat.column[node]
@@ -177,7 +177,7 @@ def branch_at(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> in
     return -1 if code < 0 else int(flat.branches[flat.values[node] + code])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def surrogate_branch(flat: Flat, node: int, numbers: Array, codes: Int32, i: int) -> tuple[int, bool]:
     """The branch by the first surrogate that can tell, or the majority branch; and whether a surrogate could tell."""
     for k in range(flat.surrogate_starts[node], flat.surrogate_starts[node + 1]):
@@ -195,7 +195,7 @@ def surrogate_branch(flat: Flat, node: int, numbers: Array, codes: Int32, i: int
     return int(flat.majority_branch[node]), False
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def find_leaves(flat: Flat, by_surrogates: bool, numbers: Array, codes: Int32, out: Int32) -> int:
     """The leaf of each row, −1 where a gap was met and there are no surrogates; returns how many are −1."""
     # As locals, and with the test written out: a call would touch the reference counts of all arrays at every node.
@@ -224,7 +224,7 @@ def find_leaves(flat: Flat, by_surrogates: bool, numbers: Array, codes: Int32, o
     return n_open
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def push_children(
     first: int, n_children: int, branch: int, weight: float, sizes: Array, pending: Int64, weights: Array, n: int
 ) -> int:
@@ -243,7 +243,7 @@ def push_children(
     return n
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def fractional_posteriors(
     flat: Flat, sizes: Array, numbers: Array, codes: Int32, rows: Int64, shares: Array, out: Array
 ) -> None:
@@ -266,7 +266,7 @@ def fractional_posteriors(
                 out[i] += weight * shares[node]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_cases(
     flat: Flat,
     by_surrogates: bool,
@@ -293,7 +293,7 @@ def count_cases(
             n = push_children(first, flat.n_children[node], branch, weight, sizes, pending, weights, n)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def first_infinite(numbers: Array) -> int:
     """The place of the first infinite cell in reading order, −1 if there is none."""
     for i in range(numbers.shape[0]):
@@ -303,7 +303,7 @@ def first_infinite(numbers: Array) -> int:
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def branches_of(
     flat: Flat, by_surrogates: bool, node: int, numbers: Array, codes: Int32, rows: Int64, out: Int32
 ) -> None:

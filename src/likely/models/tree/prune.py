@@ -11,18 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import lgamma, log, log2, pi
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32
 from likely.errors import DataError, SettingsError
 from likely.evaluation.folds import shuffled_by_class
+from likely.jit import kernel
 from likely.measures import confident_errors
 from likely.models.tree.data import TrainingData
-from likely.models.tree.fit import Plan, fit_tree
-from likely.models.tree.predict import Rows
+from likely.models.tree.grow import GrowthPlan, fit_tree
+from likely.models.tree.predict import TreeRows
 from likely.models.tree.subtrees import (
     raise_subtrees,
     reachable,
@@ -32,7 +32,7 @@ from likely.models.tree.subtrees import (
 )
 from likely.models.tree.tree import Tree
 from likely.numerics import is_between
-from likely.table import Labels, as_table, merge_classes
+from likely.table import Labelling, Labels, RowsLike, as_table, merge_classes
 
 Method = Literal["pessimistic", "confidence", "reduced_error", "mdl", "cost_complexity"]
 
@@ -41,7 +41,7 @@ METHODS: tuple[str, ...] = get_args(Method)
 N_FOLDS = 10
 
 LARGEST = 1e300
-"""An amount beyond this is none, and would overflow."""
+"""A larger amount is refused: it would overflow."""
 
 SLACK = 1e-10
 
@@ -54,7 +54,7 @@ class Pruning:
     """A way to prune and its amount: errors to add, a level, a share of the rows, or the price of a leaf."""
 
     method: Method | None
-    amount: Any = None
+    amount: object = None
 
     @classmethod
     def read(cls, given: object) -> Pruning:
@@ -90,21 +90,20 @@ class Pruning:
 
     def apply(self, tree: Tree, counts: Array | None = None) -> Tree:
         """Prune a grown tree; `counts` are class weights of other cases in its nodes."""
-        if self.method == "pessimistic":
-            return pessimistic(tree, self.number(), counts)
-        if self.method == "confidence":
-            return confidence(tree, self.number(), counts)
-        if self.method == "mdl":
-            return mdl(tree, counts)
         if self.method == "cost_complexity":
             return cost_complexity(tree, self.number(), None if counts is None else weakest_links(tree, counts))
-        if self.method == "reduced_error" and counts is not None:
-            return reduced_error(tree, counts)
-        return tree
+        if self.method == "mdl":
+            lengths = leaf_code_lengths(tree.counts if counts is None else counts)
+            return replace_costly_subtrees(tree, lengths, split_code_lengths(tree))
+        if self.method is None or (self.method == "reduced_error" and counts is None):
+            return tree
+        sizes, errors = sizes_and_errors(tree, counts)
+        charged = errors if self.method == "reduced_error" else self.estimate()(sizes, errors)
+        return replace_costly_subtrees(tree, charged)
 
 
 def grow_and_prune(
-    plan: Plan,
+    plan: GrowthPlan,
     pruning: Pruning,
     data: TrainingData,
     held_out: TrainingData | None,
@@ -120,15 +119,15 @@ def grow_and_prune(
     if pruning.method == "cost_complexity" and pruning.amount is None:
         pruning = Pruning("cost_complexity", best_alpha(plan, tree, data, seed, n_jobs))
     if raising:
-        rows = Rows.from_columns(tree, data.columns, n_jobs)
+        rows = TreeRows.from_columns(tree, data.columns, n_jobs)
         return raise_subtrees(tree, rows, data.labels, data.weights, pruning.estimate())
     counts = None
     if held_out is not None:
-        counts = Rows.from_columns(tree, held_out.columns, n_jobs).counts(held_out.labels, held_out.weights)
+        counts = TreeRows.from_columns(tree, held_out.columns, n_jobs).counts(held_out.labels, held_out.weights)
     return pruning.apply(tree, counts)
 
 
-def best_alpha(plan: Plan, tree: Tree, data: TrainingData, seed: int, n_jobs: int | None) -> float:
+def best_alpha(plan: GrowthPlan, tree: Tree, data: TrainingData, seed: int, n_jobs: int | None) -> float:
     """The price of a leaf with the fewest errors in cross-validation; of equals the highest, for the smaller tree.
 
     Prices that are tried lie between those at which the whole tree shrinks: their geometric means.
@@ -146,7 +145,7 @@ def best_alpha(plan: Plan, tree: Tree, data: TrainingData, seed: int, n_jobs: in
         weights = np.ones(len(held_out)) if held_out.weights is None else held_out.weights
         for place, alpha in enumerate(alphas):
             smaller = cost_complexity(grown, float(alpha), links)
-            chosen = Rows.from_columns(smaller, held_out.columns, n_jobs).choose(smaller.probabilities(0.0))
+            chosen = TreeRows.from_columns(smaller, held_out.columns, n_jobs).choose(smaller.probabilities(0.0))
             errors[place] += weights[chosen != held_out.labels].sum()
     return float(alphas[np.flatnonzero(errors <= errors.min() * (1.0 + 1e-9))[-1]])
 
@@ -171,24 +170,6 @@ def _unknown_pruning(given: object) -> SettingsError:
     )
 
 
-def pessimistic(tree: Tree, r: float, counts: Array | None = None) -> Tree:
-    """Every leaf is charged with `r` errors more than it makes (at most with all of its cases).
-
-    `counts` are class weights of other cases in every node (`Rows.counts`); without them the training cases count.
-    """
-    return replace_costly_subtrees(tree, pessimistic_errors(*sizes_and_errors(tree, counts), r))
-
-
-def confidence(tree: Tree, level: float, counts: Array | None = None) -> Tree:
-    """Every leaf is charged with the upper end of the confidence interval of its error rate, at this level."""
-    return replace_costly_subtrees(tree, confident_errors(*sizes_and_errors(tree, counts), level))
-
-
-def reduced_error(tree: Tree, counts: Array) -> Tree:
-    """Only errors on cases that were not used for growing count: class weights of theirs in every node."""
-    return replace_costly_subtrees(tree, sizes_and_errors(tree, counts)[1])
-
-
 def pessimistic_errors(n: Array, errors: Array, r: float) -> Array:
     """Errors plus r, but never more than there are cases.
 
@@ -209,13 +190,6 @@ def pessimistic_errors(n: Array, errors: Array, r: float) -> Array:
 #   of the classes, are never below zero: the formula is for many cases, and would praise leaves with fewer than two.
 # - A split takes log₂(number of columns) for its column. A threshold takes log₂(number of cuts of that column) more. A
 #   branch for every value takes nothing more; values in groups take log₂(number of branches) for every value.
-
-
-def mdl(tree: Tree, counts: Array | None = None) -> Tree:
-    """The subtree with the shortest description; `counts` are class weights of other cases in every node."""
-    return replace_costly_subtrees(
-        tree, leaf_code_lengths(tree.counts if counts is None else counts), split_code_lengths(tree)
-    )
 
 
 def description_length(tree: Tree) -> float:
@@ -291,7 +265,10 @@ def alpha_by_cases(tree: Tree, counts: Array) -> float:
     Trees that are tried are those to which this one shrinks by its own cases; of equals the smallest is taken.
     """
     links, errors = weakest_links(tree), sizes_and_errors(tree, counts)[1]
-    wrong = np.array([_leaf_errors(tree.parent, _ends(tree, links, alpha), errors) for alpha in links.alphas])
+    wrong = np.zeros(len(links.alphas))
+    for place, alpha in enumerate(links.alphas):
+        ends = _ends(tree, links, alpha)
+        wrong[place] = errors[reachable(tree.parent, ends) & ends].sum()
     return float(links.alphas[np.flatnonzero(wrong <= wrong.min() * (1.0 + SLACK) + ROUNDING)[-1]])
 
 
@@ -300,11 +277,7 @@ def _ends(tree: Tree, links: WeakestLinks, alpha: float) -> Flags:
     return np.asarray(tree.is_leaf | (links.node_alphas <= alpha * (1.0 + SLACK) + ROUNDING))
 
 
-def _leaf_errors(parent: Int32, ends: Flags, errors: Array) -> float:
-    return float(errors[reachable(parent, ends) & ends].sum())
-
-
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _prune_weakest_links(errors: Array, parent: Int32, ends: Flags, node_alphas: Array) -> Array:
     """Let the weakest nodes become leaves, again and again; the price of each round."""
     n = len(parent)
@@ -343,12 +316,12 @@ def _prune_weakest_links(errors: Array, parent: Int32, ends: Flags, node_alphas:
 # Rows to prune by: what a user may hand over, and what it means.
 
 
-def table_and_labels(given: Any, target: str | None) -> tuple[Any, Any]:
+def table_and_labels(given: object, target: str | None) -> tuple[RowsLike, Labelling]:
     """Rows to prune by: a table and its labels, or a table that has the target among its columns."""
     if isinstance(given, tuple | list) and len(given) == 2:
         return given[0], given[1]
-    if target is not None and not isinstance(given, str | float | int) and target in as_table(given):
-        return given, target
+    if target is not None and not isinstance(given, str | float | int) and target in as_table(cast(RowsLike, given)):
+        return cast(RowsLike, given), target
     raise SettingsError(
         "prune=('reduced_error', …) takes a share of the rows, or a table and its labels, (X, y), or a table that has "
         "the target among its columns."

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from likely.arrays import AnyArray, Array, Index
+from likely.jit import kernel
 
 MISCLASSIFICATION, GAIN, RATIO, SYMMETRIC_1, SYMMETRIC_2, CHI2, GINI = range(7)
 
@@ -39,7 +39,7 @@ MIN_GAIN = 1e-12
 """What is not above this tells nothing: it is rounding."""
 
 TIE = 1e-10
-"""Values that agree in so many digits are equal, so that rounding decides nothing."""
+"""Values whose relative difference is below this are equal, so that rounding decides nothing."""
 
 ZERO_WEIGHT = 1e-12
 """Weight below which a cell is empty: what subtraction of fractions leaves."""
@@ -76,7 +76,7 @@ def _compiled_xlogx(x: types.Type, logs: types.Type) -> Callable[..., float]:
     return of_fraction
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def parent_term(measure: int, totals: AnyArray, n: float, logs: Array | None) -> float:
     """What a measure needs to know of the classes of all cases."""
     found = 0.0
@@ -90,7 +90,7 @@ def parent_term(measure: int, totals: AnyArray, n: float, logs: Array | None) ->
     return found
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def branch_term(measure: int, counts: AnyArray, size: float, totals: AnyArray, logs: Array | None) -> float:
     """What a measure needs to know of the classes in one branch; the sum over branches goes to `split_value`."""
     found = 0.0
@@ -108,7 +108,7 @@ def branch_term(measure: int, counts: AnyArray, size: float, totals: AnyArray, l
     return found if measure == MISCLASSIFICATION else found / size
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def split_value(
     measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float, logs: Array | None
 ) -> float:
@@ -128,7 +128,7 @@ def split_value(
     return gain / (log_n - sizes + log_n - whole)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def binary_split_value(
     measure: int, one: AnyArray, n_one: float, other: AnyArray, n_other: float, totals: AnyArray, n: float,
     log_n: float, whole: float, logs: Array | None,
@@ -139,7 +139,7 @@ def binary_split_value(
     return split_value(measure, n, log_n, whole, cells, sizes, logs)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def choose_columns(values: Array, winners: Index) -> None:
     """The best line of columns × nodes for each node, the first of equals; winners stay where nothing is above zero."""
     for node in range(len(winners)):
@@ -149,7 +149,7 @@ def choose_columns(values: Array, winners: Index) -> None:
                 best, winners[node] = values[column, node], column
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def largest(weights: Array) -> int:
     """The place of the largest weight; the first of equals, rounding not considered."""
     best = 0

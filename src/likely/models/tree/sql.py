@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array, Index
 from likely.decide import LossLike
 from likely.engines.memory import USUAL_TOKENIZER
-from likely.models.tree.tree import Feature, Tree
+from likely.models.tree.tree import Feature, NodeTest, Tree
 from likely.sql.nodes import Node
 from likely.sql.posterior import Posterior, decision, first_largest
 from likely.sql.query import Query
@@ -28,22 +26,7 @@ MOST_SHARES = 1500
 """Shares of nodes that are worked out for rows with gaps; engines have a limit of columns."""
 
 NOWHERE = -1
-"""The leaf of a row that a gap sends to several, and the code of a value that is none."""
-
-
-class HasTree(Protocol):
-    """A classifier that is a tree."""
-
-    tree_: Tree
-    loss: LossLike | None
-
-    def _shares(self) -> Array: ...
-
-
-def sql_posterior(classifier: HasTree, query: Query, *, explain: bool) -> Posterior:
-    """How the posterior of a tree is written; it has a path, and no contributions."""
-    check_is_fitted(classifier)
-    return tree_posterior(query, classifier.tree_, classifier._shares(), classifier.loss)
+"""The leaf of a row that a gap sends to several, and the code of a missing or unknown value."""
 
 
 def tree_posterior(query: Query, tree: Tree, shares: Array, loss: LossLike | None = None) -> Posterior:
@@ -120,38 +103,22 @@ class _Rows:
                 found = odd if found is None else query.either(found, odd)
         return None if found is None else query.kept(found)
 
-    def _conditions(self, node: int) -> list[Node | None]:
-        """When a row takes each branch by the node's own test; None for a branch that no value leads to."""
-        query, tree = self.query, self.tree
-        feature = tree.features[tree.column[node]]
+    def _outcomes(self, test: NodeTest, n_branches: int) -> list[tuple[Node, int]]:
+        """Conditions and the branch that each leads to; a branch that no value leads to has none."""
+        query, feature = self.query, test.feature
         if feature.is_numeric:
-            x, cut = query.real(feature.name), query.number(float(tree.threshold[node]))
-            return [query.below(x, cut), query.at_most(cut.copy(), x.copy())]
-        return self._by_value(feature, tree.branch_map(node).tolist(), int(tree.n_children[node]))
-
-    def _by_value(self, feature: Feature, branches: list[int], n_branches: int) -> list[Node | None]:
-        query = self.query
-        codes = [[query.whole(k) for k, own in enumerate(branches) if own == branch] for branch in range(n_branches)]
-        return [query.among(self._code(feature), some) if some else None for some in codes]
+            x, cut = query.real(feature.name), query.number(test.threshold)
+            return [(query.below(x, cut), test.low), (query.at_most(cut.copy(), x.copy()), test.high)]
+        own = test.branches.tolist()
+        codes = [[query.whole(k) for k, to in enumerate(own) if to == branch] for branch in range(n_branches)]
+        return [(query.among(self._code(feature), some), branch) for branch, some in enumerate(codes) if some]
 
     def _turns(self, node: int) -> tuple[list[tuple[Node, int]], int | None]:
-        """Conditions and the branch that each leads to; and the branch of all other rows, None if they have none."""
-        query, tree = self.query, self.tree
-        turns = [(when, branch) for branch, when in enumerate(self._conditions(node)) if when is not None]
-        if tree.missing != "surrogates":
-            return turns, None
-        own = tree.surrogates
-        for k in range(own.starts[node], own.starts[node + 1]):
-            feature = tree.features[own.column[k]]
-            if feature.levels is None:
-                x, cut = query.real(feature.name), query.number(float(own.threshold[k]))
-                turns.append((query.below(x, cut), int(own.low[k])))
-                turns.append((query.at_most(cut.copy(), x.copy()), int(own.high[k])))
-                continue
-            branches = tree.branches[own.values[k] : own.values[k] + len(feature.levels)].tolist()
-            each = enumerate(self._by_value(feature, branches, int(tree.n_children[node])))
-            turns += [(when, branch) for branch, when in each if when is not None]
-        return turns, int(tree.majority_branch[node])
+        """The same of a node's test and its stand-ins; and the branch of all other rows, None if they have none."""
+        tree = self.tree
+        n_branches = int(tree.n_children[node])
+        turns = [turn for test in tree.tests(node) for turn in self._outcomes(test, n_branches)]
+        return turns, int(tree.majority_branch[node]) if tree.missing == "surrogates" else None
 
     def leaf(self) -> Node:
         """The leaf of a row, or `NOWHERE`."""

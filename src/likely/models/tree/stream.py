@@ -10,27 +10,34 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 
-import numba
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Int32, Int64, UInt8
-from likely.engines.pieces import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
+from likely.engines.files import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
 from likely.errors import DataError, SchemaError, SettingsError, say_kind
 from likely.io.file_table import FileTable, open_table
 from likely.io.sources import FileSource
+from likely.jit import kernel
 from likely.models.tree.classifier import TreeClassifier
 from likely.models.tree.data import GAP_BIN, MOST_SAMPLED, TrainingData, bin_numbers, quantile_edges, read_numbers
-from likely.models.tree.fit import Plan, refuse_many_groups
-from likely.models.tree.grow import NodeList, NodeSplits, best_columns, judged, used_below
-from likely.models.tree.level import NOWHERE, Level, LevelPartition, SearchColumn, count_children
+from likely.models.tree.grow import (
+    GrowthPlan,
+    NodeList,
+    NodeSplits,
+    SearchColumn,
+    best_columns,
+    refuse_many_groups,
+    score_column,
+)
+from likely.models.tree.level import NOWHERE, Level, LevelPartition, count_children
 from likely.models.tree.nominal_column import NominalColumn
 from likely.models.tree.numeric_column import BinnedColumn
-from likely.models.tree.predict import Flat, Rows, branch_at, flatten, push_children
+from likely.models.tree.predict import Flat, TreeRows, branch_at, flatten, push_children
 from likely.models.tree.split_measures import ZERO_WEIGHT
 from likely.models.tree.subtrees import collapse_tree
 from likely.models.tree.tree import Feature, Tree
-from likely.numerics import together
 from likely.progress import Shown
+from likely.stats import ClassWeights
 from likely.table import Table, encode_column, level_key, merge_classes
 from likely.table.labels import row_weights
 from likely.table.levels import in_order as ordered
@@ -56,7 +63,7 @@ def train_tree_file(
     clf = TreeClassifier(binned=True) if classifier is None else classifier
     _refuse_settings(clf)
     table = source if isinstance(source, FileTable) else open_table(source)
-    return FileGrowth(clf, judge_usual(table, target, schema=clf.schema, weight=weight), progress).run()
+    return FileTreeFit(clf, judge_usual(table, target, schema=clf.schema, weight=weight), progress).run()
 
 
 def _refuse_settings(clf: TreeClassifier) -> None:
@@ -73,25 +80,19 @@ def _refuse_settings(clf: TreeClassifier) -> None:
 
 
 @dataclass(slots=True, eq=False)
-class Looked:
+class FirstPass:
     """What the first pass finds: classes and their weights, values of nominal columns, samples of numeric ones."""
 
     schema: Schema
-    classes: AnyArray | None = None
-    weights: Array = field(default_factory=lambda: np.zeros(0))
+    classes: ClassWeights | None = None
     levels: dict[str, dict[Hashable, Hashable]] = field(default_factory=dict)
     sampled: dict[str, list[Array]] = field(default_factory=dict)
     step: int = 1
     rows: int = 0
 
-    def take(self, seen: Glance) -> None:
+    def take(self, seen: PieceSeen) -> None:
         """The next piece."""
-        known = seen.classes if self.classes is None else self.classes
-        self.classes, mine, theirs = merge_classes(known, seen.classes)
-        before, more = np.zeros((2, len(self.classes)))
-        before[mine[: len(self.weights)]] = self.weights
-        more[theirs] = seen.weights
-        self.weights = together(before, more)
+        self.classes = seen.classes if self.classes is None else self.classes + seen.classes
         for name, levels in seen.levels.items():
             own = self.levels.setdefault(name, {})
             own.update((level_key(level), level) for level in levels)
@@ -105,8 +106,8 @@ class Looked:
         self._sample(seen)
         self.rows += seen.n_rows
 
-    def _sample(self, seen: Glance) -> None:
-        """Every so many rows of the whole table, fewer and fewer as it grows: whatever its pieces are."""
+    def _sample(self, seen: PieceSeen) -> None:
+        """Every `step`-th row of the whole table, however it comes in pieces; the step doubles as the table grows."""
         first = -self.rows % self.step
         for name, numbers in seen.numbers.items():
             self.sampled.setdefault(name, []).append(numbers[first :: self.step].copy())
@@ -128,45 +129,39 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Glance:
+class PieceSeen:
     """What the first pass sees of one piece."""
 
     n_rows: int
-    classes: AnyArray
-    weights: Array
+    classes: ClassWeights
     levels: dict[str, tuple[Hashable, ...]]
     numbers: dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class FileGrowth:
+class FileTreeFit:
     """A tree that is about to be grown from files."""
 
     classifier: TreeClassifier
     judged: JudgedFile
     progress: Shown
 
-    @property
-    def schema(self) -> Schema:
-        """What the columns are."""
-        return self.judged.schema
-
-    @property
-    def target(self) -> str:
-        """The column of labels."""
-        return self.judged.counter.target
-
     def run(self) -> TreeClassifier:
         """All passes."""
-        self._refuse_text()
-        looked = Looked(self.schema)
-        for seen in self._each(self._glance):
-            looked.take(seen)
-        if looked.classes is None or not looked.weights.sum() > 0.0:
+        for name in self.judged.schema.text:
+            raise SchemaError(
+                f"Column {name!r} is free text, which a tree from files does not look into: leave it out (",
+                say_kind(name, "ignored"),
+                "), or fit rows in memory with text_tokens=100.",
+            )
+        first_pass = FirstPass(self.judged.schema)
+        for piece in self._each(self._look_at):
+            first_pass.take(piece)
+        seen = first_pass.classes
+        if seen is None or not seen.weights.sum() > 0.0:
             raise self.judged.no_rows()
-        features, edges = looked.features()
-        factors = self.classifier._class_factors(looked.classes, looked.weights)
-        classes = looked.classes
+        (features, edges), classes = first_pass.features(), seen.labels
+        factors = self.classifier._class_factors(classes, seen.weights)
 
         def count(open_nodes: OpenNodes) -> Array:
             def tables(rows: Table) -> Array:
@@ -178,32 +173,24 @@ class FileGrowth:
             return total
 
         growth = StreamedTreeGrower(self.classifier._plan(), classes, features, edges, count)
-        return self.classifier._grown(growth.grow(looked.weights * factors), self.schema, looked.rows)
+        return self.classifier._prune_grown(growth.grow(seen.weights * factors), self.judged.schema, first_pass.rows)
 
-    def _refuse_text(self) -> None:
-        for name in self.schema.text:
-            raise SchemaError(
-                f"Column {name!r} is free text, which a tree from files does not look into: leave it out (",
-                say_kind(name, "ignored"),
-                "), or fit rows in memory with text_tokens=100.",
-            )
-
-    def _glance(self, rows: Table) -> Glance:
-        labels = encode_column(rows.cells(self.target))
-        weights = row_weights(None, rows, self.schema.weight)
-        by_class = np.bincount(labels.codes, weights, len(labels.classes)).astype(np.float64)
-        kinds = self.schema.kinds
-        levels = {name: rows.codes(name).levels for name in self.schema.features if kinds[name] == "nominal"}
-        numbers = {name: read_numbers(rows, name) for name in self.schema.features if kinds[name] == "numeric"}
-        return Glance(rows.n_rows, labels.classes, by_class, levels, numbers)
+    def _look_at(self, rows: Table) -> PieceSeen:
+        labels = encode_column(rows.cells(self.judged.counter.target))
+        weights = row_weights(None, rows, self.judged.schema.weight)
+        classes = ClassWeights.observe(labels.classes, labels.codes, weights)
+        kinds = self.judged.schema.kinds
+        levels = {name: rows.codes(name).levels for name in self.judged.schema.features if kinds[name] == "nominal"}
+        numbers = {name: read_numbers(rows, name) for name in self.judged.schema.features if kinds[name] == "numeric"}
+        return PieceSeen(rows.n_rows, classes, levels, numbers)
 
     def _training_data(
         self, rows: Table, features: tuple[Feature, ...], classes: AnyArray, factors: Array
     ) -> TrainingData:
-        labels = encode_column(rows.cells(self.target))
+        labels = encode_column(rows.cells(self.judged.counter.target))
         places = merge_classes(classes, labels.classes)[2].astype(np.int32)
         codes = places[labels.codes]
-        weights = row_weights(None, rows, self.schema.weight)
+        weights = row_weights(None, rows, self.judged.schema.weight)
         own = factors[codes] if weights is None else weights * factors[codes]
         return TrainingData.read(rows, features, classes, codes, own)
 
@@ -239,7 +226,7 @@ class OpenNodes:
     def count(self, data: TrainingData) -> Array:
         """The tables of some rows."""
         tree, n_classes = self.tree, len(self.tree.classes)
-        rows = Rows.from_columns(tree, data.columns)
+        rows = TreeRows.from_columns(tree, data.columns)
         numbers, codes = rows.block(slice(0, len(data)))
         bins = np.empty(numbers.shape, dtype=np.uint8)
         numeric = [edges for feature, edges in zip(tree.features, self.edges, strict=True) if feature.is_numeric]
@@ -268,7 +255,7 @@ class OpenNodes:
 class StreamedTreeGrower:
     """A tree that is being grown from counts; `count` is one pass over all batches."""
 
-    plan: Plan
+    plan: GrowthPlan
     classes: AnyArray
     features: tuple[Feature, ...]
     edges: tuple[Array, ...]
@@ -282,7 +269,7 @@ class StreamedTreeGrower:
         refuse_many_groups(self.plan, self.features)
         counts, depth = root[None, :], 0
         self.nodes = NodeList(counts)
-        ids = np.flatnonzero(self.plan.limits.leave_open(counts, 0))
+        ids = np.flatnonzero(self.plan.leave_open(counts, 0))
         used = np.zeros((1, len(self.features)), dtype=np.uint8)
         while len(ids):
             depth += 1
@@ -316,8 +303,8 @@ class StreamedTreeGrower:
         np.subtract.at(gaps, parents, known)
         below = known + np.maximum(gaps, 0.0)[parents] * partition.shares(sizes)[:, None]
         kids = self.nodes.add(ids, splits, partition, partition.majority_branches(sizes), below)
-        open_ = self.plan.limits.leave_open(below, depth)
-        return kids[open_], below[open_], used_below(used, splits, partition, self.plan.limits)[open_]
+        open_ = self.plan.leave_open(below, depth)
+        return kids[open_], below[open_], self.plan.used_below(used, splits, partition)[open_]
 
     def _splits(self, open_nodes: OpenNodes, counts: Array, used: UInt8) -> Iterator[tuple[NodeSplits, Array]]:
         """The best tests of some nodes, column by column, and the class weights of the known cases of each branch."""
@@ -326,7 +313,7 @@ class StreamedTreeGrower:
             self._as_cases(place, table, counts, used)
             for place, table in enumerate(open_nodes.tables(self.count(open_nodes)))
         ]
-        winners = best_columns([judged(*column, criterion) for column in columns], len(counts), criterion)
+        winners = best_columns([score_column(*column, criterion) for column in columns], len(counts), criterion)
         for place in np.unique(winners[winners >= 0]).tolist():
             (column, level), chosen = columns[place], np.flatnonzero(winners == place)
             branches, n_branches = np.full(level.n_cases, -1, dtype=np.int32), np.zeros(len(counts), dtype=np.int32)
@@ -351,7 +338,7 @@ class StreamedTreeGrower:
         return BinnedColumn(place, lowest[code], self.edges[place]), level
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_open(
     flat: Flat, sizes: Array, places: Int64, numbers: Array, codes: Int32, bins: UInt8, labels: Int32, given: Array,
     widths: Int64, offsets: Int64, n_classes: int, out: Array,

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from likely.arrays import Array, Int32
-from likely.models.tree.predict import Rows, branches_of, flatten
+from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.jit import kernel
+from likely.models.tree.predict import TreeRows, branches_of, flatten
 from likely.models.tree.tree import LEAF, Surrogates, Tree
 
 SLACK = 1e-6
-"""A leaf is also preferred where it is worse by less than this part: rounding must not keep a subtree."""
+"""A leaf is preferred even if it is worse by less than this share: rounding must not keep a subtree."""
 
 Estimate = Callable[[Array, Array], Array]
-"""Errors that leaves with so many cases and so many errors are charged with."""
+"""Errors that leaves are charged with, from their cases and the errors they make."""
 
 
 def collapse_tree(tree: Tree) -> Tree:
@@ -33,9 +32,9 @@ def replace_costly_subtrees(tree: Tree, leaf_costs: Array, split_costs: Array | 
     return with_leaves_at(tree, ends)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _replace_from_below(
-    first_child: Int32, n_children: Int32, leaf_costs: Array, own: Array, costs: Array, ends: NDArray[np.bool_]
+    first_child: Int32, n_children: Int32, leaf_costs: Array, own: Array, costs: Array, ends: Flags
 ) -> None:
     for node in range(len(costs) - 1, -1, -1):
         if n_children[node] == 0:
@@ -49,7 +48,7 @@ def _replace_from_below(
             costs[node] = below
 
 
-def with_leaves_at(tree: Tree, ends: NDArray[np.bool_]) -> Tree:
+def with_leaves_at(tree: Tree, ends: Flags) -> Tree:
     """The tree in which these nodes are leaves; what was below them is gone."""
     kept = reachable(tree.parent, ends)
     if kept.all() and bool((ends == tree.is_leaf).all()):
@@ -57,8 +56,8 @@ def with_leaves_at(tree: Tree, ends: NDArray[np.bool_]) -> Tree:
     return reindexed(tree, np.flatnonzero(kept), ends)
 
 
-@numba.njit(nogil=True, cache=True)
-def reachable(parent: Int32, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+@kernel
+def reachable(parent: Int32, ends: Flags) -> Flags:
     """The nodes that are left when these are leaves."""
     kept = np.ones(len(parent), dtype=np.bool_)
     for node in range(1, len(parent)):
@@ -66,14 +65,12 @@ def reachable(parent: Int32, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return kept
 
 
-def reindexed(tree: Tree, order: NDArray[np.intp], ends: NDArray[np.bool_]) -> Tree:
+def reindexed(tree: Tree, order: Index, ends: Flags) -> Tree:
     """The nodes of `order`, which are in level order and have all children of theirs in it unless they end."""
-    new = np.full(len(tree), -1, dtype=np.int32)
-    new[order] = np.arange(len(order), dtype=np.int32)
     ends = ends[order]
     column = np.where(ends, LEAF, tree.column[order]).astype(np.int32)
-    first = np.where(ends, 0, new[tree.first_child[order]]).astype(np.int32)
     n_children = np.where(ends, 0, tree.n_children[order]).astype(np.int32)
+    first = np.where(ends, 0, 1 + np.cumsum(n_children) - n_children).astype(np.int32)
     values, branches, surrogates = _branches(tree, order, column)
     return replace(
         tree,
@@ -89,7 +86,7 @@ def reindexed(tree: Tree, order: NDArray[np.intp], ends: NDArray[np.bool_]) -> T
     )
 
 
-def _branches(tree: Tree, order: NDArray[np.intp], column: Int32) -> tuple[NDArray[np.int64], Int32, Surrogates]:
+def _branches(tree: Tree, order: Index, column: Int32) -> tuple[Int64, Int32, Surrogates]:
     """The branches of values of the nodes that are left, and of their surrogates, without those that are gone."""
     widths = np.array([len(feature.levels or ()) for feature in tree.features], dtype=np.int64)
     pieces: list[Int32] = []
@@ -118,28 +115,21 @@ def _branches(tree: Tree, order: NDArray[np.intp], column: Int32) -> tuple[NDArr
     return values, branches, surrogates
 
 
-def with_replacements(tree: Tree, replacements: Mapping[int, int], ends: NDArray[np.bool_]) -> Tree:
+def with_replacements(tree: Tree, replacements: Mapping[int, int], ends: Flags) -> Tree:
     """The tree in which other nodes, with all that is below them, stand in the place of some; others become leaves."""
-
-    def stands(node: int) -> int:
-        while node in replacements:
-            node = replacements[node]
-        return node
-
-    order, level = [], [stands(0)]
-    children: list[list[int]] = []
+    order, level = list[int](), [replacement_of(0, replacements)]
     while level:
         order += level
-        below = [[] if ends[node] else [stands(child) for child in tree.children(node)] for node in level]
-        children += below
-        level = [child for kids in below for child in kids]
-    first, at = np.zeros(len(tree), dtype=np.int32), 1
-    for node, kids in zip(order, children, strict=True):
-        first[node] = at
-        at += len(kids)
-    found = reindexed(tree, np.array(order, dtype=np.intp), ends)
-    starts = np.where(found.is_leaf, 0, first[order]).astype(np.int32)
-    return replace(found, first_child=starts)
+        children = [child for node in level if not ends[node] for child in tree.children(node)]
+        level = [replacement_of(child, replacements) for child in children]
+    return reindexed(tree, np.array(order, dtype=np.intp), ends)
+
+
+def replacement_of(node: int, replacements: Mapping[int, int]) -> int:
+    """What stands in the place of a node: itself, another, or what stands in the place of that one."""
+    while node in replacements:
+        node = replacements[node]
+    return node
 
 
 def sizes_and_errors(tree: Tree, counts: Array | None) -> tuple[Array, Array]:
@@ -150,7 +140,7 @@ def sizes_and_errors(tree: Tree, counts: Array | None) -> tuple[Array, Array]:
     return sizes, sizes - counts[np.arange(len(tree)), tree.majority]
 
 
-def raise_subtrees(tree: Tree, rows: Rows, labels: Int32, weights: Array | None, estimate: Estimate) -> Tree:
+def raise_subtrees(tree: Tree, rows: TreeRows, labels: Int32, weights: Array | None, estimate: Estimate) -> Tree:
     """Prune by an estimate of errors, where a subtree may become a leaf or its largest branch, whichever is best.
 
     From the leaves up, on the cases that the tree grew from: a branch that takes the place of its subtree gets all of
@@ -162,14 +152,16 @@ def raise_subtrees(tree: Tree, rows: Rows, labels: Int32, weights: Array | None,
     work = _SubtreeRaising(tree, numbers, codes, labels, estimate, tree.is_leaf.copy())
     work.prune(0, _WeightedRows(np.arange(rows.n_rows), own))
     found = with_replacements(tree, work.replacements, work.ends)
-    return found.with_counts(Rows(found, rows.numbers, rows.codes, rows.n_rows, rows.n_jobs).counts(labels, weights))
+    return found.with_counts(
+        TreeRows(found, rows.numbers, rows.codes, rows.n_rows, rows.n_jobs).counts(labels, weights)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _WeightedRows:
     """Rows, each with the part of its weight that is here."""
 
-    rows: NDArray[np.intp]
+    rows: Index
     weights: Array
 
 
@@ -182,12 +174,12 @@ class _SubtreeRaising:
     codes: Int32
     labels: Int32
     estimate: Estimate
-    ends: NDArray[np.bool_]
+    ends: Flags
     replacements: dict[int, int] = field(default_factory=dict)
 
     def prune(self, node: int, share: _WeightedRows) -> float:
         """Prune what is below a node; the errors that it is then charged with."""
-        node = self._replacement_of(node)
+        node = replacement_of(node, self.replacements)
         if self.ends[node]:
             return self._errors_as_leaf(share)
         parts = self._parts(node, share)
@@ -206,15 +198,10 @@ class _SubtreeRaising:
 
     def _estimated_errors(self, node: int, share: _WeightedRows) -> float:
         """What a subtree would be charged with for these cases, as it is now."""
-        node = self._replacement_of(node)
+        node = replacement_of(node, self.replacements)
         if self.ends[node]:
             return self._errors_as_leaf(share)
         return sum(self._estimated_errors(child, part) for child, part in self._parts(node, share))
-
-    def _replacement_of(self, node: int) -> int:
-        while node in self.replacements:
-            node = self.replacements[node]
-        return node
 
     def _errors_as_leaf(self, share: _WeightedRows) -> float:
         counts = np.bincount(self.labels[share.rows], share.weights, len(self.tree.classes))

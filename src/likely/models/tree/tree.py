@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,16 @@ class Feature:
     def column(self) -> str:
         """The column of the table that it is read from."""
         return self.name if self.word is None else self.word[0]
+
+
+class NodeTest(NamedTuple):
+    """A number below `threshold` takes the branch `low`, any other `high`; a category that of its value (−1: none)."""
+
+    feature: Feature
+    threshold: float
+    low: int
+    high: int
+    branches: Int32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +163,18 @@ class Tree:
         levels = self.features[self.column[node]].levels or ()
         return self.branches[self.values[node] : self.values[node] + len(levels)]
 
+    def tests(self, node: int) -> list[NodeTest]:
+        """A node's own test, and those that stand in for it, best first."""
+        other, found = self.surrogates, list[NodeTest]()
+        lines = [(self.column[node], self.threshold[node], 0, 1, self.values[node])]
+        for k in range(other.starts[node], other.starts[node + 1]):
+            lines.append((other.column[k], other.threshold[k], other.low[k], other.high[k], other.values[k]))
+        for column, threshold, low, high, start in lines:
+            feature = self.features[column]
+            branches = self.branches[start : start + len(feature.levels or ())]
+            found.append(NodeTest(feature, float(threshold), int(low), int(high), branches))
+        return found
+
     def walk(self) -> Iterator[int]:
         """All nodes, each before those below it, the first branch first."""
         pending = [0]
@@ -220,6 +242,12 @@ def outcome(tree: Tree, node: int, branch: int) -> str:
             return f"≠ {others[0]}"
     shown = ", ".join(str(value) for value in values[:MOST_VALUES])
     return shown if len(values) <= MOST_VALUES else f"{shown} and {len(values) - MOST_VALUES} more"
+
+
+def outcome_above(tree: Tree, node: int) -> str:
+    """What has to hold above a node for a row to come to it."""
+    above = int(tree.parent[node])
+    return outcome(tree, above, node - int(tree.first_child[above]))
 
 
 def condition(tree: Tree, node: int, branch: int) -> str:

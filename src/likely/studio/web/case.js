@@ -9,16 +9,17 @@ import { t } from "./language.js";
 import { contrast } from "./odds.js";
 import { pasted } from "./paste.js";
 import { emptyRow, labels, readCell, state, takeRow } from "./state.js";
-import { counterfactuals, decide, interval, nextMeasurements } from "./whatif.js";
+import { counterfactuals, decide, interval, nextMeasurements, whenSure } from "./whatif.js";
+import { asked, byService } from "./work.js";
 
 const AT_ONCE = 60, MOST_TERMS = 14, AT_ONCE_CELLS = 2000;
 let later = 0;
 let shownFields = AT_ONCE;
 
 export function caseView(go) {
-  if (!state.scorer && !state.served) return [title(), empty(t("This model is too large for a page, or of a kind that only Python scores. Open it with the service:"), h("p", {}, h("code", {}, `likely studio ${short(state.model.model.name, 40)}`)))];
+  if (!state.scorer && !state.served) return [title(), byService()];
   const side = h("div", { class: "stack sticky" }), below = h("div", { class: "grid" }), told = new Map();
-  const redraw = () => { const done = draw(side, below, told, go, redraw); if (done instanceof Promise) done.catch(() => {}); };
+  const redraw = () => { const done = draw(side, below, told, go, redraw); if (done instanceof Promise) done.catch((error) => clear(side, h("p", { class: "wrong", role: "alert" }, error.message))); };
   const fields = h("div", {}, form(told, redraw, go));
   const page = [title(), pick(go), h("div", { class: "grid case-grid" }, h("div", { class: "card w7" }, fields), h("div", { class: "case-side" }, side), h("div", { class: "w7" }, below))];
   redraw();
@@ -73,7 +74,7 @@ function field(column, told, redraw) {
     box.classList.toggle("gap", cell === null);
     redraw();
   };
-  const shown = isGap(now) ? "" : String(now), on = { input: (event) => take(event.target.value) };
+  const shown = isGap(now) ? "" : typeof now === "number" ? String(Number(now.toPrecision(9))) : String(now), on = { input: (event) => take(event.target.value) };
   const values = column.values || column.outcomes;
   let input, list = null;
   if (column.kind === "text") input = h("textarea", { id, on, value: shown, rows: 5 });
@@ -94,9 +95,7 @@ function field(column, told, redraw) {
 function explained() { return state.scorer ? state.scorer.explain(state.row) : scored(); }
 
 async function scored() {
-  const answer = await fetch("/studio/score", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ cells: [...state.row] }) });
-  const found = await answer.json();
-  if (!answer.ok) throw new Error(found.error);
+  const found = await asked("/studio/score", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ cells: [...state.row] }) });
   return { ...found, posterior: Float64Array.from(found.posterior), joint: found.posterior.map(Math.log), terms: [], start: null };
 }
 
@@ -115,33 +114,40 @@ function drawn(why, side, below, told, go, redraw) {
     place.textContent = at >= 0 && Math.abs(split.shares[at]) > 0.005 ? signed(split.shares[at]) : "";
     place.className = `told ${at >= 0 && split.shares[at] > 0 ? "for" : "against"}`;
   }
-  clear(side, verdict(why, decision, risk, all), waterfall(why, split, all, redraw, go));
+  clear(side, verdict(why, decision, risk, all, redraw), waterfall(why, split, all, redraw, go));
   const more = () => clear(below, ...texts(), flips(decision, all, go), measure(go));
   clearTimeout(later);
   if (state.features.length * all.length <= AT_ONCE_CELLS) more(); else later = setTimeout(more, 200);
 }
 
-function verdict(why, decision, risk, all) {
+function verdict(why, decision, risk, all, redraw) {
+  const waits = state.scorer && whenSure(() => { if (state.view === "case") redraw(); });
   const order = all.map((_, k) => k).sort((a, b) => why.posterior[b] - why.posterior[a]).slice(0, 8), ends = state.scorer ? interval(state.row) : null;
   const lines = order.map((k) => ({ name: all[k], size: why.posterior[k], colour: k, text: share(why.posterior[k]), ends: ends ? [ends.low[k], ends.high[k]] : null, more: ends ? `${share(ends.low[k])} – ${share(ends.high[k])}` : null }));
   return h("section", { class: "card", "aria-live": "polite" }, h("h2", {}, t("What the model says")),
     h("p", { class: "verdict" }, h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 40)), h("span", {}, share(why.posterior[Math.max(decision, 0)])),
       h("span", { class: "note" }, t("expected cost {0}", risk < 5e-5 ? "≈ 0" : figure(risk, 3)))),
     bars(lines, { most: 1, label: t("What the model says") }),
-    ends ? h("p", { class: "note" }, t("Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.")) : null,
+    h("p", { class: "note" }, sureness(ends, waits)),
     state.truth !== null ? h("p", {}, t("In the data it is “{0}”.", short(state.truth, 40))) : null);
 }
 
+function sureness(ends, waits) {
+  if (waits) return t("How sure this is, is being reckoned …");
+  if (!ends) return t("How sure this is, is not known here: there are no intervals for this model.");
+  return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100 %.") : t("Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.");
+}
+
 function waterfall(why, split, all, redraw, go) {
-  const lines = why.terms.map((term, k) => ({ columns: term.columns, size: split.shares[k] })).filter((each) => Math.abs(each.size) > 1e-9);
+  const lines = why.terms.map((term, k) => ({ columns: term.columns, name: term.name, size: split.shares[k] })).filter((each) => Math.abs(each.size) > 1e-9);
   lines.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
   const shown = lines.slice(0, MOST_TERMS), rest = lines.slice(MOST_TERMS).reduce((total, each) => total + each.size, 0);
   const most = Math.max(0.5, Math.abs(split.before ?? 0), ...shown.map((each) => Math.abs(each.size)).filter(Number.isFinite));
-  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns) : h("span", {}, t("intercept")) }));
+  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns) : h("span", {}, t(each.name || "intercept")) }));
   if (split.before !== null) names.unshift({ name: t("prior"), size: split.before });
   if (lines.length > MOST_TERMS) names.push({ name: t("{0} further terms", whole(lines.length - MOST_TERMS)), size: rest });
-  return h("section", { class: "card" }, h("h2", {}, t("Why")), h("p", {}, split.before !== null ? t("Prior and contributions add up to the log-odds of the class.") : t("How the log-odds would fall if the cell were open. These do not add up.")),
-    h("div", { class: "row noprint" }, selectOf(t("for the class"), all, state.focus, (k) => { state.focus = k; redraw(); }, { "data-use": "focus" }), chip(state.focus)),
+  return h("section", { class: "card" }, h("h2", {}, t("Why “{0}”?", short(all[state.focus], 30))), h("p", {}, split.before !== null ? t("Prior and contributions add up to the log-odds of the class.") : t("How the log-odds would fall if the cell were open. These do not add up.")),
+    h("div", { class: "row noprint" }, selectOf(t("for the class"), all, state.focus, (k) => { state.focus = k; state.focusChosen = true; redraw(); }, { "data-use": "focus" }), chip(state.focus)),
     names.length ? diverging(names, most) : empty(t("Every value is open, so there is only the prior.")),
     h("p", {}, h("strong", {}, split.before !== null ? t("together {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])) : t("log-odds {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])))));
 }

@@ -4,7 +4,7 @@ import { chip, classColour, legend, pathOf, plot, smoothPath } from "./charts.js
 import { card, empty, h, named, s, selectOf, short } from "./dom.js";
 import { figure, percent, share, shownCell, signed, whole } from "./format.js";
 import { heatMaps } from "./heat.js";
-import { t } from "./language.js";
+import { reasonText, t } from "./language.js";
 import { logit } from "./odds.js";
 import { emptyRow, labels, outcomesOf, rangeOf, state } from "./state.js";
 
@@ -26,7 +26,7 @@ export function columnView(go, width) {
 }
 
 function describe(column) {
-  const parts = [t(column.kind), column.family, column.why, column.levels ? t("{0} values", whole(column.levels)) : null,
+  const parts = [t(column.kind), column.family, reasonText(column.why), column.levels ? t("{0} values", whole(column.levels)) : null,
     column.gaps ? t("{0} gaps", whole(column.gaps)) : t("no gaps")];
   if (column.bits !== undefined) parts.push(t("{0} bits", figure(column.bits, 2)));
   return parts.filter(Boolean).join(" · ");
@@ -38,7 +38,7 @@ export function shownClasses() {
 }
 
 function shapes(column, width) {
-  if (column.kind === "ignored") return [card("", null, null, empty(t("This column is not learned from: {0}.", column.why)))];
+  if (column.kind === "ignored") return [card("", null, null, empty(t("This column is not learned from: {0}.", reasonText(column.why))))];
   if (column.words) return [wordsCard(column)];
   if (column.kind === "numeric") return [numbersCard(column, width)].filter(Boolean);
   return column.counts ? [valuesCard(column)] : [];
@@ -145,7 +145,7 @@ function added(column, width, go) {
   if (column.kind === "ignored" || column.kind === "text" || !state.scorer) return null;
   const vary = state.scorer.vary(emptyRow(), column.name), before = vary.posterior(null), c = state.focus;
   const weigh = (value) => logit(clip(vary.posterior(value)[c])) - logit(clip(before[c]));
-  const all = labels(), which = h("div", { class: "row noprint" }, selectOf(t("for the class"), all, c, (k) => { state.focus = k; go("column", state.column); }, { "data-use": "focus" }));
+  const all = labels(), which = h("div", { class: "row noprint" }, selectOf(t("for the class"), all, c, (k) => { state.focus = k; state.focusChosen = true; go("column", state.column); }, { "data-use": "focus" }));
   const title = t("What each value adds"), note = t("Evidence for the class against the rest, in nats: +0.7 doubles the odds.");
   if (column.kind === "numeric") {
     const [low, high] = rangeOf(column), xs = Array.from({ length: 121 }, (_, v) => low + ((high - low) * v) / 120), ys = xs.map(weigh);

@@ -10,12 +10,13 @@ import { decide } from "./whatif.js";
 const MOST_COSTS = 8;
 
 export function decisionsView(go, width) {
-  const all = labels(), k = all.length, shown = h("div", { class: "grid" });
-  const redraw = () => clear(shown, ...results(all, width));
+  const all = labels(), k = all.length, left = h("div", { class: "stack" }), right = h("div", { class: "stack" });
+  const redraw = () => results(all, width, left, right);
   const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Decisions")), h("p", {}, t("Say what mistakes cost. The cheapest decision is not always the most probable class."))));
   if (k < 2) return [head, empty(t("There is only one class, so there is nothing to decide."))];
   redraw();
-  return [head, h("div", { class: "grid" }, h("div", { class: "card w6" }, h("h2", {}, t("What a decision costs")), k <= MOST_COSTS ? matrix(all, redraw) : h("p", {}, t("With {0} classes every mistake costs 1.", whole(k)))), refusal(redraw)), h("div", { style: { height: "1rem" } }), shown];
+  const costs = h("div", { class: "card" }, h("h2", {}, t("What a decision costs")), k <= MOST_COSTS ? matrix(all, redraw) : h("p", {}, t("With {0} classes every mistake costs 1.", whole(k))));
+  return [head, h("div", { class: "grid" }, h("div", { class: "stack w6" }, costs, left), h("div", { class: "stack w6" }, refusal(redraw), right))];
 }
 
 function matrix(all, redraw) {
@@ -36,7 +37,7 @@ function refusal(redraw) {
   const say = () => { told.textContent = state.refuse === null ? t("every case is decided") : t("no decision costs {0}", figure(state.refuse, 3)); };
   const may = h("input", { id: tick, type: "checkbox", checked: state.refuse !== null, on: { change: () => { slider.disabled = !may.checked; state.refuse = may.checked ? (Number(slider.value) / 1000) * top() : null; say(); redraw(); } } });
   say();
-  return h("div", { class: "card w6" }, h("h2", {}, t("The price of no decision")), h("p", {}, t("A case that is handed to a person costs something, too. Where every decision would cost more, none is taken.")),
+  return h("div", { class: "card" }, h("h2", {}, t("The price of no decision")), h("p", {}, t("A case that is handed to a person costs something, too. Where every decision would cost more, none is taken.")),
     h("div", { class: "row" }, may, h("label", { for: tick }, t("cases may be left undecided"))), h("label", { for: id }, t("price")), slider, told);
 }
 
@@ -59,18 +60,18 @@ export function judged() {
   return { table, cost: cost / weight, weight, decisions, risks };
 }
 
-function results(all, width) {
+function results(all, width, left, right) {
   const parts = [], k = all.length, room = Math.min((width - 100) / (width > 900 ? 2 : 1), 560);
-  if (k === 2) parts.push(card("w6", t("Regions"), t("What is decided at each probability."), strip(all, room)));
-  else if (k === 3) parts.push(card("w6", t("Regions"), t("Corners are certainty of a class; colours are decisions."), triangle(all, Math.min(room, 420))));
+  if (k === 2) parts.push(card("", t("Regions"), t("What is decided at each probability."), strip(all, room)));
+  else if (k === 3) parts.push(card("", t("Regions"), t("Corners are certainty of a class; colours are decisions."), triangle(all, Math.min(room, 420))));
   const found = judged();
-  if (!found) return [...parts, card("w6", t("What that means for your rows"), null, empty(t("Open the studio with rows whose class is known:"), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv"))))];
-  const right = found.table.reduce((total, line, c) => total + line[c], 0), refused = found.table.reduce((total, line) => total + line[k], 0);
-  const zero = h("div", { class: "facts" }, [[figure(found.cost, 3), t("mean cost of a row")], [share(right / (found.weight - refused || 1)), t("of the decisions are right")], [share(1 - refused / found.weight), t("of the rows are decided")]].map(([number, what]) => h("div", { class: "fact" }, h("b", {}, number), h("span", {}, what))));
-  parts.push(card("w6", t("What that means for your rows"), state.model.evaluation.sampled ? t("By a sample of {0} judged rows.", whole(found.weight)) : t("By {0} judged rows.", whole(found.weight)), zero));
-  parts.push(card("w6", t("Confusion"), t("Truths down, decisions across."), confusionTable(found.table, all, refused > 0 || state.refuse !== null)));
-  parts.push(card("w6", t("Risk and coverage"), t("If only the surest share of the rows is decided: what a decision costs on average."), coverage(found, room)));
-  return parts;
+  if (!found) { clear(left, parts); clear(right, card("", t("What that means for your rows"), null, empty(t("Open the studio with rows whose class is known:"), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv"))))); return; }
+  const hits = found.table.reduce((total, line, c) => total + line[c], 0), refused = found.table.reduce((total, line) => total + line[k], 0);
+  const zero = h("div", { class: "facts" }, [[figure(found.cost, 3), t("mean cost of a row")], [share(hits / (found.weight - refused || 1)), t("of the decisions are right")], [share(1 - refused / found.weight), t("of the rows are decided")]].map(([number, what]) => h("div", { class: "fact" }, h("b", {}, number), h("span", {}, what))));
+  const meaning = card("", t("What that means for your rows"), state.model.evaluation.sampled ? t("By a sample of {0} judged rows.", whole(found.weight)) : t("By {0} judged rows.", whole(found.weight)), zero);
+  parts.push(card("", t("Confusion"), t("Truths down, decisions across."), confusionTable(found.table, all, refused > 0 || state.refuse !== null)));
+  clear(left, parts);
+  clear(right, meaning, card("", t("Risk and coverage"), t("If only the surest share of the rows is decided: what a decision costs on average."), coverage(found, room)));
 }
 
 // Where another decision begins, between two probabilities.
@@ -100,16 +101,28 @@ function strip(all, room) {
   });
 }
 
+// What is left of a polygon of probabilities where a line of them is not negative.
+function halfOf(corners, line) {
+  const value = (p) => p[0] * line[0] + p[1] * line[1] + p[2] * line[2], out = [];
+  corners.forEach((p, place) => {
+    const q = corners[(place + 1) % corners.length], a = value(p), b = value(q);
+    if (a >= 0) out.push(p);
+    if (a * b < 0) out.push(p.map((part, c) => part + (a / (a - b)) * (q[c] - part)));
+  });
+  return out;
+}
+
 function triangle(all, size) {
-  const steps = 36, height = size * 0.8, at = (a, b) => [30 + (size - 60) * (b + 0.5 * (1 - a - b)), height - 24 - (height - 50) * (1 - a - b)];
+  const height = size * 0.8, at = (a, b) => [30 + (size - 60) * (b + 0.5 * (1 - a - b)), height - 24 - (height - 50) * (1 - a - b)];
   const svg = s("svg", { width: size, height, viewBox: `0 0 ${size} ${height}`, role: "img", "aria-label": t("Regions") });
-  for (let i = 0; i < steps; i++) for (let j = 0; i + j < steps; j++) for (const flip of i + j < steps - 1 ? [0, 1] : [0]) {
-    const corners = flip ? [[i + 1, j], [i, j + 1], [i + 1, j + 1]] : [[i, j], [i + 1, j], [i, j + 1]];
-    const middle = corners.reduce(([a, b], [x, y]) => [a + x / (3 * steps), b + y / (3 * steps)], [0, 0]);
-    const { decision } = decide([middle[0], middle[1], 1 - middle[0] - middle[1]]);
-    const colour = decision < 0 ? "var(--shade)" : `color-mix(in srgb, ${classColour(decision)} 75%, var(--card))`;
-    svg.append(s("polygon", { points: corners.map(([x, y]) => at(x / steps, y / steps).map((v) => v.toFixed(1)).join(",")).join(" "), fill: colour, stroke: colour, "stroke-width": 0.8 }));
-  }
+  const whole3 = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], drawn = (corners, fill) => svg.append(s("polygon", { points: corners.map(([a, b]) => at(a, b).map((v) => v.toFixed(1)).join(",")).join(" "), fill, stroke: "var(--card)", "stroke-width": 1.5 }));
+  drawn(whole3, "var(--shade)");
+  state.costs.forEach((own, d) => {
+    let corners = whole3;
+    state.costs.forEach((other, e) => { if (e !== d) corners = halfOf(corners, other.map((cost, c) => cost - own[c])); });
+    if (state.refuse !== null) corners = halfOf(corners, own.map((cost) => state.refuse - cost));
+    if (corners.length > 2) drawn(corners, `color-mix(in srgb, ${classColour(d)} 75%, var(--card))`);
+  });
   [[1, 0, "start", 14], [0, 1, "end", 14], [0, 0, "middle", -8]].forEach(([a, b, anchor, dy], c) => {
     const [x, y] = at(a, b);
     svg.append(s("text", { x: x + (anchor === "start" ? -20 : anchor === "end" ? 20 : 0), y: y + dy, "text-anchor": anchor }, short(all[c], 18)));

@@ -17,6 +17,11 @@ export function figure(number, digits = 3) {
   if (size !== 0 && (size >= 1e7 || size < 1e-4)) return format({ notation: "scientific", maximumSignificantDigits: digits }).format(number);
   return format({ maximumSignificantDigits: Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : digits) }).format(number);
 }
+// A measure beside others of its kind: all have the same digits after the point.
+export function decimals(number, digits = 3) {
+  if (number === null || number === undefined || !Number.isFinite(number)) return figure(number, digits);
+  return number !== 0 && Math.abs(number) < 0.5 * 10 ** -digits ? figure(number, 2) : format({ minimumFractionDigits: digits, maximumFractionDigits: digits }).format(number);
+}
 export function signed(number, digits = 2) {
   if (!Number.isFinite(number)) return number > 0 ? "+∞" : "−∞";
   return format({ minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "exceptZero" }).format(number);

@@ -6,6 +6,7 @@ import { t } from "./language.js";
 import { labels, state } from "./state.js";
 
 const chosenThird = new Map();
+const TOO_LITTLE = 0.03;
 
 export function heatMaps(column, go) {
   const part = state.scorer && state.scorer.parts ? state.scorer.parts.find((each) => each.told && each.told.terms) : null;
@@ -13,8 +14,11 @@ export function heatMaps(column, go) {
   const own = part.names.indexOf(column.name);
   const terms = part.told.terms.map((term, place) => ({ term, place })).filter(({ term }) => term.length > 1 && term.includes(own));
   if (!terms.length) return null;
+  const maps = terms.map(({ term, place }) => ({ term, ...heat(part, term, place, go) })).sort((a, b) => b.largest - a.largest);
+  const shown = maps.filter((each, k) => k === 0 || each.largest >= TOO_LITTLE).slice(0, 6), quiet = maps.slice(shown.length);
   return h("div", { class: "card" }, h("h2", {}, t("Interactions")), h("p", {}, t("What columns say together beyond what each says alone, for “{0}”. Choose a cell to look at such a case.", short(labels()[state.focus], 30))),
-    h("div", { class: "grid" }, terms.slice(0, 6).map(({ term, place }) => heat(part, term, place, own, go))));
+    h("div", { class: "grid" }, shown.map((each) => each.node)),
+    quiet.length ? h("p", { class: "note" }, t("These say less together: {0}", quiet.slice(0, 20).map((each) => each.term.map((k) => short(part.names[k], 24)).join(" × ")).join(", "))) : null);
 }
 
 // The codes of a column at the resolution of a term: their names, and a value that has each.
@@ -40,7 +44,7 @@ function nameOf(column, codes) {
   return { name, value: column.means[real[Math.floor(real.length / 2)] - 1] };
 }
 
-function heat(part, term, place, own, go) {
+function heat(part, term, place, go) {
   const which = term.length === 2 ? "coarse" : "tiny", sides = term.map((k) => codesOf(part, k, which));
   const third = term.length === 3 ? Math.min(chosenThird.get(place) || 0, sides[2].length - 1) : 0;
   const entry = (a, b) => {
@@ -52,18 +56,19 @@ function heat(part, term, place, own, go) {
     return part.k === 2 ? scores[state.focus] - scores[1 - state.focus] : scores[state.focus] - mean;
   };
   const cells = sides[0].map((a) => sides[1].map((b) => entry(a, b)));
-  const most = Math.max(0.05, ...cells.flat().map(Math.abs));
+  const largest = Math.max(...cells.flat().map(Math.abs)), most = Math.max(0.05, largest), digits = largest < 0.95 ? 2 : 1;
   const take = (a, b) => {
     [a, b].forEach((side, at) => state.row.set(part.names[term[at]], side.value));
     if (term.length === 3) state.row.set(part.names[term[2]], sides[2][third].value);
     go("case");
   };
-  return h("div", { class: "w6" }, h("h3", {}, named(term.map((k) => short(part.names[k], 24)).join(" × "), 80)),
+  const node = h("div", { class: sides[1].length > 5 ? "w12" : "w6" }, h("h3", {}, named(term.map((k) => short(part.names[k], 24)).join(" × "), 80)),
     term.length === 3 ? h("div", { class: "row" }, selectOf(named(part.names[term[2]], 24), sides[2].map((each) => each.name), third, (k) => { chosenThird.set(place, k); go("column", state.column); })) : null,
     h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "heat" }, h("caption", { class: "hidden" }, t("Interactions")),
       h("thead", {}, h("tr", {}, h("td", {}), sides[1].map((b) => h("th", { scope: "col" }, named(b.name, 14))))),
       h("tbody", {}, sides[0].map((a, i) => h("tr", {}, h("th", { scope: "row" }, named(a.name, 18)), sides[1].map((b, j) => {
         const value = cells[i][j], strength = Math.round(50 * Math.abs(value) / most);
-        return h("td", {}, h("button", { style: { background: `color-mix(in srgb, var(--${value >= 0 ? "for" : "against"}) ${strength}%, var(--card))` }, "aria-label": `${short(a.name, 30)}, ${short(b.name, 30)}: ${signed(value)}`, on: { click: () => take(a, b) } }, signed(value, 1)));
+        return h("td", {}, h("button", { style: { background: `color-mix(in srgb, var(--${value >= 0 ? "for" : "against"}) ${strength}%, var(--card))` }, "aria-label": `${short(a.name, 30)}, ${short(b.name, 30)}: ${signed(value)}`, on: { click: () => take(a, b) } }, signed(value, digits)));
       })))))));
+  return { largest, node };
 }

@@ -8,6 +8,9 @@ export function speak(which) {
   spoken = which === "de" ? "de" : "en";
   document.documentElement.lang = spoken;
 }
+// A reason in parts, each of which is a key of its own; what the page cannot word stays as it came.
+export function reasonText(parts) { return parts.map((part) => t(part)).join("").replace(/[\s:;,]+$/, ""); }
+
 export function t(english, ...given) {
   const text = spoken === "de" ? GERMAN[english] ?? english : english;
   return text.replace(/\{(\d)\}/g, (_, place) => String(given[Number(place)]));

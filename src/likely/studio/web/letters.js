@@ -1,22 +1,21 @@
 // Pictures for a network: draw one, or take one of the data, and see what the network sees in it.
 
 import { bars } from "./charts.js";
-import { card, clear, empty, h, short } from "./dom.js";
+import { card, clear, h, short } from "./dom.js";
 import { share } from "./format.js";
 import { t } from "./language.js";
 import { labels, state } from "./state.js";
-import { asked } from "./work.js";
+import { asked, byService } from "./work.js";
 
 export function lettersView() {
   const { shape, range } = state.model.image, [tall, wide] = shape, [low, high] = range, names = state.features.map((column) => column.name);
   const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Letters")), h("p", {}, t("Draw a picture, or take one from the data: the network says what it sees."))));
-  if (!state.served) return [head, empty(t("A network needs the service to look at a picture:"), h("p", {}, h("code", {}, `likely studio ${short(state.model.model.name, 40)}`)))];
+  if (!state.served && !state.scorer) return [head, byService()];
   const pixels = new Float64Array(tall * wide).fill(low), seen = h("div", { role: "status" }), pad = h("canvas", { class: "pad", width: wide, height: tall, tabindex: "0", role: "img", "aria-label": t("a picture to draw on") });
   const look = async () => {
     paint(pad, pixels, wide, tall, low, high);
     try {
-      const cells = names.map((name, k) => [name, pixels[Math.floor(k / shape[2])]]);
-      const { posterior } = await asked("/studio/score", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ cells }) });
+      const posterior = await seenIn(names.map((name, k) => [name, pixels[Math.floor(k / shape[2])]]));
       const order = posterior.map((_, c) => c).sort((a, b) => posterior[b] - posterior[a]).slice(0, 8);
       clear(seen, bars(order.map((c) => ({ name: labels()[c], size: posterior[c], colour: c, text: share(posterior[c]) })), { most: 1, label: t("What the network sees") }));
     } catch (error) { clear(seen, h("p", { class: "wrong" }, error.message)); }
@@ -36,6 +35,11 @@ export function lettersView() {
   const take = (cells) => { for (let k = 0; k < pixels.length; k++) pixels[k] = Number(cells[k * shape[2]] ?? low); look(); };
   paint(pad, pixels, wide, tall, low, high);
   return [head, h("div", { class: "grid" }, card("w5", null, null, pad, h("div", { class: "row" }, h("button", { on: { click: () => { pixels.fill(low); look(); } } }, t("Clear")))), card("w7", t("What the network sees"), null, seen), examples(take, wide, tall, shape[2], low, high))];
+}
+
+async function seenIn(cells) {
+  if (state.scorer) return Array.from(state.scorer.posterior(new Map(cells)));
+  return (await asked("/studio/score", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ cells }) })).posterior;
 }
 
 function examples(take, wide, tall, channels, low, high) {

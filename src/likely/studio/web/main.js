@@ -13,7 +13,7 @@ import { overview } from "./overview.js";
 import { planes, planeView } from "./plane.js";
 import { scorerOf } from "./scorer.js";
 import { startView } from "./start.js";
-import { begin, state } from "./state.js";
+import { begin, state, takeNumbered } from "./state.js";
 import { treeView } from "./treeview.js";
 import { unpack } from "./unpack.js";
 import { counterfactuals, decide, interval, nextMeasurements } from "./whatif.js";
@@ -23,12 +23,12 @@ const VIEWS = [
   { name: "letters", label: "Letters", show: lettersView, when: () => state.model.image },
   { name: "column", label: "Columns", show: columnView, when: () => !state.model.image },
   { name: "case", label: "Case", show: caseView, when: () => !state.model.image },
-  { name: "nomogram", label: "Nomogram", show: nomogramView, when: () => state.scorer },
+  { name: "nomogram", label: "Nomogram", show: nomogramView, when: () => state.scorer && !state.model.image },
   { name: "decisions", label: "Decisions", show: decisionsView },
   { name: "evaluation", label: "Evaluation", show: evaluationView },
   { name: "comparison", label: "Comparison", show: comparisonView },
-  { name: "tree", label: "Tree", show: treeView, when: () => state.model.scorer.form === "tree" },
-  { name: "plane", label: "Plane", show: planeView, when: () => planes().length > 1 && state.scorer },
+  { name: "tree", label: "Tree", show: treeView, when: () => state.rules.form === "tree" },
+  { name: "plane", label: "Plane", show: planeView, when: () => planes().length > 1 && state.scorer && !state.model.image },
   { name: "start", label: "New model", show: startView, when: () => state.served },
 ];
 const FIRST = [{ name: "start", label: "New model", show: startView }];
@@ -50,6 +50,7 @@ function route() {
   const moved = state.view !== found.name;
   state.view = found.name;
   if (found.name === "column" && place !== undefined) state.column = Number(place) || 0;
+  if (found.name === "case" && place !== undefined) takeNumbered(Number(place));
   show(found, moved);
 }
 
@@ -94,7 +95,7 @@ let frame;
 function build() {
   const told = state.model && state.model.model;
   frame = h("div", { class: "frame" }, h("header", { class: "side" }, h("a", { class: "mark", href: "#overview" }, "likely"),
-    told ? h("p", { class: "what" }, h("strong", {}, named(told.name, 30)), told.title) : null,
+    told ? h("p", { class: "what" }, h("strong", {}, named(told.name, 30)), t(told.title)) : null,
     h("nav", { "aria-label": t("Views") }, links()), h("div", { class: "tools noprint" }, tools())), main);
   clear(document.getElementById("studio"), h("a", { class: "skip", href: "#main", on: { click: (event) => { event.preventDefault(); main.focus(); } } }, t("To the content")), frame);
   route();
@@ -108,9 +109,11 @@ async function start() {
   const model = content ? await unpack(content) : null;
   begin(model, model ? scorerOf(model.scorer, model.classes.length) : null, root.dataset.served === "yes");
   const { scorer } = state;
-  window.likely = { model, scorer, state, unpack, decide, nextMeasurements, counterfactuals, interval, posterior: (row) => Array.from(scorer.posterior(new Map(row))), explain: (row) => scorer.explain(new Map(row)) };
+  window.likely = { model, scorer, state, unpack, decide, nextMeasurements, counterfactuals, interval: (row) => interval(row, true), posterior: (row) => Array.from(scorer.posterior(new Map(row))), explain: (row) => scorer.explain(new Map(row)) };
   if (model || state.served) build();
   addEventListener("hashchange", route);
+  // A file that nobody takes would be opened by the browser, instead of the page.
+  for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => { if ([...(event.dataTransfer?.types || [])].includes("Files")) event.preventDefault(); });
   let waiting;
   addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => { if (state.model && state.view !== "case") route(); }, 150); });
 }

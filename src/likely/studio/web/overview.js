@@ -2,8 +2,8 @@
 
 import { bars } from "./charts.js";
 import { card, empty, h, named, short } from "./dom.js";
-import { asDate, figure, share, signed, whole } from "./format.js";
-import { t } from "./language.js";
+import { asDate, decimals, figure, share, signed, whole } from "./format.js";
+import { reasonText, t } from "./language.js";
 import { labels, state } from "./state.js";
 
 export function overview(go) {
@@ -11,23 +11,23 @@ export function overview(go) {
   const target = told.target ? short(told.target, 60) : t("the class");
   return [
     h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Predicts “{0}”", target)),
-      h("p", {}, t("{0}, learned from {1} rows", told.title, whole(told.rows)),
+      h("p", {}, t("{0}, learned from {1} rows", t(told.title), whole(told.rows)),
         told.sources.length ? [" ", t("of"), " ", named(told.sources.slice(0, 3).join(", "), 80)] : null)),
       state.served ? h("a", { class: "button noprint", href: "/studio/model", download: true, id: "download" }, t("Download the model")) : null),
     facts(model),
-    h("div", { class: "grid" }, quality(model, go), classes(model), columns(go), odd(model, go), about(model)),
+    h("div", { class: "grid" }, quality(model, go), h("div", { class: "stack w5" }, classes(model), about(model)), h("div", { class: "stack w7" }, columns(go), odd(model, go))),
   ];
 }
 
 function facts(model) {
   const each = [[whole(model.model.rows), t("rows learned")], [whole(model.classes.length), t("classes")], [whole(model.n_columns), t("columns")]];
   if (model.pairs.length) each.push([whole(model.pairs.length), t("heard together")]);
-  if (model.scorer.form === "tree") each.push([whole(model.scorer.column.length), t("nodes")]);
-  if (model.scorer.form === "svm") each.push([whole(model.scorer.support), t("support vectors")]);
+  if (state.rules.form === "tree") each.push([whole(state.rules.column.length), t("nodes")]);
+  if (state.rules.form === "svm") each.push([whole(state.rules.support), t("support vectors")]);
   return h("div", { class: "facts" }, each.map(([number, what]) => h("div", { class: "fact" }, h("b", {}, number), h("span", {}, what))));
 }
 
-const SHOWN = [["accuracy", "Accuracy", share], ["log_loss", "Log loss", figure], ["roc_auc", "Area under ROC", figure], ["calibration_error", "Calibration error", figure]];
+const SHOWN = [["accuracy", "Accuracy", share], ["log_loss", "Log loss", decimals], ["roc_auc", "Area under ROC", decimals], ["calibration_error", "Calibration error", decimals]];
 
 function quality(model, go) {
   const found = model.evaluation;
@@ -45,7 +45,7 @@ function quality(model, go) {
 }
 
 export function howWords(found) {
-  return t("{0} rows of {1}, {2}.", whole(found.rows), short(found.data || t("the data"), 40), found.how);
+  return t("{0} rows of {1}, {2}.", whole(found.rows), short(found.data || t("the data"), 40), reasonText(found.how));
 }
 
 function classes(model) {
@@ -53,7 +53,7 @@ function classes(model) {
   const lines = model.classes.map((each, place) => ({ name: all[place], size: each.prior ?? 0, colour: place,
     text: each.rows === null || each.rows === undefined ? share(each.prior) : `${share(each.prior)} · ${whole(each.rows)}` }));
   const shown = [...lines].sort((a, b) => b.size - a.size).slice(0, 12);
-  return card("w5", t("Classes"), t("How common each is before a row is looked at."), bars(shown, { most: 1, label: t("Classes") }),
+  return card("", t("Classes"), t("How common each is before a row is looked at."), bars(shown, { most: 1, label: t("Classes") }),
     lines.length > 12 ? h("p", { class: "note" }, t("… and {0} more", whole(lines.length - 12))) : null);
 }
 
@@ -61,11 +61,11 @@ function columns(go) {
   const best = state.ranked.filter((column) => column.bits !== undefined).slice(0, 12);
   if (!best.length) {
     const all = state.features.slice(0, 12).map((column) => ({ name: column.name, size: 0, text: t(column.kind), act: () => go("column", state.model.columns.indexOf(column)) }));
-    return card("w7", t("Columns"), t("This kind of model does not rank its columns by what they tell."), bars(all, { label: t("Columns") }));
+    return card("", t("Columns"), t("This kind of model does not rank its columns by what they tell."), bars(all, { label: t("Columns") }));
   }
-  const lines = best.map((column) => ({ name: column.name, size: column.bits, text: t("{0} bits", figure(column.bits, 2)),
+  const lines = best.map((column) => ({ name: column.name, size: column.bits, text: t("{0} bits", decimals(column.bits, 2)),
     act: () => go("column", state.model.columns.indexOf(column)) }));
-  return card("w7", t("Which columns tell most"), t("What each alone tells about the class, in bits."), bars(lines, { label: t("Which columns tell most") }));
+  return card("", t("Which columns tell most"), t("What each alone tells about the class, in bits."), bars(lines, { label: t("Which columns tell most") }));
 }
 
 const ODD = {
@@ -78,13 +78,13 @@ const ODD = {
 
 function odd(model, go) {
   const found = model.suspicions;
-  const list = found.length ? h("ul", { class: "odd" }, found.map((each) => h("li", {}, h("strong", {}, named(each.column, 50)), " ", ODD[each.is](each), " ",
+  const list = found.length ? h("ul", { class: "odd" }, found.map((each) => h("li", {}, h("strong", {}, named(each.column, 50)), " ", ODD[each.kind](each), " ",
     h("button", { class: "quiet", on: { click: () => go("column", model.columns.findIndex((column) => column.name === each.column)) } }, t("Look"))))) : empty(t("Nothing looks odd."));
-  return card("w7", t("What looks odd"), t("A column that knows too much, gaps that speak, data that have drifted."), list);
+  return card("", t("What looks odd"), t("A column that knows too much, gaps that speak, data that have drifted."), list);
 }
 
 function about(model) {
   const told = model.model, lines = [[t("Model"), told.kind], [t("File"), told.name], [t("Created"), told.created ? asDate(told.created) : "–"],
     [t("Sources"), told.sources.join(", ") || "–"], [t("Settings"), told.settings], ["likely", model.likely]];
-  return card("w5", t("About"), null, h("dl", { class: "plain" }, lines.map(([name, value]) => [h("dt", {}, name), h("dd", {}, named(value, 160))])));
+  return card("", t("About"), null, h("dl", { class: "plain" }, lines.map(([name, value]) => [h("dt", {}, name), h("dd", {}, named(value, 160))])));
 }

@@ -222,6 +222,18 @@ class AdditivePart {
     return this.classScores(this.told.tables.subarray(at, at + this.scores));
   }
 
+  // What all trees say: the answers to the six questions of a tree are the bits of its leaf.
+  leaves(codes) {
+    const { columns, sides, leaves } = this.told.trees, sums = new Float64Array(this.scores);
+    for (let first = 0; first < columns.length; first += 6) {
+      let leaf = 0;
+      for (let q = first; q < first + 6; q++) leaf = 2 * leaf + sides[256 * q + codes[columns[q]]];
+      const at = (64 * first / 6 + leaf) * this.scores;
+      for (let c = 0; c < this.scores; c++) sums[c] += leaves[at + c];
+    }
+    return this.classScores(sums);
+  }
+
   classScores(scores) {
     return this.k === 2 ? Float64Array.of(-0.5 * scores[0], 0.5 * scores[0]) : Float64Array.from(scores);
   }
@@ -241,6 +253,7 @@ class AdditivePart {
     this.told.terms.forEach((term, place) =>
       terms.push({ columns: term.map((k) => this.names[k]), add: this.entry(place, codes) }));
     for (const part of this.texts) terms.push({ columns: part.columns, add: this.textEntry(part, row) });
+    if (this.told.trees.columns.length) terms.push({ columns: [], name: "together", add: this.leaves(codes) });
     return terms;
   }
 
@@ -255,13 +268,14 @@ class AdditivePart {
     const codes = this.names.map((_, place) => this.code(place, row));
     const rest = new Float64Array(this.k), own = new Set(this.termsOf[k]), only = { cell: null, get() { return this.cell; } };
     this.terms(row).forEach((term, place) => {
-      if (!own.has(place - 1)) for (let c = 0; c < this.k; c++) rest[c] += term.add[c];
+      if (!own.has(place - 1) && term.name !== "together") for (let c = 0; c < this.k; c++) rest[c] += term.add[c];
     });
     return { rest, at: (cell) => {
       only.cell = cell;
       codes[k] = this.code(k, only);
       const out = new Float64Array(this.k);
       for (const place of own) { const add = this.entry(place, codes); for (let c = 0; c < this.k; c++) out[c] += add[c]; }
+      this.leaves(codes).forEach((add, c) => { out[c] += add; });
       return out;
     } };
   }

@@ -19,7 +19,7 @@ export function planeView(go, width) {
   const names = numeric.map((column) => column.name), choose = (side) => (k) => { axes[side] = numeric[k]; go("plane"); };
   const room = Math.min(width - 60, 820), [a, b] = axes;
   return [head, h("div", { class: "row noprint", style: { "margin-bottom": "1rem" } }, selectOf(t("across"), names, numeric.indexOf(a), choose(0), { "data-use": "across" }), selectOf(t("up"), names, numeric.indexOf(b), choose(1), { "data-use": "up" })),
-    card("", null, null, legend(all.slice(0, 7)), picture(a, b, room, all, go), h("p", { class: "note" }, state.model.scorer.form === "svm" && all.length === 2 ? t("Solid: the border. Dashed: where the margin ends.") : t("The stronger the colour, the surer the model.")))];
+    card("", null, null, legend(all.slice(0, 7)), picture(a, b, room, all, go), h("p", { class: "note" }, state.rules.form === "svm" && all.length === 2 ? t("Solid: the border. Dashed: where the margin ends.") : t("The stronger the colour, the surer the model.")))];
 }
 
 function widened(column) {
@@ -37,11 +37,11 @@ function picture(a, b, room, all, go) {
         const at = [x[0] + ((i + 0.5) * (x[1] - x[0])) / CELLS, y[0] + ((j + 0.5) * (y[1] - y[0])) / CELLS], posterior = vary.posterior(...at);
         let best = 0;
         posterior.forEach((p, c) => { if (p > posterior[best]) best = c; });
-        grid[i].push(state.model.scorer.form === "svm" ? valueAt(a, b, at) : null);
+        grid[i].push(state.rules.form === "svm" ? valueAt(a, b, at) : null);
         inside.append(s("rect", { x: across(x[0]) + i * wide, y: up(y[0]) - (j + 1) * tall, width: wide + 0.4, height: tall + 0.4, "shape-rendering": "crispEdges", fill: `color-mix(in srgb, ${classColour(best)} ${(8 + (42 * (posterior[best] - 1 / all.length)) / (1 - 1 / all.length + 1e-9)).toFixed(0)}%, var(--card))` }));
       }
     }
-    if (state.model.scorer.form === "svm" && all.length === 2) for (const level of [-1, 0, 1]) inside.append(contour(grid, level, across(x[0]), up(y[0]), wide, tall));
+    if (state.rules.form === "svm" && all.length === 2) for (const level of [-1, 0, 1]) inside.append(contour(grid, level, across(x[0]), up(y[0]), wide, tall));
     dots(inside, a, b, across, up, x, y);
     const here = [asNumber(state.row.get(a.name)), asNumber(state.row.get(b.name))];
     if (!here.some(Number.isNaN)) inside.append(s("circle", { cx: across(here[0]), cy: up(here[1]), r: 9, fill: "var(--accent)", stroke: "var(--ink)", "stroke-width": 3 }));
@@ -51,7 +51,7 @@ function picture(a, b, room, all, go) {
 }
 
 function valueAt(a, b, at) {
-  const { inner } = state.scorer, row = { get: (name) => (name === a.name ? at[0] : name === b.name ? at[1] : state.row.get(name)) };
+  const { inner } = state.bare, row = { get: (name) => (name === a.name ? at[0] : name === b.name ? at[1] : state.row.get(name)) };
   return inner.values(inner.features(row))[0];
 }
 

@@ -1,5 +1,7 @@
 // What the model says of a row: the posterior, what each column adds, and how that changes with one cell.
 
+import { CalibratedScorer } from "./calibrated.js";
+import { NetScorer } from "./net.js";
 import { partOf, termsOf } from "./parts.js";
 import { SvmScorer } from "./svm.js";
 import { TreeScorer } from "./tree.js";
@@ -7,6 +9,8 @@ import { TreeScorer } from "./tree.js";
 export function scorerOf(told, nClasses) {
   if (told.form === "joint") return new JointScorer(told, nClasses);
   if (told.form === "tree") return new Direct(new TreeScorer(told, nClasses), "tree");
+  if (told.form === "net") return new Direct(new NetScorer(told, nClasses), "net");
+  if (told.form === "calibrated") return new CalibratedScorer(told, scorerOf(told.inner, nClasses));
   if (told.form === "svm") return new Direct(new SvmScorer(told, nClasses), "svm");
   return null;
 }
@@ -37,7 +41,7 @@ class JointScorer {
     this.places = new Map();
     this.parts.forEach((part, place) => part.columns.forEach((name) => this.places.set(name, [...(this.places.get(name) || []), place])));
     this.adds = true;
-    this.tied = told.parts.some((part) => part.is === "bell" || part.is === "aode" || (part.terms || []).some((t) => t.length > 1));
+    this.tied = told.parts.some((part) => part.is === "bell" || part.is === "aode" || (part.terms || []).some((t) => t.length > 1) || part.trees?.columns.length > 0);
   }
 
   joint(row) {
@@ -51,9 +55,9 @@ class JointScorer {
   explain(row) {
     const terms = this.parts.flatMap((part) => termsOf(part, row)), merged = new Map();
     for (const term of terms) {
-      const key = JSON.stringify(term.columns), before = merged.get(key);
+      const key = JSON.stringify([term.columns, term.name]), before = merged.get(key);
       if (before) term.add.forEach((log, c) => { before.add[c] += log; });
-      else merged.set(key, { columns: term.columns, add: Float64Array.from(term.add) });
+      else merged.set(key, { columns: term.columns, name: term.name, add: Float64Array.from(term.add) });
     }
     const joint = Float64Array.from(this.start);
     for (const { add } of merged.values()) add.forEach((log, c) => { joint[c] += log; });

@@ -3,13 +3,16 @@
 import { asNumber } from "./expression.js";
 
 export const state = {
-  model: null, scorer: null, served: false, row: new Map(), focus: 0, column: 0, view: "overview",
+  model: null, scorer: null, rules: null, bare: null, served: false, row: new Map(), focus: 0, column: 0, view: "overview",
   costs: null, refuse: null, filter: "", truth: null, rowNumber: null,
 };
 
 export function begin(model, scorer, served) {
   Object.assign(state, { model, scorer, served });
   if (!model) return;
+  const calibrated = model.scorer.form === "calibrated";
+  state.rules = calibrated ? model.scorer.inner : model.scorer;
+  state.bare = calibrated ? scorer.inner : scorer;
   const k = model.classes.length;
   state.focus = k === 2 ? 1 : 0;
   state.costs = Array.from({ length: k }, (_, d) => Float64Array.from({ length: k }, (__, t) => (d === t ? 0 : 1)));
@@ -26,6 +29,16 @@ export function takeRow(place) {
   columns.forEach((name, k) => state.row.set(name, cells[place][k]));
   state.truth = truths.length ? truths[place] : null;
   state.rowNumber = numbers[place];
+  if (state.scorer && !state.focusChosen && state.model.classes.length > 2) {
+    const posterior = state.scorer.posterior(state.row);
+    state.focus = posterior.indexOf(Math.max(...posterior));
+  }
+}
+
+// The row of a number, counted from 1 as people do: other pages link to it.
+export function takeNumbered(number) {
+  const place = state.model.rows ? state.model.rows.numbers.indexOf(number - 1) : -1;
+  if (place >= 0 && state.rowNumber !== number - 1) takeRow(place);
 }
 
 export function labels() { return state.model.classes.map((each) => String(each.label)); }

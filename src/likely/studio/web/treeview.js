@@ -11,7 +11,7 @@ const folded = new Map();
 let zoom = null;
 
 export function treeView(go, width) {
-  const told = state.model.scorer, box = h("div", { class: "pan", tabindex: "0", role: "application", "aria-label": t("The tree. Plus and minus zoom, arrow keys move.") }), root = s("svg", { width: "100%", height: "100%" }), layer = s("g", {});
+  const told = state.rules, box = h("div", { class: "pan", tabindex: "0", role: "application", "aria-label": t("The tree. Plus and minus zoom, arrow keys move.") }), root = s("svg", { width: "100%", height: "100%" }), layer = s("g", {});
   const place = () => layer.setAttribute("transform", `translate(${zoom.x} ${zoom.y}) scale(${zoom.k})`);
   const scaleBy = (factor, x = 300, y = 200) => { const k = Math.min(Math.max(zoom.k * factor, 0.15), 3); zoom = { k, x: x - ((x - zoom.x) * k) / zoom.k, y: y - ((y - zoom.y) * k) / zoom.k }; place(); };
   const redraw = () => { const { parts, wide, root: middle } = drawnTree(told, redraw); clear(layer, parts); if (!zoom) { const k = Math.min(1, Math.max(0.45, (width - 40) / wide)); zoom = { k, x: k * wide <= width ? (width - k * wide) / 2 : width / 2 - k * middle, y: 20 }; } place(); };
@@ -38,7 +38,7 @@ export function treeView(go, width) {
 function isOpen(node, level) { return folded.has(node) ? folded.get(node) : level < (folded.get("depth") ?? AT_FIRST); }
 
 function drawnTree(told, redraw) {
-  const way = new Map(state.scorer.inner.path(state.row).map((each) => [each.node, each.share])), places = new Map(), parts = [];
+  const way = new Map(state.bare.inner.path(state.row).map((each) => [each.node, each.share])), places = new Map(), parts = [];
   let right = 0, count = 0;
   const lay = (node, level) => {
     count += 1;

@@ -1,6 +1,7 @@
 // Questions about a case: the smallest change that flips the decision, the gap to fill next, how sure the shares are.
 
 import { isGap } from "./expression.js";
+import { Laplace } from "./laplace.js";
 import { entropy, logit } from "./odds.js";
 import { normalised } from "./scorer.js";
 import { outcomesOf, rangeOf, state } from "./state.js";
@@ -123,10 +124,27 @@ function greedy(given, columns, before) {
 
 const TWO_SIDED = 1.6448536269514722;
 
+let laplace = null;
+
+// Evidence needs some work before its first interval: it is begun here, and `then` is called when it is done.
+export function whenSure(then) {
+  if (state.model.intervals?.is !== "laplace" || laplace?.factors) return false;
+  laplace = laplace || new Laplace(state.model.intervals, state.scorer.parts[0]);
+  laplace.begin(then);
+  return true;
+}
+
 // Bounds of P(class) at a level of 90 %: normal in the log-odds, as `explain/credible.py` has it.
-export function interval(row) {
+export function interval(row, atOnce = false) {
+  if (state.scorer.bounds) return state.scorer.bounds(row);
   const tables = state.model.intervals;
   if (!tables || !state.scorer.joint) return null;
+  if (tables.is === "laplace") {
+    if (atOnce && whenSure(() => {})) laplace.finish();
+    if (!laplace?.factors) return null;
+    const believed = state.scorer.posterior(row), variance = laplace.variances(row, believed.length);
+    return around(believed, believed, variance);
+  }
   const joint = state.scorer.joint(row), k = joint.length, shift = new Float64Array(k), variance = new Float64Array(k);
   for (const column of tables.columns) addSpread(column, row.get(column.name), k, shift, variance);
   if (tables.prior) for (let c = 0; c < k; c++) { shift[c] += tables.prior.shift[c]; variance[c] += tables.prior.variance[c]; }
@@ -135,10 +153,17 @@ export function interval(row) {
   if (k < 2) return { low: believed, high: believed };
   let total = 0;
   for (let c = 0; c < k; c++) total += centre[c] * centre[c] * variance[c];
-  const low = new Float64Array(k), high = new Float64Array(k);
-  for (let c = 0; c < k; c++) {
-    const rest = Math.max(1 - centre[c], 1e-150), others = Math.max(total - centre[c] * centre[c] * variance[c], 0) / (rest * rest);
-    const odds = logit(Math.min(Math.max(centre[c], 1e-300), 1 - 1e-16)), reach = TWO_SIDED * Math.sqrt(variance[c] + others);
+  return around(believed, centre, variance.map((own, c) => {
+    const rest = Math.max(1 - centre[c], 1e-150);
+    return own + Math.max(total - centre[c] * centre[c] * own, 0) / (rest * rest);
+  }));
+}
+
+// Bounds that are normal in the log-odds of each class; what is believed lies always between them.
+function around(believed, centre, variance) {
+  const low = new Float64Array(believed.length), high = new Float64Array(believed.length);
+  for (let c = 0; c < believed.length; c++) {
+    const odds = logit(Math.min(Math.max(centre[c], 1e-300), 1 - 1e-16)), reach = TWO_SIDED * Math.sqrt(variance[c]);
     low[c] = Math.min(1 / (1 + Math.exp(reach - odds)), believed[c]);
     high[c] = Math.max(1 / (1 + Math.exp(-reach - odds)), believed[c]);
   }
@@ -153,7 +178,7 @@ function addSpread(column, cell, k, shift, variance) {
     if (place >= 0) for (let c = 0; c < k; c++) { shift[c] += column.shift[place * k + c]; variance[c] += column.variance[place * k + c]; }
     return;
   }
-  const weights = around(values, cell, column.smooth);
+  const weights = weightsAround(values, cell, column.smooth);
   for (let c = 0; c < k; c++) for (const [place, weight] of weights) {
     shift[c] += weight * column.shift[place * k + c];
     variance[c] += weight * column.variance[place * k + c];
@@ -162,7 +187,7 @@ function addSpread(column, cell, k, shift, variance) {
 }
 
 // Weights of the values around a number: a cubic through four of them where the curve is smooth, else a straight line.
-function around(values, cell, smooth) {
+function weightsAround(values, cell, smooth) {
   const n = values.length, at = Math.min(Math.max(cell, values[0]), values[n - 1]);
   let high = 1;
   while (high < n - 1 && values[high] < at) high++;

@@ -1,0 +1,83 @@
+"""Compiled loops. Numba is imported when the first of them is called, not when their modules are: it takes its time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial, update_wrapper
+from threading import RLock
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+_LOCK = RLock()
+
+
+class JitKernel(Generic[Given, Returned]):
+    """A loop that is compiled for the types of its first call, and kept on disk; other kernels call it, too.
+
+    It is handed on to Numba's own object, which has its signatures (`signatures`) and the plain function (`py_func`),
+    and by whose type (`_numba_type_`) compiled code knows it.
+    """
+
+    def __init__(self, loop: Callable[Given, Returned], options: dict[str, Any]) -> None:
+        update_wrapper(self, loop)
+        self._loop, self._options = loop, options
+
+    def __call__(self, *given: Given.args, **named: Given.kwargs) -> Returned:
+        return self._compiled(*given, **named)  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_compiled":
+            with _LOCK:
+                if name not in vars(self):
+                    vars(self)[name] = _compiled(self._loop, **self._options)
+            return vars(self)[name]
+        return getattr(self._compiled, name)
+
+    def __reduce__(self) -> str:
+        return self._loop.__qualname__
+
+
+def _compiled(loop: Callable[..., Any], *, cache: bool = True, **options: Any) -> Any:
+    """Numba's object; where no folder can be written to, every process compiles for itself."""
+    from numba import njit
+
+    try:
+        return njit(nogil=True, cache=cache, **options)(loop)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        return njit(nogil=True, **options)(loop)
+
+
+class Intrinsic(Generic[Given, Returned]):
+    """Machine instructions for kernels, which no Python code can run: a function makes them as Numba wants them."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __call__(self, *given: Given.args, **named: Given.kwargs) -> Returned:
+        raise TypeError("only compiled code can run machine instructions")
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from numba.core.registry import cpu_target
+        from numba.extending import intrinsic
+
+        made, context = intrinsic(self._make()), cpu_target.typing_context
+        context.refresh()
+        return context.resolve_value_type(made)
+
+
+@overload
+def kernel(loop: Callable[Given, Returned], /) -> JitKernel[Given, Returned]: ...
+
+
+@overload
+def kernel(**options: object) -> Callable[[Callable[Given, Returned]], JitKernel[Given, Returned]]: ...
+
+
+def kernel(loop: Callable[..., Any] | None = None, /, **options: object) -> object:
+    """Have a loop compiled, without the interpreter's lock and once on a machine; options are those of `numba.njit`."""
+    return partial(kernel, **options) if loop is None else JitKernel(loop, options)
