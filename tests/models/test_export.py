@@ -83,13 +83,20 @@ def looked_up(term: Row, row: Row) -> list[float]:
     return numbers(term["table"][at])
 
 
+def polynomial(term: Row, row: Row) -> list[float]:
+    z = [each["value"][line_of(each["code"], row[each["code"]["column"]])] for each in term["values"]]
+    factors = [*z, *(a * b for k, a in enumerate(z) for b in z[k:])]
+    lines = zip(factors, [*term["linear"], *term["products"]], strict=True)
+    return [sum(column) for column in zip(*([factor * each for each in line] for factor, line in lines), strict=True)]
+
+
 def posterior(model: Row, row: Row) -> list[float]:
     joint = numbers(model["scoring"]["start"])
     for term in model["scoring"]["terms"]:
         if "expression" in term:
             more = [value(term["expression"], row, c) for c in range(len(joint))]
         else:
-            more = looked_up(term, row)
+            more = polynomial(term, row) if "products" in term else looked_up(term, row)
         joint = [a + b for a, b in zip(joint, more, strict=True)]
     peak = max(joint)
     shares = [math.exp(each - peak) for each in joint] if peak > -math.inf else model["scoring"]["prior"]

@@ -24,6 +24,7 @@ from likely.studio.document import cells_of
 from likely.studio.rules import scoring_rules
 from likely.table import as_table
 from likely.text.tokenizer import Tokenizer
+from tests.models.evidence.test_discriminant import ellipses
 from tests.studio.conftest import Open
 
 N_ROWS = 2_000
@@ -228,7 +229,7 @@ def test_models_of_texts(show: Open, name: str) -> None:
 def test_what_is_added_adds_up(show: Open) -> None:
     """Prior and terms are the classifier's own explanation."""
     table, y = people(300)
-    for clf in (FullBayesClassifier(), AODEClassifier(), BayesClassifier(), EvidenceClassifier()):
+    for clf in (FullBayesClassifier(), AODEClassifier(), BayesClassifier(), EvidenceClassifier(depth="triples")):
         clf.fit(table, y)
         why, names = clf.explain(table), list(clf.schema_.features)
         read = clf.schema_.align(as_table(table), "")
@@ -250,4 +251,12 @@ def test_trees_of_evidence_are_scored_as_one_term(show: Open, n_classes: int) ->
     table, y = together(n_classes)
     clf = EvidenceClassifier().fit(table, y)
     assert len(clf.model_.evidence.trees) > 0
+    compared(show, clf, table)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_discriminant_of_evidence_is_scored_as_one_term(show: Open, n_classes: int) -> None:
+    table, y = ellipses(600, n_classes)
+    clf = EvidenceClassifier().fit(table, y)
+    assert len(clf.model_.evidence.discriminant) > 0
     compared(show, clf, table)

@@ -254,6 +254,18 @@ def _leaves(model: AdditivePredictor) -> Iterator[Line]:
             yield Line(name, "evidence", f"tree {tree + 1}", "; ".join(answers), said)
 
 
+def _polynomial(model: AdditivePredictor) -> Iterator[Line]:
+    """What the quadratic discriminant adds for each standard score, and for each product of two of them."""
+    discriminant, names = model.evidence.discriminant, model.evidence.encoding.names
+    columns, n_classes = [names[k] for k in discriminant.columns.tolist()], len(model.classes)
+    for name, scores in zip(columns, class_scores(discriminant.linear, n_classes), strict=True):
+        yield Line(name, "evidence", "discriminant", "z", scores)
+    products = class_scores(discriminant.products, n_classes)
+    for a, b, scores in zip(*discriminant.pairs(), products, strict=True):
+        name = columns[a] if a == b else SEPARATOR.join((columns[a], columns[b]))
+        yield Line(name, "evidence", "discriminant", "z · z", scores)
+
+
 def _evidence(model: AdditivePredictor) -> Iterator[Line]:
     """What every cell of every table adds; of a text its words, and the share that their evidence counts for."""
     yield Line(BEYOND, "evidence", "evidence", None, model.beyond_prior())
@@ -263,6 +275,7 @@ def _evidence(model: AdditivePredictor) -> Iterator[Line]:
             cell = SEPARATOR.join(cells[k] for cells, k in zip(term_cells.cells, at, strict=True))
             yield Line(SEPARATOR.join(term_cells.names), "evidence", "evidence", cell, term_cells.entries[at])
     yield from _leaves(model)
+    yield from _polynomial(model)
     for share, words in zip(model.evidence.text_weights.tolist(), model.text_models, strict=True):
         yield Line(words.column, "evidence", "share of the words", None, np.full(len(model.prior), share))
         yield from (Line(each.column, "evidence", *each[1:]) for each in words.parameters())

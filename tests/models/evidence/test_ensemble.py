@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from likely import EvidenceClassifier, load
 from likely.errors import LikelyError, ModelFileError, SettingsError
 from likely.models.evidence.codec import read_evidence
-from likely.models.evidence.ensemble import MAX_QUESTIONS, N_CODES, N_LEAVES, TreeEnsemble
+from likely.models.evidence.encoding import N_CODES
+from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES, TreeEnsemble
 from likely.models.evidence.explain import TOGETHER, WITH_OTHERS
 from likely.store.codec import Reader, Writer, write
 from tests.models import test_export, test_onnx

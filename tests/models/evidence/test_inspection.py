@@ -42,7 +42,7 @@ def test_points_add_up_to_the_probability_pairs_and_missing_values_included(fitt
 
 def test_a_nomogram_of_three_classes() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
-    clf = EvidenceClassifier(max_triples=2).fit(X, y)
+    clf = EvidenceClassifier(depth="triples", max_triples=2).fit(X, y)
     sheet = clf.nomogram(1)
     for place in range(0, 150, 30):
         row = {name: float(value) for name, value in X.iloc[place].items()}

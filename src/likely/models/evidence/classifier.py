@@ -62,9 +62,9 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-FORM, FORM_WITHOUT_TREES, FORM_WITHOUT_TEXTS = 4, 3, 2
-"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew; the second one weighed
-texts by another family, but is the same where there are none; the third one had no trees."""
+FORM, OLDER_FORMS, OLDER_FORMS_WITH_TEXTS = 5, (2, 3, 4), (3, 4)
+"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew, the second one another
+family for texts; the third one had no trees, the fourth one no discriminant."""
 
 
 class EvidenceClassifier(Classifier):
@@ -75,8 +75,8 @@ class EvidenceClassifier(Classifier):
 
     Parameters
     ----------
-    depth : how many columns may speak together: "columns" (each alone), "pairs", "triples", or "rest": trees over many
-        columns beside the tables, from 2,000 rows on and where held-out rows gain by them.
+    depth : how many columns may speak together: "columns" (each alone), "pairs", "triples", or "rest": beside the
+        tables a quadratic discriminant of the numbers and, from 2,000 rows on, trees, where held-out rows gain by them.
     max_pairs : pairs of columns that get a table of their own; None to choose the number on held-out rows.
     max_triples : the same for three columns together; they are tried only where pairs have helped.
     time_limit : seconds after which no further trial is started; None for no limit. With one, the model may vary.
@@ -376,7 +376,8 @@ class EvidenceClassifier(Classifier):
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._options()
         self.progress = False
-        if data.get("form") not in (FORM, FORM_WITHOUT_TREES, *(() if self.schema_.text else (FORM_WITHOUT_TEXTS,))):
+        older = OLDER_FORMS_WITH_TEXTS if self.schema_.text else OLDER_FORMS
+        if data.get("form") not in (FORM, *older):
             raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
         summary = read_summary(data["summary"], reader)
         stale, empty = data["stale"], not len(self.classes_)

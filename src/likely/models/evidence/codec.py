@@ -6,8 +6,10 @@ import numpy as np
 
 from likely.arrays import Array, Int32, UInt8
 from likely.errors import ModelFileError
-from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Column, Encoding, Terms
-from likely.models.evidence.ensemble import MAX_QUESTIONS, N_CODES, N_LEAVES, TreeEnsemble
+from likely.models.evidence.discriminant import DiscriminantSettings, QuadraticDiscriminant
+from likely.models.evidence.discriminant_fit import MAX_COLUMNS
+from likely.models.evidence.encoding import N_CODES, BinnedNumber, CodedCategories, Column, Encoding, Terms
+from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES, TreeEnsemble
 from likely.models.evidence.ensemble_fit import MAX_ROUNDS
 from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, table_starts
@@ -32,7 +34,8 @@ def read_evidence(data: object, reader: Reader, n_classes: int, n_texts: int) ->
 
 def _build(
     encoding: Encoding, terms: Terms, hyperparameters: Hyperparameters, intercept: Array,
-    texts: tuple[TextExpert, ...] = (), trees: TreeEnsemble | None = None, **arrays: Array,
+    texts: tuple[TextExpert, ...] = (), trees: TreeEnsemble | None = None,
+    discriminant: QuadraticDiscriminant | None = None, **arrays: Array,
 ) -> AdditiveModel:  # fmt: skip
     """The model, with the places of its tables: found only once all terms are known to be sound."""
     for each in (terms, hyperparameters.terms):
@@ -47,6 +50,7 @@ def _build(
         intercept=intercept,
         texts=texts,
         trees=trees or TreeEnsemble.empty(len(intercept)),
+        discriminant=discriminant or QuadraticDiscriminant.empty(len(intercept)),
         **arrays,
     )
 
@@ -62,6 +66,7 @@ def _check_evidence(evidence: AdditiveModel, context: Context) -> None:
     for text in evidence.texts:
         _check_text(text, n_scores)
     _check_trees(evidence.trees, len(evidence.encoding.columns), n_scores)
+    _check_discriminant(evidence.discriminant, len(evidence.encoding.columns), n_scores)
     _check_hyperparameters(evidence.hyperparameters, evidence.encoding.columns, n_classes, n_texts)
 
 
@@ -84,6 +89,19 @@ def _check_trees(trees: TreeEnsemble, n_columns: int, n_scores: int) -> None:
     expect("leaves of trees", trees.covers, n_trees, N_LEAVES, least=0.0, most=HEAVIEST_COUNT)
     if n_trees and not n_columns:
         raise ModelFileError("its evidence has trees, but no columns")
+
+
+def _check_discriminant(discriminant: QuadraticDiscriminant, n_columns: int, n_scores: int) -> None:
+    n, limits = len(discriminant), {"least": -HEAVIEST_COUNT, "most": HEAVIEST_COUNT}
+    if n > min(MAX_COLUMNS, n_columns):
+        raise ModelFileError("its quadratic discriminant has more columns than it can have")
+    expect("columns of the discriminant", discriminant.columns, n, least=0, most=max(n_columns - 1, 0))
+    if (np.diff(discriminant.columns) <= 0).any():
+        raise ModelFileError("its quadratic discriminant has a column twice")
+    expect("values of the discriminant", discriminant.values, n, N_CODES, **limits)
+    expect("scores of the discriminant", discriminant.linear, n, n_scores, **limits)
+    expect("scores of the discriminant", discriminant.products, n * (n + 1) // 2, n_scores, **limits)
+    expect("scores of the discriminant", discriminant.base, n, n_scores, **limits)
 
 
 def _check_encoding(encoding: Encoding, context: Context) -> None:
@@ -125,6 +143,10 @@ def _check_hyperparameters(
             raise ModelFileError("its evidence was made in ways that no model is made in")
     if not (0.0 <= hyperparameters.tree_weight <= HEAVIEST_COUNT and 0 <= hyperparameters.n_rounds <= MOST_TREES):
         raise ModelFileError("its evidence has trees in a number or with a weight that no model has")
+    settings = hyperparameters.discriminant
+    fair = 0.0 < settings.pooling <= HEAVIEST_COUNT and 0.0 < settings.shrinkage <= 1.0
+    if not (fair and 0.0 <= hyperparameters.discriminant_weight <= HEAVIEST_COUNT):
+        raise ModelFileError("its quadratic discriminant was fitted in a way that no model is")
     _check_laplace_rows(hyperparameters.laplace_rows, columns, n_classes)
 
 
@@ -204,6 +226,8 @@ register(Encoding, Form(check=_check_encoding))
 register(Terms)
 register(TextExpert)
 register(TreeEnsemble)
+register(QuadraticDiscriminant)
+register(DiscriminantSettings)
 register(LaplaceRows)
 register(
     Hyperparameters,

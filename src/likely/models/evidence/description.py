@@ -32,6 +32,12 @@ def described(model: AdditivePredictor) -> dict[str, Any] | None:
         "tiny": encoding.tiny.widths,
         "beyond": model.beyond_prior(),
         "trees": {"columns": evidence.trees.columns, "sides": evidence.trees.sides, "leaves": evidence.trees.leaves},
+        "discriminant": {
+            "columns": evidence.discriminant.columns,
+            "values": evidence.discriminant.values,
+            "linear": evidence.discriminant.linear,
+            "products": evidence.discriminant.products,
+        },
         "texts": texts,
     }
 

@@ -25,6 +25,9 @@ from likely.table import Table, index_levels
 from likely.table.table import INFINITE
 
 MIN_PARALLEL_CELLS = 1 << 16
+N_CODES = 256
+"""Codes that one byte can name."""
+
 TRIPLE_RANK = 3
 NUGGET = 0.05
 MAX_Z = 4.0
@@ -233,10 +236,7 @@ def numeric_covariance(means: Array, mass: Array) -> Array:
     ν = 0.05 (a jump is possible).
     """
     share = mass / mass.sum()
-    means = _rescaled(means)
-    centred = means - share @ means
-    deviation = np.sqrt(share @ centred**2)
-    z = np.clip(centred / deviation, -MAX_Z, MAX_Z) if deviation > 0.0 else np.zeros_like(means)
+    z = standard_means(means, share)
     position = np.cumsum(np.sqrt(share))
     brownian = np.minimum(position[:, None], position[None, :])
     brownian = brownian - brownian.mean(axis=0) - brownian.mean(axis=1)[:, None] + brownian.mean()
@@ -244,6 +244,14 @@ def numeric_covariance(means: Array, mass: Array) -> Array:
     if diagonal > 0.0:
         brownian /= diagonal
     return np.asarray((np.outer(z, z) + brownian + NUGGET * np.eye(len(z))) / (2.0 + NUGGET))
+
+
+def standard_means(means: Array, share: Array) -> Array:
+    """Means of bins as standard scores, given the share of rows in each bin; clipped to ±4."""
+    means = _rescaled(means)
+    centred = means - share @ means
+    deviation = np.sqrt(share @ centred**2)
+    return np.clip(centred / deviation, -MAX_Z, MAX_Z) if deviation > 0.0 else np.zeros_like(means)
 
 
 def fine_basis(column: Column) -> Basis:

@@ -18,11 +18,11 @@ import numpy as np
 
 from likely.arrays import Array, Index, Int32, UInt8
 from likely.jit import kernel
+from likely.models.evidence.encoding import N_CODES
 from likely.numerics import Place
 
 MAX_QUESTIONS = 6
 N_LEAVES = 1 << MAX_QUESTIONS
-N_CODES = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)

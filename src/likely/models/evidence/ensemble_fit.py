@@ -14,8 +14,8 @@ import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64, UInt8
 from likely.jit import kernel
-from likely.models.evidence.encoding import BinnedNumber, Encoding
-from likely.models.evidence.ensemble import MAX_QUESTIONS, N_CODES, N_LEAVES, TreeEnsemble, add_leaves
+from likely.models.evidence.encoding import N_CODES, BinnedNumber, Encoding
+from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES, TreeEnsemble, add_leaves
 from likely.models.evidence.kernels import residuals, row_losses
 from likely.models.evidence.row_source import RowsInMemory, log_prior
 from likely.models.evidence.search import hessian_of

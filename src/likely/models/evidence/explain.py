@@ -97,7 +97,7 @@ def explanation(model: AdditivePredictor, table: Table, *, stale: bool) -> Expla
     read = [tuple(_joined([cells[name][row] for name in term]) for term in terms) for row in rows]
     statuses = [tuple(_status([status[name][row] for name in term]) for term in terms) for row in rows]
     labels = [SEPARATOR.join(term) if term else BASE + STALE * stale for term in terms]
-    n_tables = len(labels) - len(model.evidence.tree_columns())
+    n_tables = len(labels) - len(model.evidence.rest_columns())
     labels[n_tables:] = [name + WITH_OTHERS for name in labels[n_tables:]]
     words = {
         one.column: [[token._replace(evidence=share * token.evidence) for token in row] for row in one.tokens(table)]

@@ -10,13 +10,23 @@ from typing import Literal
 import numpy as np
 
 from likely.arrays import Array, Int32
+from likely.models.evidence.discriminant import USUAL_SETTINGS
 from likely.models.evidence.encoding import Resolution, Terms
-from likely.models.evidence.ensemble_fit import MAX_ROUNDS, ensemble_scores, grow
-from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter, stack
+from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter
 from likely.models.evidence.laplace import laplace_rows
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, class_scores
 from likely.models.evidence.prepare import MANY_ROWS
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowsInMemory, RowSource, log_prior
+from likely.models.evidence.rest import (
+    TREE_RIDGE,
+    DiscriminantCandidate,
+    TreeCandidate,
+    discriminant_candidate,
+    gains_enough,
+    plus_rest,
+    stacked,
+    tree_candidate,
+)
+from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource, log_prior
 from likely.models.evidence.search import (
     VARIANCE_GRID,
     CVResult,
@@ -30,7 +40,7 @@ from likely.models.evidence.search import (
 from likely.progress import StepBar
 
 STEPS = (
-    "weighing columns", "correcting columns", "looking for pairs", "looking for triples", "growing trees",
+    "weighing columns", "correcting columns", "growing trees", "looking for pairs", "looking for triples",
     "fitting all rows",
 )  # fmt: skip
 
@@ -41,6 +51,10 @@ MIN_GAIN_TO_DOUBLE = {False: (0.02, 2.0), True: (0.005, 0.0)}
 """For few and for many rows: share of the log loss, and standard errors, that more terms must have gained before their
 number is doubled once more."""
 
+MAX_TERMS_PER_COLUMN = 4
+"""To so many interactions for each column their number may be doubled: beside the rest, more gain little for their
+time."""
+
 MIN_TRIPLE_GAIN = 0.02
 MIN_GAIN = 5e-4
 """A log loss that is lower by less than this is as good as the same."""
@@ -49,15 +63,6 @@ MAX_SCORES_WITH_TRIPLES = 8
 MIN_ROWS_FOR_CV = 10
 MAX_SCREENED_ROWS = 50_000
 """Rows by which interactions are screened: it is better to screen all terms in some rows than some terms in all."""
-
-MIN_ROWS_FOR_TREES = 2000
-MAX_SCORES_WITH_TREES = 64
-MAX_TREE_SCORES = 1 << 22
-"""Rows × scores from which trees are grown: of more rows, or more than choose hyperparameters, a stratified sample."""
-
-TREE_RIDGE = 1e-3
-MIN_TREE_GAIN = 0.01
-"""Share of the log loss that trees must gain, beside one standard error, to be worth a part that is not a table."""
 
 
 Depth = Literal["columns", "pairs", "triples", "rest"]
@@ -72,7 +77,7 @@ class Options:
     max_triples: int | None = None
     time_limit: float | None = None
     seed: int = 0
-    trees: bool = True
+    rest: bool = True
 
     @classmethod
     def for_depth(
@@ -125,20 +130,36 @@ class EvidenceFit:
         self.progress.step(STEPS[0])
         main = self._main_effects()
         self.progress.step(STEPS[1])
+        discriminant, trees = self._rest()
+        self.progress.step(STEPS[2])
+        self.others = [nb_scores, main.cv_result.scores, *(one.scores for one in (discriminant, trees) if one)]
         start = START_PAIR + (VARIANCE_GRID.index(main.variances[0]) - START_MAIN) // 2
         chosen = self._interactions(main, 2, self._n_terms(self.options.max_pairs), start)
-        self.progress.step(STEPS[2])
-        gain, error = self.cv.paired_gain(main.cv_result.log_losses, chosen.cv_result.log_losses)
+        self.progress.step(STEPS[3])
+        gain, error = self.cv.paired_gain(self._stacked_losses(main), self._stacked_losses(chosen))
         few_scores = rows.n_scores <= MAX_SCORES_WITH_TRIPLES
         if few_scores and gain > max(2.0 * error, MIN_TRIPLE_GAIN * chosen.cv_result.mean_log_loss, MIN_GAIN):
             triples = self._interactions(chosen, 3, self._n_terms(self.options.max_triples), START_TRIPLE)
             gain, error = self.cv.paired_gain(chosen.cv_result.log_losses, triples.cv_result.log_losses)
             if gain > max(error, MIN_TRIPLE_GAIN * triples.cv_result.mean_log_loss, MIN_GAIN):
                 chosen = triples
-        self.progress.step(STEPS[3])
-        model = self._stack_and_refit(nb_scores, main, chosen, feature_weights, offsets)
+        self.progress.step(STEPS[4])
+        experts = [nb_scores, main.cv_result.scores, *([chosen.cv_result.scores] if chosen is not main else [])]
+        found = self._hyperparameters(experts, main, chosen, (feature_weights, offsets), (discriminant, trees))
+        model = fit_experts(self.data, found, (main.cv_result.experts, chosen.cv_result.experts))[0]
         self.progress.step(STEPS[5])
         return model
+
+    def _rest(self) -> tuple[DiscriminantCandidate | None, TreeCandidate | None]:
+        """What may stand beside the tables."""
+        if not self.options.rest or not self.has_time():
+            return None, None
+        encoding = self.search_data.encoding
+        return discriminant_candidate(self.cv, encoding), tree_candidate(self.cv, encoding, self.has_time)
+
+    def _stacked_losses(self, selection: TermSelection) -> Array:
+        """Log losses of held-out rows by these terms together with all other experts."""
+        return self.cv.log_losses(stacked(self.cv, [*self.others, selection.cv_result.scores]).scores)
 
     def _prior_and_texts(self) -> AdditiveModel:
         """Without columns: the prior, and texts if there are any."""
@@ -194,7 +215,7 @@ class EvidenceFit:
         limit = self.options.max_pairs if order == 2 else self.options.max_triples
         ranked = candidates[np.argsort(-np.sum(by_fold, axis=0), kind="stable")]
         ranked_by_fold = [candidates[np.argsort(-scores, kind="stable")] for scores in by_fold]
-        best, k = before, start
+        best, k, best_losses = before, start, self._stacked_losses(before)
         many_rows = len(self.search_data.rows) >= MANY_ROWS
         min_share, min_errors = MIN_GAIN_TO_DOUBLE[many_rows]
         while True:
@@ -206,13 +227,15 @@ class EvidenceFit:
             result = search.result(k)
             variances = _with_variance(before.variances, order, VARIANCE_GRID[k])
             found = TermSelection(result, terms, variances, _with_terms(before.terms, order, ranked[:count]))
-            gain, error = self.cv.paired_gain(best.cv_result.log_losses, result.log_losses)
+            losses = self._stacked_losses(found)
+            gain, error = self.cv.paired_gain(best_losses, losses)
             if gain > 0.0 or best is before:
-                best = found
-            may_double = limit is None and (order == 2 or many_rows) and count < len(candidates) and self.has_time()
+                best, best_losses = found, losses
+            most = min(len(candidates), max(count, MAX_TERMS_PER_COLUMN * len(encoding.columns)))
+            may_double = limit is None and (order == 2 or many_rows) and count < most and self.has_time()
             if not may_double or gain <= max(min_share * result.mean_log_loss, min_errors * error, MIN_GAIN):
                 return best
-            count = min(2 * count, len(candidates))
+            count = min(2 * count, most)
 
     def _variance_search(
         self, before: TermSelection, order: int, terms: list[Terms], warm_start: CVResult
@@ -235,64 +258,43 @@ class EvidenceFit:
         ]
         return candidates, by_fold
 
-    def _stack_and_refit(
-        self, nb_scores: Array, main: TermSelection, chosen: TermSelection, feature_weights: Array, offsets: Array
-    ) -> AdditiveModel:
-        """Stack the out-of-fold scores of the experts, then fit those with a weight to all rows."""
-        cv, rows = self.cv, self.data.rows
-        scores = [nb_scores, main.cv_result.scores, *([chosen.cv_result.scores] if chosen is not main else [])]
-        losses = [float(cv.row_shares @ cv.log_losses(score)) for score in scores]
-        stacking_weights = np.zeros(N_EXPERTS)
-        stacking_weights[: len(scores)] = stack(scores, cv.y, cv.row_shares, int(np.argmin(losses)))
-        stacked = np.asarray(sum(a * score for a, score in zip(stacking_weights, scores, strict=False)))
-        share_of_tables, tree_weight, n_rounds = self._trees(stacked)
-        stacking_weights *= share_of_tables
-        self.progress.step(STEPS[4])
-        class_weights = rows.class_weights()
+    def _hyperparameters(
+        self,
+        experts: list[Array],
+        main: TermSelection,
+        chosen: TermSelection,
+        weighted_nb: tuple[Array, Array],
+        rest: tuple[DiscriminantCandidate | None, TreeCandidate | None],
+    ) -> Hyperparameters:
+        """Stack the out-of-fold scores of the experts; what stands beside the tables has a weight if it gains."""
+        cv, rows, (discriminant, trees) = self.cv, self.data.rows, rest
+        best, weights = stacked(cv, experts), np.zeros(N_EXPERTS)
+        discriminant_weight = tree_weight = 0.0
+        if discriminant is not None:
+            more = stacked(cv, [*experts, discriminant.scores])
+            if gains_enough(cv, best.scores, more.scores):
+                best, discriminant_weight = more, float(more.weights[-1])
+        weights[: len(experts)] = best.weights[: len(experts)]
+        if trees is not None:
+            both = stacked(cv, [best.scores, trees.scores], TREE_RIDGE)
+            if gains_enough(cv, best.scores, both.scores):
+                share, tree_weight = both.weights.tolist()
+                weights, discriminant_weight = share * weights, share * discriminant_weight
+        class_weights, (feature_weights, offsets) = rows.class_weights(), weighted_nb
         from_counts = np.append(np.ones(len(self.data.encoding.columns)), self.data.texts.nb_weights)
-        hyperparameters = Hyperparameters(
+        return Hyperparameters(
             feature_weights * from_counts,
             class_scores(offsets[None], rows.n_classes)[0],
             class_weights / class_weights.sum(),
-            chosen.terms if stacking_weights[-1] > 0.0 else Terms.none(),
-            stacking_weights,
+            chosen.terms if weights[-1] > 0.0 else Terms.none(),
+            weights,
             np.array([main.variances, chosen.variances]),
             LaplaceRows.empty(len(self.data.encoding.columns), rows.n_scores),
             tree_weight,
-            n_rounds,
+            trees.n_rounds if trees is not None and tree_weight > 0.0 else 0,
+            discriminant_weight,
+            USUAL_SETTINGS if discriminant is None else discriminant.settings,
         )
-        return fit_experts(self.data, hyperparameters, (main.cv_result.experts, chosen.cv_result.experts))[0]
-
-    def _trees(self, stacked: Array) -> tuple[float, float, int]:
-        """The weight of tables and of trees, and the number of trees; 1 and nothing where these gain too little."""
-        cv, rows, encoding = self.cv, self.search_data.rows, self.search_data.encoding
-        few_scores = rows.n_scores <= MAX_SCORES_WITH_TREES
-        if not (self.options.trees and few_scores and len(rows) >= MIN_ROWS_FOR_TREES and self.has_time()):
-            return 1.0, 0.0, 0
-        folds = [(_tree_rows(fitter.rows), test.rows) for fitter, test in zip(cv.fitters, cv.held_out, strict=True)]
-        grown = cv.pool.do(lambda fold: grow(encoding, fold[0], MAX_ROUNDS, fold[1], self.has_time), folds)
-        shortest = min(len(losses) for _, losses in grown)
-        n_rounds = int(np.argmin(np.mean([losses[:shortest] for _, losses in grown], axis=0)))
-        scores = np.concatenate(
-            [
-                ensemble_scores(trees.first(n_rounds), test, log_prior(train.class_weights()))
-                for (trees, _), (train, test) in zip(grown, folds, strict=True)
-            ]
-        )
-        before, alone = cv.log_losses(stacked), cv.log_losses(scores)
-        best = int(cv.row_shares @ alone < cv.row_shares @ before)
-        weights = stack([stacked, scores], cv.y, cv.row_shares, best, TREE_RIDGE)
-        after = cv.log_losses(weights[0] * stacked + weights[1] * scores)
-        gain, error = cv.paired_gain(before, after)
-        if not n_rounds or gain <= max(error, MIN_TREE_GAIN * float(cv.row_shares @ before)):
-            return 1.0, 0.0, 0
-        n_held_out = sum(len(test) for _, test in folds) / len(folds)
-        return float(weights[0]), float(weights[1]), round(n_rounds * (1.0 + 0.5 * n_held_out / len(rows)))
-
-
-def _tree_rows(rows: RowSource) -> RowsInMemory:
-    """The rows from which trees are grown."""
-    return rows.sample(min(MAX_TREE_SCORES // rows.n_scores, MAX_SEARCH_ROWS), 0)
 
 
 def fit_experts(
@@ -314,10 +316,7 @@ def fit_experts(
     ):
         if weight > 0.0:
             model = model.plus(fitter.expert(terms, variances, start), weight)
-    if h.tree_weight > 0.0:
-        rows = _tree_rows(data.rows.deduplicate())
-        trees, _ = grow(data.encoding, rows, h.n_rounds)
-        model = model.plus_trees(trees, h.tree_weight, log_prior(rows.class_weights()))
+    model = plus_rest(model, data.rows, h)
     model = model.plus_texts(h.stacking_weights[1:].sum() + h.tree_weight, data.texts)
     return replace(model, hyperparameters=replace(h, laplace_rows=laplace_rows(model, data))), fitter.passes
 

@@ -194,9 +194,10 @@ def nomogram(classifier: Inspected, target: object = None) -> Nomogram:
     check_is_fitted(classifier)
     model = classifier.model_
     refuse_texts([text_model.column for text_model in model.text_models])
-    if len(model.evidence.trees):
+    if model.evidence.rest_columns():
         raise SettingsError(
-            'A nomogram has a scale for each table, and this model has trees beside them; fit it with depth="triples".'
+            "A nomogram has a scale for each table, and this model has trees or a discriminant beside them; "
+            'fit it with depth="triples".'
         )
     place, rivals = sides(target, model.classes)
     evidence, labels = model.evidence, model.classes.tolist()

@@ -6,15 +6,17 @@ import numpy as np
 
 from likely.arrays import Array, Int32
 from likely.families.export import Tensor
+from likely.models.evidence.discriminant import QuadraticDiscriminant
 from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Encoding, Resolution, Terms
 from likely.models.evidence.ensemble import N_LEAVES, TreeEnsemble
 from likely.store.onnx import OnnxGraph
 
 
 def evidence_scores(
-    graph: OnnxGraph, encoding: Encoding, terms: Terms, starts: Int32, tables: Array, trees: TreeEnsemble
-) -> Tensor:
-    """Rows × scores: the sum of the table entries of columns, pairs and triples, and of the leaves of trees."""
+    graph: OnnxGraph, encoding: Encoding, terms: Terms, starts: Int32, tables: Array, trees: TreeEnsemble,
+    discriminant: QuadraticDiscriminant,
+) -> Tensor:  # fmt: skip
+    """Rows × scores: the sum of the table entries of columns, pairs and triples, of leaves of trees and of products."""
     codes = _codes(graph, encoding)
     cells = [codes[k] for k in range(len(codes))]
     for several, groups, resolution in (
@@ -26,7 +28,11 @@ def evidence_scores(
     ends = [*starts[1:].tolist(), len(tables)]
     found = zip(starts.tolist(), ends, cells, strict=True)
     entries = [graph.rows_of(tables[start:end], cell) for start, end, cell in found]
-    return graph.sum([graph.zeros(), *entries, *([_leaves(graph, codes, trees)] if len(trees) else [])])
+    if len(trees):
+        entries.append(_leaves(graph, codes, trees))
+    if len(discriminant):
+        entries.append(_polynomial(graph, codes, discriminant))
+    return graph.sum([graph.zeros(), *entries])
 
 
 def _leaves(graph: OnnxGraph, codes: dict[int, Tensor], trees: TreeEnsemble) -> Tensor:
@@ -45,6 +51,17 @@ def _leaves(graph: OnnxGraph, codes: dict[int, Tensor], trees: TreeEnsemble) -> 
     leaf = graph.apply("Add", leaf, graph.constant(N_LEAVES * np.arange(n_trees, dtype=np.int64)[None]))
     lines = trees.leaves.reshape(n_trees * N_LEAVES, -1)
     return graph.reduce("Sum", graph.rows_of(lines, leaf), 1, keep=False)
+
+
+def _polynomial(graph: OnnxGraph, codes: dict[int, Tensor], discriminant: QuadraticDiscriminant) -> Tensor:
+    """Rows × scores: standard scores of columns, and their products, times what each adds."""
+    last = graph.constant(np.array([1], dtype=np.int64))
+    standard = [graph.rows_of(discriminant.values[a], codes[k]) for a, k in enumerate(discriminant.columns.tolist())]
+    z = graph.apply("Concat", *(graph.apply("Unsqueeze", one, last) for one in standard), attributes={"axis": 1})
+    left, right = discriminant.pairs()
+    products = graph.apply("Mul", graph.columns(z, left.tolist()), graph.columns(z, right.tolist()))
+    linear = graph.apply("MatMul", z, graph.constant(discriminant.linear))
+    return graph.apply("Add", linear, graph.apply("MatMul", products, graph.constant(discriminant.products)))
 
 
 def _codes(graph: OnnxGraph, encoding: Encoding) -> dict[int, Tensor]:

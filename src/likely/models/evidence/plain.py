@@ -1,6 +1,6 @@
 """The additive model as plain values: for each column, pair and triple the lines of its codes, and its table.
 
-A tree is a table, too: each of its questions is a code of two lines.
+A tree is a table, too: each of its questions is a code of two lines. The quadratic discriminant is a polynomial.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from likely.arrays import Int64, UInt8
+from likely.models.evidence.discriminant import QuadraticDiscriminant
 from likely.models.evidence.encoding import BinnedNumber, Column
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
-from likely.store.expressions import Plain, code_of_number, code_of_value, table_term
+from likely.store.expressions import Plain, code_of_number, code_of_value, plain_numbers, table_term
 
 
 def evidence_terms(model: AdditivePredictor) -> Iterator[Plain]:
@@ -30,6 +31,22 @@ def evidence_terms(model: AdditivePredictor) -> Iterator[Plain]:
         lines = trees.leaves[tree, trees.asked_leaves(tree)]
         if codes:
             yield table_term(codes, class_scores(lines, len(model.classes)))
+    if len(evidence.discriminant):
+        yield _polynomial(evidence.discriminant, encoding.columns, len(model.classes))
+
+
+def _polynomial(discriminant: QuadraticDiscriminant, columns: tuple[Column, ...], n_classes: int) -> Plain:
+    """Standard scores by the codes of some columns, and what these and the products of two of them add."""
+    values = []
+    for line, k in zip(discriminant.values, discriminant.columns.tolist(), strict=True):
+        size = columns[k].size
+        values.append({"code": _code(columns[k], 1, size), "value": plain_numbers(line[:size])})
+    linear, products = (class_scores(table, n_classes) for table in (discriminant.linear, discriminant.products))
+    return {
+        "values": values,
+        "linear": [plain_numbers(line) for line in linear],
+        "products": [plain_numbers(line) for line in products],
+    }
 
 
 def _code(column: Column, order: int, size: int) -> Plain:

@@ -14,6 +14,12 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, UInt8
 from likely.families.export import Tensor
+from likely.models.evidence.discriminant import (
+    NO_DISCRIMINANT,
+    USUAL_SETTINGS,
+    DiscriminantSettings,
+    QuadraticDiscriminant,
+)
 from likely.models.evidence.encoding import BinnedNumber, Encoding, Terms, encode_table
 from likely.models.evidence.ensemble import NO_TREES, TreeEnsemble
 from likely.models.evidence.fitter import Expert
@@ -61,7 +67,8 @@ class Hyperparameters:
     `feature_weights` are those of weighted naive Bayes, columns first, then texts; `class_offsets` are its intercepts
     beyond the log prior. `class_shares` are those of the last fit. `stacking_weights` has one weight per expert,
     `variances` the prior variances of main effects, pairs and triples (columns) for the last two experts (lines).
-    `tree_weight` is the weight of the rest, which has `n_rounds` trees.
+    `tree_weight` is the weight of the trees, of which there are `n_rounds`; `discriminant_weight` that of the quadratic
+    discriminant.
     """
 
     feature_weights: Array
@@ -73,6 +80,8 @@ class Hyperparameters:
     laplace_rows: LaplaceRows
     tree_weight: float = 0.0
     n_rounds: int = 0
+    discriminant_weight: float = 0.0
+    discriminant: DiscriminantSettings = USUAL_SETTINGS
 
     @classmethod
     def default(cls, n_columns: int, n_texts: int, class_weights: Array, variance: float) -> Hyperparameters:
@@ -106,7 +115,7 @@ class AdditiveModel:
 
     `tables` is cells × scores, `starts` where the table of each term begins. Two classes have one score, the log odds
     of the second. `texts` has an expert for each text column, and none where naive Bayes scores them from counts. The
-    rest is what `trees` say; there may be none.
+    rest is what `trees` and the `discriminant` say; there may be none.
     """
 
     encoding: Encoding
@@ -117,6 +126,7 @@ class AdditiveModel:
     text_weights: Array
     hyperparameters: Hyperparameters
     trees: TreeEnsemble = NO_TREES
+    discriminant: QuadraticDiscriminant = NO_DISCRIMINANT
     texts: tuple[TextExpert, ...] = ()
 
     @classmethod
@@ -127,7 +137,8 @@ class AdditiveModel:
         starts = table_starts(encoding, terms)
         tables = np.zeros((int(starts[-1]), n_scores))
         intercept, trees = np.zeros(n_scores), TreeEnsemble.empty(n_scores)
-        return cls(encoding, terms, starts[:-1], intercept, tables, np.zeros(n_texts), hyperparameters, trees)
+        discriminant, text_weights = QuadraticDiscriminant.empty(n_scores), np.zeros(n_texts)
+        return cls(encoding, terms, starts[:-1], intercept, tables, text_weights, hyperparameters, trees, discriminant)
 
     @property
     def whole_intercept(self) -> Array:
@@ -162,10 +173,27 @@ class AdditiveModel:
         """With weight · the scores of trees added, which begin at an intercept."""
         return replace(self, trees=trees.scaled(weight), intercept=self.intercept + weight * intercept)
 
-    def tree_columns(self) -> list[str]:
-        """The names of the columns that trees ask about."""
+    def plus_discriminant(self, more: QuadraticDiscriminant, weight: float, intercept: Array) -> AdditiveModel:
+        """With weight · the scores of a quadratic discriminant added, which begin at an intercept."""
+        return replace(self, discriminant=more.scaled(weight), intercept=self.intercept + weight * intercept)
+
+    def rest_columns(self) -> list[str]:
+        """The names of the columns of which something beside the tables speaks."""
         names = self.encoding.names
-        return [names[k] for k in self.trees.used_columns()]
+        return [names[k] for k in self._rest_places()]
+
+    def _rest_places(self) -> Index:
+        return np.union1d(self.trees.used_columns(), self.discriminant.columns).astype(np.intp)
+
+    def rest_contributions(self, codes: UInt8) -> tuple[Array, Array]:
+        """Mean scores of the rest, and rows × its columns × scores: with these they add up to the rest."""
+        places = self._rest_places()
+        out = np.zeros((len(codes), len(places), len(self.intercept)))
+        base, of_trees = self.trees.contributions(codes)
+        out[:, np.searchsorted(places, self.trees.used_columns())] += of_trees
+        mean, of_discriminant = self.discriminant.contributions(codes)
+        out[:, np.searchsorted(places, self.discriminant.columns)] += of_discriminant
+        return base + mean, out
 
     def term_names(self) -> list[tuple[str, ...]]:
         """The names of the columns of every interaction."""
@@ -173,13 +201,14 @@ class AdditiveModel:
         return [tuple(names[k] for k in term) for term in self.terms.tuples()]
 
     def add_scores(self, codes: UInt8, block: slice, out: Array) -> None:
-        """Add the tables and trees of a block of rows to their scores, given the codes of all rows."""
+        """Add the tables and the rest of a block of rows to their scores, given the codes of all rows."""
         coarse, tiny = self.encoding.coarse, self.encoding.tiny
         add_term_scores(
             codes, self.starts, self.tables, self.terms.pairs, coarse.lookup, coarse.widths,
             self.terms.triples, tiny.lookup, tiny.widths, block.start, block.stop, out,
         )  # fmt: skip
         self.trees.add_scores(codes, block, out)
+        self.discriminant.add_scores(codes, block, out)
 
 
 def table_starts(encoding: Encoding, terms: Terms) -> Int32:
@@ -226,8 +255,10 @@ class AdditivePredictor(Scorer):
     def graph_joint(self, graph: OnnxGraph) -> Tensor:
         """The same as a tensor of ONNX (rows × classes); it has no words of a text."""
         evidence = self.evidence
-        tables, trees = evidence.tables, evidence.trees
-        score = evidence_scores(graph, evidence.encoding, evidence.terms, evidence.starts, tables, trees)
+        score = evidence_scores(
+            graph, evidence.encoding, evidence.terms, evidence.starts, evidence.tables, evidence.trees,
+            evidence.discriminant,
+        )  # fmt: skip
         if len(self.classes) == 2:
             score = graph.apply("Mul", score, graph.constant(np.array([[-0.5, 0.5]])))
         return graph.apply("Add", score, graph.constant((log_of(self.prior) + self.beyond_prior())[None]))
@@ -246,21 +277,21 @@ class AdditivePredictor(Scorer):
     def contributions(self, table: Table) -> tuple[list[tuple[str, ...]], Array]:
         """Columns of each term (none for the intercept beyond the prior), and rows × terms × classes: they add up.
 
-        Last come the columns that trees ask about, each with its Shapley value; their mean goes to the intercept.
+        Last come the columns of the rest, each with its Shapley value; their mean goes to the intercept.
         """
         evidence, encoding = self.evidence, self.evidence.encoding
         n_classes = len(self.classes)
         terms: list[tuple[str, ...]] = [*((name,) for name in encoding.names), *evidence.term_names()]
         codes = self.codes(table)
         cells = encoding.codes(codes, evidence.terms).astype(np.int64) + evidence.starts
-        base, of_trees = evidence.trees.contributions(codes)
+        base, of_rest = evidence.rest_contributions(codes)
         parts = [np.tile(self.beyond_prior() + class_scores(base[None], n_classes)[0], (table.n_rows, 1))]
         parts += [class_scores(evidence.tables[cells[:, k]], n_classes) for k in range(cells.shape[1])]
         for weight, text_model in zip(evidence.text_weights, self.text_models, strict=True):
             terms.append((text_model.column,))
             parts.append(class_scores(weight * text_model.scores(table, 1), n_classes))
-        terms += [(name,) for name in evidence.tree_columns()]
-        parts += [class_scores(of_trees[:, k], n_classes) for k in range(of_trees.shape[1])]
+        terms += [(name,) for name in evidence.rest_columns()]
+        parts += [class_scores(of_rest[:, k], n_classes) for k in range(of_rest.shape[1])]
         return [(), *terms], np.stack(parts, axis=1)
 
     def unseen(self, table: Table) -> dict[str, Flags]:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import UInt8
-from likely.models.evidence.encoding import BinnedNumber, Column, Resolution
+from likely.models.evidence.discriminant import QuadraticDiscriminant
+from likely.models.evidence.encoding import BinnedNumber, Column, Encoding, Resolution
 from likely.models.evidence.ensemble import TreeEnsemble
 from likely.models.evidence.explain import BASE, SEPARATOR, TOGETHER
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
@@ -65,11 +66,14 @@ def _terms(query: Query, model: AdditivePredictor) -> dict[str, list[Node]]:
         found[name] = [query.number_at(entries[:, s].tolist(), cell.copy()) for s in range(entries.shape[1])]
     for weight, text in zip(evidence.text_weights.tolist(), model.text_models, strict=True):
         found[text.column] = _words(query, text, weight, evidence.tables.shape[1])
-    if len(evidence.trees):
+    rest = [_leaves(query, evidence.trees, codes)] if len(evidence.trees) else []
+    if len(evidence.discriminant):
+        rest.append(_polynomial(query, evidence.discriminant, encoding, codes))
+    if rest:
         name = TOGETHER
         while name in found:
             name += " "
-        found[name] = _leaves(query, evidence.trees, codes)
+        found[name] = [query.sum(list(parts)) for parts in zip(*rest, strict=True)]
     return found
 
 
@@ -95,6 +99,27 @@ def _leaves(query: Query, trees: TreeEnsemble, codes: list[Node]) -> list[Node]:
         )
         for s in range(trees.leaves.shape[2])
     ]
+
+
+def _polynomial(query: Query, discriminant: QuadraticDiscriminant, encoding: Encoding, codes: list[Node]) -> list[Node]:
+    """What the quadratic discriminant adds to every score: Σ_a z_a · (linear + Σ_(b ≥ a) products · z_b)."""
+    z = [
+        query.kept(query.number_at(line[: encoding.columns[k].size].tolist(), codes[k].copy()))
+        for line, k in zip(discriminant.values, discriminant.columns.tolist(), strict=True)
+    ]
+    left, right = discriminant.pairs()
+    scores = []
+    for linear, products in zip(discriminant.linear.T, discriminant.products.T, strict=True):
+        terms = []
+        for a in range(len(z)):
+            inner = [
+                query.times(query.number(float(products[place])), z[right[place]].copy())
+                for place in np.flatnonzero(left == a)
+            ]
+            slope = query.grouped(query.sum([query.number(float(linear[a])), *inner]))
+            terms.append(query.times(z[a].copy(), slope))
+        scores.append(query.sum(terms))
+    return scores
 
 
 def _is_among(query: Query, code: Node, side: UInt8) -> Node:

@@ -145,8 +145,9 @@ def merge_hyperparameters(a: MergedModel, b: MergedModel, classes: AnyArray, wei
     counted = weights / max(float(weights.sum()), 1e-300)
     seen = LaplaceRows.empty(a.hyperparameters.laplace_rows.codes.shape[1], 1 if len(classes) == 2 else len(classes))
     return Hyperparameters(
-        by_column, offsets, counted, terms, more.stacking_weights, more.variances, seen, more.tree_weight, more.n_rounds
-    )
+        by_column, offsets, counted, terms, more.stacking_weights, more.variances, seen, more.tree_weight,
+        more.n_rounds, more.discriminant_weight, more.discriminant,
+    )  # fmt: skip
 
 
 def _mean_offsets(sides: Sequence[tuple[float, MergedModel]], classes: Sequence[object]) -> Array:

@@ -234,6 +234,27 @@ class AdditivePart {
     return this.classScores(sums);
   }
 
+  // What the quadratic discriminant says: a polynomial of second degree in the standard scores of some columns.
+  polynomial(codes) {
+    const { columns, values, linear, products } = this.told.discriminant, sums = new Float64Array(this.scores);
+    const z = Array.from(columns, (column, a) => values[256 * a + codes[column]]);
+    let place = 0;
+    for (let a = 0; a < z.length; a++) {
+      for (let c = 0; c < this.scores; c++) sums[c] += z[a] * linear[a * this.scores + c];
+      for (let b = a; b < z.length; b++, place++)
+        for (let c = 0; c < this.scores; c++) sums[c] += z[a] * z[b] * products[place * this.scores + c];
+    }
+    return this.classScores(sums);
+  }
+
+  // Trees and discriminant, where there are any.
+  together(codes) {
+    const parts = [];
+    if (this.told.trees.columns.length) parts.push(this.leaves(codes));
+    if (this.told.discriminant.columns.length) parts.push(this.polynomial(codes));
+    return parts.length ? parts.reduce((all, part) => all.map((score, c) => score + part[c])) : null;
+  }
+
   classScores(scores) {
     return this.k === 2 ? Float64Array.of(-0.5 * scores[0], 0.5 * scores[0]) : Float64Array.from(scores);
   }
@@ -253,7 +274,8 @@ class AdditivePart {
     this.told.terms.forEach((term, place) =>
       terms.push({ columns: term.map((k) => this.names[k]), add: this.entry(place, codes) }));
     for (const part of this.texts) terms.push({ columns: part.columns, add: this.textEntry(part, row) });
-    if (this.told.trees.columns.length) terms.push({ columns: [], name: "together", add: this.leaves(codes) });
+    const together = this.together(codes);
+    if (together) terms.push({ columns: [], name: "together", add: together });
     return terms;
   }
 

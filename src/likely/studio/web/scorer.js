@@ -41,7 +41,7 @@ class JointScorer {
     this.places = new Map();
     this.parts.forEach((part, place) => part.columns.forEach((name) => this.places.set(name, [...(this.places.get(name) || []), place])));
     this.adds = true;
-    this.tied = told.parts.some((part) => part.is === "bell" || part.is === "aode" || (part.terms || []).some((t) => t.length > 1) || part.trees?.columns.length > 0);
+    this.tied = told.parts.some((part) => part.is === "bell" || part.is === "aode" || (part.terms || []).some((t) => t.length > 1) || part.trees?.columns.length > 0 || part.discriminant?.columns.length > 0);
   }
 
   joint(row) {
