@@ -61,6 +61,7 @@ def described_laplace(model: AdditiveModel) -> dict[str, object]:
     prior = laplace.prior_covariance
     return {
         "codes": laplace.rows.codes, "hessian": laplace.rows.hessian, "variance": laplace.variance,
+        "widening": laplace.widening,
         "coarse": [_covariance(table) for table in prior.coarse],
         "tiny": [_covariance(table) for table in prior.tiny] if len(prior.terms.triples) else [],
         "pair_scale": prior.pair_scale, "term_scales": prior.term_scales,

@@ -8,7 +8,8 @@ Hessian W of the log likelihood, so the posterior variance of a score is
 
 (Rasmussen and Williams 2006, section 3.4). Up to 500 training rows are kept for that, drawn at random and weighted to
 stand for all: a low-rank approximation, exact where there were no more. The prior variance is not the one that predicts
-best, which is cautious, but the largest that these rows support by their approximate marginal likelihood.
+best, which is cautious, but the largest that these rows support by their approximate marginal likelihood; and below 500
+rows variances are widened, up to double at 50, for that estimate is rough.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from likely.models.evidence.search import VARIANCE_GRID
 from likely.numerics import log_normalise, step_lengths
 
 MAX_LAPLACE_ROWS = 500
+FEW_ROWS = 50.0
+"""With so few rows variances are about doubled: how much the tables may say is itself hardly known."""
+
 BLOCK_ROWS = 256
 """Rows whose variances are computed at once."""
 
@@ -215,6 +219,8 @@ class LaplaceApproximation:
             if len(identity)
             else []
         )
+        n_rows = min(max(len(identity), 1), MAX_LAPLACE_ROWS)
+        self.widening = 1.0 + FEW_ROWS * (1.0 / n_rows - 1.0 / MAX_LAPLACE_ROWS) if len(identity) else 1.0
         self.factors = [cholesky(matrix, lower=True, check_finite=False) for matrix in matrices]
 
     def variances(self, codes: UInt8) -> Array:
@@ -231,7 +237,7 @@ class LaplaceApproximation:
                         self.factors[c], self.roots[:, c, None] * across, lower=True, check_finite=False
                     )
                     posterior = prior - (explained**2).sum(axis=0)
-                out[first : first + len(block), c] = np.maximum(posterior, 0.0)
+                out[first : first + len(block), c] = self.widening * np.maximum(posterior, 0.0)
         return out
 
 

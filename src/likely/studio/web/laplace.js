@@ -114,7 +114,7 @@ export class Laplace {
         z[i] = sum / lower[i * n + i];
         left -= z[i] * z[i];
       }
-      return Math.max(left, 0);
+      return told.widening * Math.max(left, 0);
     });
     return Float64Array.from({ length: k }, (_, c) => (found[Math.min(c, scores - 1)] ?? prior) + (told.prior ? told.prior[c] : 0));
   }
