@@ -150,6 +150,7 @@ def test_contributions_add_up(how: str, engine: str, load: Load) -> None:
     rows = rows.slice(0, 200).drop_columns(["label"])
     found = scored(clf, load(in_order(rows)), engine, output="explanation").sort_by("row number")
     why, labels = clf.explain(rows), clf.classes_.tolist()
+    assert how != "evidence" or any("with others" in name for name in why.columns), "it has a discriminant"
     total = numbers(found, [f"prior: {label}" for label in labels])
     for k, name in enumerate(why.columns):
         got = numbers(found, [f"{name}: {label}" for label in labels])

@@ -12,7 +12,7 @@ from likely.arrays import UInt8
 from likely.models.evidence.discriminant import QuadraticDiscriminant
 from likely.models.evidence.encoding import BinnedNumber, Column, Encoding, Resolution
 from likely.models.evidence.ensemble import TreeEnsemble
-from likely.models.evidence.explain import BASE, SEPARATOR, TOGETHER
+from likely.models.evidence.explain import BASE, SEPARATOR, TOGETHER, WITH_OTHERS
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
 from likely.models.evidence.text_scores import CorrectedText, CountedText, TextScorer, as_scores
 from likely.sql.nodes import Node
@@ -30,7 +30,7 @@ def sql_posterior(classifier: HasEvidence, query: Query, *, explain: bool) -> Po
     """Log prior, what lies beyond it, and the entries of all tables; with `explain`, each by itself."""
     check_is_fitted(classifier)
     model = classifier.model_
-    n_classes, terms = len(model.classes), _terms(query, model)
+    n_classes, terms = len(model.classes), _terms(query, model, explain)
     n_scores = 1 if n_classes == 2 else n_classes
     prior, beyond = log_prior(query, model.prior), list(map(query.number, model.beyond_prior().tolist()))
     if not explain:
@@ -40,6 +40,9 @@ def sql_posterior(classifier: HasEvidence, query: Query, *, explain: bool) -> Po
         added = _by_class(query, scores, n_classes)
         joints = [query.sum([prior[c], beyond[c], added[c]]) for c in range(n_classes)]
         return posterior_of_joint(query, model.classes, model.prior, joints, {})
+    if len(model.evidence.discriminant):
+        mean = class_scores(model.evidence.discriminant.base.sum(axis=0)[None], n_classes)[0]
+        beyond = list(map(query.number, (model.beyond_prior() + mean).tolist()))
     why = {"prior": prior, BASE: beyond}
     for name, nodes in terms.items():
         why[name] = _by_class(query, [query.kept(node) for node in nodes], n_classes)
@@ -47,8 +50,11 @@ def sql_posterior(classifier: HasEvidence, query: Query, *, explain: bool) -> Po
     return posterior_of_joint(query, model.classes, model.prior, joints, why)
 
 
-def _terms(query: Query, model: AdditivePredictor) -> dict[str, list[Node]]:
-    """What each column, pair, triple and text adds to every score."""
+def _terms(query: Query, model: AdditivePredictor, explain: bool) -> dict[str, list[Node]]:
+    """What each column, pair, triple and text adds to every score, and the trees together.
+
+    The discriminant is one polynomial, or with `explain` shared among its columns.
+    """
     evidence = model.evidence
     encoding, terms = evidence.encoding, evidence.terms
     codes = [_code(query, column) for column in encoding.columns]
@@ -68,7 +74,13 @@ def _terms(query: Query, model: AdditivePredictor) -> dict[str, list[Node]]:
         found[text.column] = _words(query, text, weight, evidence.tables.shape[1])
     rest = [_leaves(query, evidence.trees, codes)] if len(evidence.trees) else []
     if len(evidence.discriminant):
-        rest.append(_polynomial(query, evidence.discriminant, encoding, codes))
+        z = _standard_scores(query, evidence.discriminant, encoding, codes)
+        if explain:
+            shares = _shares(query, evidence.discriminant, z)
+            names = [encoding.names[k] + WITH_OTHERS for k in evidence.discriminant.columns.tolist()]
+            found |= dict(zip(names, shares, strict=True))
+        else:
+            rest.append(_polynomial(query, evidence.discriminant, z))
     if rest:
         name = TOGETHER
         while name in found:
@@ -101,12 +113,38 @@ def _leaves(query: Query, trees: TreeEnsemble, codes: list[Node]) -> list[Node]:
     ]
 
 
-def _polynomial(query: Query, discriminant: QuadraticDiscriminant, encoding: Encoding, codes: list[Node]) -> list[Node]:
-    """What the quadratic discriminant adds to every score: Σ_a z_a · (linear + Σ_(b ≥ a) products · z_b)."""
-    z = [
+def _standard_scores(
+    query: Query, discriminant: QuadraticDiscriminant, encoding: Encoding, codes: list[Node]
+) -> list[Node]:
+    """z of each column of the discriminant."""
+    return [
         query.kept(query.number_at(line[: encoding.columns[k].size].tolist(), codes[k].copy()))
         for line, k in zip(discriminant.values, discriminant.columns.tolist(), strict=True)
     ]
+
+
+def _shares(query: Query, discriminant: QuadraticDiscriminant, z: list[Node]) -> list[list[Node]]:
+    """What each column of the discriminant adds to every score beyond its mean: products are shared evenly."""
+    left, right = discriminant.pairs()
+    shares = []
+    for a, (linear, base) in enumerate(zip(discriminant.linear, discriminant.base, strict=True)):
+        places = np.flatnonzero((left == a) | (right == a))
+        others = left[places] + right[places] - a
+        factors = np.where(others == a, 1.0, 0.5)[:, None] * discriminant.products[places]
+        share = []
+        for s in range(len(linear)):
+            inner = [
+                query.times(query.number(float(factor)), z[b].copy())
+                for factor, b in zip(factors[:, s], others, strict=True)
+            ]
+            slope = query.grouped(query.sum([query.number(float(linear[s])), *inner]))
+            share.append(query.sum([query.number(-float(base[s])), query.times(z[a].copy(), slope)]))
+        shares.append(share)
+    return shares
+
+
+def _polynomial(query: Query, discriminant: QuadraticDiscriminant, z: list[Node]) -> list[Node]:
+    """What the quadratic discriminant adds to every score: Σ_a z_a · (linear + Σ_(b ≥ a) products · z_b)."""
     left, right = discriminant.pairs()
     scores = []
     for linear, products in zip(discriminant.linear.T, discriminant.products.T, strict=True):
