@@ -1,10 +1,11 @@
 """Mutation testing: one small change of the code at a time, and whether its tests notice.
 
-`make mutants` draws a sample of each package with a fixed seed; `make mutants ARGS=--all` tries every change, and
-`ARGS="--only stats/moments --sample 50"` some of a module. A mutant lives in a process of its own, forked from one in
-which package and tests are loaded already: a changed function gets its new code there. Its tests are those of its
-package, and of the homes of the package's modules, that call the function, the quickest first. Who calls what is noted
-in one run of each test file, which is kept until the file or the package changes. What is no function (a number at the
+`make mutants` draws a sample of each package with a fixed seed; `make mutants ARGS=--all` tries every change,
+`ARGS="--only stats/moments --sample 50"` some of a module, and `ARGS="--again FILE"` those who survived a run whose
+lines are in the file. A mutant lives in a process of its own, forked from one in which package and tests are loaded
+already: a changed function gets its new code there. Its tests are those of its package, of the homes of the package's
+modules and of its users that call the function, the quickest first. Who calls what is noted in one run of each test
+file, which is kept until the file or the package changes. What is no function (a number at the
 head of a module, a default, a compiled kernel and those that call it) is loaded anew through an import hook, without
 the compiler's cache, which does not look at constants, and with checks of bounds. Changes that change nothing stand in
 `equivalent.toml`, with the reason.
@@ -39,6 +40,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SRC, TESTS = ROOT / "src" / "likely", ROOT / "tests"
 PACKAGES = ("decide", "stats", "families", "evaluation", "store")
+USERS = {
+    "decide": ("models/test_calibrated.py",),
+    "stats": ("families", "models/bayes", "naive_bayes/test_agreement.py", "naive_bayes/test_edges.py", "explain"),
+    "families": ("models/bayes", "naive_bayes/test_agreement.py", "naive_bayes/test_edges.py", "explain"),
+    "evaluation": ("comparison",),
+    "store": ("models/test_export.py",),
+}
+"""Tests of those who use a package most: they notice a change as well as its own."""
+
 MOST_MEMORY = 16 << 30
 LIBRARIES = (
     "numba",
@@ -261,10 +271,13 @@ def named(codes: set[CodeType]) -> set[str]:
 
 
 def suite_of(package: str) -> list[Path]:
-    """The test files of a package, and those that are stated as the homes of its modules."""
+    """The test files of a package, those that are stated as the homes of its modules, and those of its users."""
     homes: dict[str, str] = tomllib.loads((TESTS / "homes.toml").read_text())
     stated = {TESTS / home for module, home in homes.items() if module.startswith(f"{package}/")}
-    return sorted({*(TESTS / package).glob("test_*.py"), *stated})
+    users = [TESTS / user for user in USERS[package]]
+    folders = [TESTS / package, *(user for user in users if user.is_dir())]
+    own = {path for folder in folders for path in folder.glob("test_*.py")}
+    return sorted(own | stated | {user for user in users if user.is_file()})
 
 
 def reached_by(path: Path, package: str) -> Reached:
@@ -450,6 +463,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a package, or the beginning of a module such as stats/mom")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--again", type=Path, help="what an earlier run printed: only those who survived it")
     chosen = parser.parse_args()
     os.chdir(ROOT)
     for library in LIBRARIES:
@@ -464,7 +478,13 @@ def main() -> int:
             mutant for name, tree in trees.items() for mutant in mutants_of(name, tree)
             if (name, lines[name][mutant.line - 1].strip(), mutant.before, mutant.after) not in equivalent
         ]  # fmt: skip
-        drawn = found if chosen.all else random.Random(chosen.seed).sample(found, min(chosen.sample, len(found)))
+        if chosen.again:
+            listed = set(chosen.again.read_text().splitlines())
+            drawn = [mutant for mutant in found if f"survived  {mutant}" in listed]
+        elif chosen.all:
+            drawn = found
+        else:
+            drawn = random.Random(chosen.seed).sample(found, min(chosen.sample, len(found)))
         if not drawn:
             continue
         suite = Suite({path: reached_by(path, package) for path in suite_of(package)})

@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 import numpy as np
+import pytest
 
 from likely.studio.payload import packed, plain_value
 
@@ -35,6 +36,22 @@ def test_few_values_are_codes_and_many_are_planes() -> None:
 def test_counts_take_little_room() -> None:
     counts = np.log(np.random.default_rng(1).poisson(0.3, (20_000, 2)) + 1.0)
     assert len(packed({"lines": counts})) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("largest", "kind", "how"),
+    [
+        (2**31 - 1, np.int64, "i32"), (2**31, np.int64, "f64"), (-(2**31), np.int64, "i32"),
+        (-(2**31) - 1, np.int64, "f64"), (2**32 - 1, np.uint64, "u32"), (2**32, np.uint64, "f64"),
+    ],
+)  # fmt: skip
+def test_whole_numbers_beyond_32_bits_stay_what_they_are(largest: int, kind: type, how: str) -> None:
+    content = packed({"n": np.array([largest, 1], dtype=kind)})
+    told, raw = head_of(content)["n"]["$"], zlib.decompress(content)
+    first = 8 + int.from_bytes(raw[:8], "little") + told["at"]
+    read = {"i32": "<i4", "u32": "<u4", "f64": "<f8"}[how]
+    assert told["as"] == how
+    assert np.frombuffer(raw, dtype=read, count=2, offset=first).tolist() == [largest, 1]
 
 
 def test_what_json_has_no_word_for() -> None:

@@ -70,6 +70,8 @@ def _plain(value: object, arrays: bytearray) -> Json:
 def _put(array: AnyArray, arrays: bytearray) -> dict[str, Json]:
     """Append an array, each part of it on a multiple of eight bytes; how it is to be read."""
     shape: list[int] = list(array.shape)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and not _fits_32_bits(array):
+        array = array.astype(np.float64)  # exact up to 2⁵³
     if array.dtype.kind in "bu":
         flat = array.astype(np.uint8 if array.dtype.itemsize == 1 else np.uint32).ravel()
         return {"shape": shape, "as": f"u{8 * flat.dtype.itemsize}", "at": _append(flat, arrays), "n": flat.size}
@@ -89,6 +91,11 @@ def _put(array: AnyArray, arrays: bytearray) -> dict[str, Json]:
         planes = np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, 8).T)
         return {**told, "as": "planes", "at": _append(planes, arrays)}
     return {**told, "as": "f64", "at": _append(numbers, arrays)}
+
+
+def _fits_32_bits(array: AnyArray) -> bool:
+    bounds = np.iinfo(np.int32 if array.dtype.kind == "i" else np.uint32)
+    return bool(bounds.min <= array.min() and array.max() <= bounds.max)
 
 
 def _append(array: AnyArray, arrays: bytearray) -> int:

@@ -202,6 +202,14 @@ class TestManyRows:
         chosen = [one_vs_one_votes(m.decision_values(problem.X), n_classes).argmax(axis=1) for m in (near, exactly)]
         assert (chosen[0] == chosen[1]).mean() > 0.93
 
+    def test_landmarks_depend_on_the_seed_alone(self) -> None:
+        """Pairs with fewer rows than landmarks are solved in the dual, whose order of rows is drawn."""
+        plan = SolverPlan(1.0, Gauss(3.0), method="landmarks", landmarks=300, seed=1)
+        alone, *crews = (solve(table(6, 600), replace(plan, n_jobs=n_jobs))[0] for n_jobs in (1, 4, 4))
+        for machine in crews:
+            np.testing.assert_array_equal(machine.dual, alone.dual)
+            np.testing.assert_array_equal(machine.b, alone.b)
+
     def test_exact_is_refused_above_the_limit(self) -> None:
         with pytest.raises(SettingsError, match=r"300 rows are more than the 200 .* max_rows"):
             solve(table(2), SolverPlan(1.0, Gauss(1.0), method="exact", max_rows=200))

@@ -12,7 +12,9 @@ says which rows are in its way.
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,6 +56,10 @@ FEWEST_LANDMARKS = 50
 
 SMALLEST = 1e-10
 """Directions in which the landmarks have less than this share of their largest spread say nothing but rounding."""
+
+_ONE_DUAL = Lock()
+"""LIBLINEAR draws the order of rows in its dual from one generator of the whole process: two at a time would share it,
+and what comes out would depend on which was faster. The primal draws nothing."""
 
 METHODS = ("auto", "exact", "landmarks")
 
@@ -202,7 +208,7 @@ def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: Solver
     from sklearn.linear_model import SGDClassifier
     from sklearn.svm import LinearSVC
 
-    cells = X.nnz if sparse.issparse(X) else X.size
+    cells, is_wide = X.nnz if sparse.issparse(X) else X.size, X.shape[0] < X.shape[1]
     if cells > MOST_CELLS:
         weight = 1.0 if cost is None else float(cost.mean())
         solver = SGDClassifier(
@@ -210,10 +216,8 @@ def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: Solver
             random_state=plan.seed,
         )  # fmt: skip
     else:
-        solver = LinearSVC(
-            C=plan.C, dual=X.shape[0] < X.shape[1], tol=plan.tolerance, random_state=plan.seed, intercept_scaling=10.0
-        )
-    with warnings.catch_warnings():
+        solver = LinearSVC(C=plan.C, dual=is_wide, tol=plan.tolerance, random_state=plan.seed, intercept_scaling=10.0)
+    with warnings.catch_warnings(), _ONE_DUAL if is_wide else nullcontext():
         warnings.simplefilter("ignore", ConvergenceWarning)
         solver.fit(with_int32_indices(X), is_later, sample_weight=cost)
     return solver.coef_[0].astype(np.float64), float(solver.intercept_[0])

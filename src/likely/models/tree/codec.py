@@ -154,15 +154,15 @@ def described(tree: Tree, smoothing: float) -> Document:
         "threshold": tree.threshold,
         "first": tree.first_child,
         "children": tree.n_children,
-        "values": tree.values.astype("int32"),
+        "values": tree.values,
         "branches": tree.branches,
         "majority": tree.majority_branch,
         "counts": tree.counts,
         "sizes": tree.sizes,
         "shares": tree.probabilities(smoothing),
         "stand_ins": {
-            "starts": own.starts.astype("int32"), "column": own.column, "threshold": own.threshold, "low": own.low,
-            "high": own.high, "values": own.values.astype("int32"),
+            "starts": own.starts, "column": own.column, "threshold": own.threshold, "low": own.low,
+            "high": own.high, "values": own.values,
         },
         "tokenizer": USUAL_TOKENIZER,
     }  # fmt: skip
