@@ -68,7 +68,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def tables_of(backend: Any, engine: str) -> set[str]:
-    """All that is there, temporary things included, but not what tests that run beside this one load into the server."""
+    """All that is there, temporary things included, but not what other tests load into the server."""
     query = "select table_name from information_schema.tables where table_schema not in ('information_schema')"
     if engine == "duckdb":
         return {line[0] for line in backend.con.execute(query).fetchall()}
