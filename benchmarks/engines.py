@@ -7,8 +7,9 @@
 Tables have 8 columns of numbers and 12 of strings (5 to 60 distinct values), 4 classes, a fixed seed. Results are
 added to benchmarks/engines.json, with the machine; times are the best of the runs that follow a first one.
 
-`scoring` runs the query of `to_sql`: naive Bayes of 300 numbers and 200 strings, and evidence with 30 columns and 30
-pairs, and evidence with boosted trees beside its tables. "To plan" is what one row takes; rows per second are those beyond that. PostgreSQL compiles nothing (jit off).
+`scoring` runs the query of `to_sql`: naive Bayes of 300 numbers and 200 strings, evidence with 30 columns and 30
+pairs, and evidence with boosted trees beside its tables. "To plan" is what one row takes; rows per second are those
+beyond that. PostgreSQL compiles nothing (jit off).
 """
 
 from __future__ import annotations
