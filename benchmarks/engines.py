@@ -7,8 +7,9 @@
 Tables have 8 columns of numbers and 12 of strings (5 to 60 distinct values), 4 classes, a fixed seed. Results are
 added to benchmarks/engines.json, with the machine; times are the best of the runs that follow a first one.
 
-`scoring` runs the query of `to_sql`: naive Bayes of 300 numbers and 200 strings, and evidence with 30 columns and 30
-pairs. "To plan" is what one row takes; rows per second are those beyond that. PostgreSQL compiles nothing (jit off).
+`scoring` runs the query of `to_sql`: naive Bayes of 300 numbers and 200 strings, evidence with 30 columns and 30
+pairs, and evidence with boosted trees beside its tables. "To plan" is what one row takes; rows per second are those
+beyond that. PostgreSQL compiles nothing (jit off).
 """
 
 from __future__ import annotations
@@ -170,13 +171,17 @@ def scored_tables(rows: int) -> dict[str, tuple[Any, Any]]:
     some |= {f"a{k}": np.array(list("abcdefgh"))[rng.integers(0, 8, rows)] for k in range(15)}
     told = sum(some[f"x{k}"] * some[f"x{k + 1}"] + 2.0 * (some[f"a{k}"] == some[f"a{k + 1}"]) for k in range(0, 14, 2))
     label = np.where(told + rng.normal(size=rows) > np.mean(told), "yes", "no")
+    steps: dict[str, Any] = {f"x{k}": rng.normal(size=rows) for k in range(12)}
+    votes = sum((steps[f"x{k}"] > 0).astype(int) for k in range(9)) + rng.normal(0.0, 0.3, rows)
+    trees = pd.DataFrame(steps).assign(y=np.where(votes > 4.5, "yes", "no"))
     naive, evidence = pd.DataFrame(wide).assign(y=y.astype(str)), pd.DataFrame(some).assign(y=label)
     return {
         "naive Bayes, 500 columns": (naive, likely.BayesClassifier().fit(naive[:5000], "y")),
         "evidence, 60 terms": (
             evidence,
-            likely.EvidenceClassifier(max_pairs=30, max_triples=0).fit(evidence[:5000], "y"),
+            likely.EvidenceClassifier(max_pairs=30, max_triples=0, depth="triples").fit(evidence[:5000], "y"),
         ),
+        "evidence, tables and trees": (trees, likely.EvidenceClassifier(random_state=0).fit(trees[:5000], "y")),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -28,6 +29,9 @@ SLOW = {
     "from generate_series(1, 4000000000) r(i) where md5(i::text) <> 'x'",
 }
 
+
+LOADED = re.compile(r"t[0-9a-f]{10}")
+"""The names that the fixture `load` gives to tables."""
 
 RUNNING = (
     "select count(*) from pg_stat_activity where state = 'active' and query like '%4000000000%' "
@@ -64,13 +68,13 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def tables_of(backend: Any, engine: str) -> set[str]:
-    """All that is there, temporary things included."""
+    """All that is there, temporary things included, but not what other tests load into the server."""
     query = "select table_name from information_schema.tables where table_schema not in ('information_schema')"
     if engine == "duckdb":
         return {line[0] for line in backend.con.execute(query).fetchall()}
     with backend.con.cursor() as cursor:
-        cursor.execute("select relname from pg_class where relkind in ('r', 'v', 'm', 't', 'S')")
-        found = {line[0] for line in cursor.fetchall()}
+        cursor.execute("select relname from pg_class where relkind in ('r', 'v', 'm', 'S')")
+        found = {line[0] for line in cursor.fetchall() if not LOADED.fullmatch(line[0])}
     backend.con.commit()
     return found
 

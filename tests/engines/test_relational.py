@@ -10,12 +10,14 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from likely import AODEClassifier, BayesClassifier
+from likely.engines.cell_counts import CountedColumns, count_cells
 from likely.engines.connect import as_relation
 from likely.engines.relation import Relation
-from likely.engines.relational import COUNTED, SUMMED, TABLES
+from likely.engines.relational import COUNTED, SUMMED, TABLES, RelationalRows
 from likely.stats import STATISTICS
 from likely.text import Tokenizer
 from tests.engines import tables
@@ -101,6 +103,15 @@ def test_sql_that_was_written_before_changes_no_query() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "REGEXP_SPLIT_TO_ARRAY" in done.stdout
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "postgres", "spark"])
+def test_a_class_that_was_not_there_when_classes_were_counted_is_told(engine: str, load: Any) -> None:
+    seen = load(tables.plain(200).filter(pc.field("label") != "red"))
+    rows = RelationalRows.of(as_relation(seen), "label")
+    later = replace(rows.grouping, relation=as_relation(load(tables.plain(200))))
+    with pytest.raises(ValueError, match="has changed while it was counted; begin again"):
+        count_cells(later, [CountedColumns("town", (later.relation.values("town"),))])
 
 
 @pytest.mark.parametrize("engine", ["spark"])

@@ -88,6 +88,24 @@ def test_parts_of_dates_are_counted_as_in_memory(how: str, load: Load) -> None:
     assert here.schema_ == there.schema_ and "moment: days since 1970" in there.families_
 
 
+LABELS = {
+    "strange": ["it's", 'say "x"', "back\\slash", "\\'", "two\nlines", "größe 数", "%s", "null", "", " "],
+    "whole": [-(2**53) - 1, 2**53 + 1, 0, 7],
+    "truths": [False, True],
+    "many": [f"class {k}" for k in range(100)],
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_classes_are_told_apart_whatever_they_are_called(kind: str, load: Load) -> None:
+    """Also where they are many, or a query tells them by their numbers."""
+    named, n = LABELS[kind], 1200
+    y = np.random.default_rng(8).integers(0, len(named), n)
+    table = tables.plain(n).drop_columns(["label"]).append_column("label", pa.array([named[k] for k in y]))
+    for classifier in (BayesClassifier(), AODEClassifier(schema={"size": "ignored"})):
+        both(classifier, table, "label", load)
+
+
 def test_rows_count_for_their_weight(load: Load) -> None:
     table = tables.weighted()
     for classifier in (BayesClassifier(schema={"mass": "weight"}), FullBayesClassifier(schema={"mass": "weight"})):

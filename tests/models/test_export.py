@@ -164,6 +164,27 @@ def test_evidence_by_hand(n_classes: int) -> None:
     np.testing.assert_allclose(found, clf.predict_proba(new), rtol=0, atol=1e-12)
 
 
+def test_evidence_of_dates_and_trees_by_hand() -> None:
+    """Parts of a date are columns of the document; a tree is one table, coded by all its questions."""
+    rng = np.random.default_rng(5)
+    numbers_of = {f"x{k}": rng.normal(size=3000).round(2) for k in range(5)}
+    when = pd.Series(pd.Timestamp("2023-01-02") + pd.to_timedelta(rng.integers(0, 700 * 24, 3000), unit="h"))
+    told = sum((numbers_of[f"x{k}"] > 0).astype(int) for k in range(5)) >= 3
+    rows = pd.DataFrame(numbers_of).assign(when=when, y=np.where(told ^ (when.dt.month == 6), "p", "q"))
+    rows.loc[rng.random(3000) < 0.05, ["x1", "when"]] = None
+    clf = EvidenceClassifier(random_state=0).fit(rows, "y")
+    model, new = written(clf), rows[:150]
+    CHECKED.validate(model)
+    assert max(len(term["codes"]) for term in model["scoring"]["terms"]) > 3, "there are no trees"
+    parts = {
+        "year": new["when"].dt.year, "month": new["when"].dt.month, "hour": new["when"].dt.hour,
+        "weekday": new["when"].dt.day_name(), "days since 1970": (new["when"] - pd.Timestamp(0)) / pd.Timedelta(days=1),
+    }  # fmt: skip
+    known = new.assign(**{f"when: {name}": part for name, part in parts.items()})
+    found = [posterior(model, row) for row in records(known)]
+    np.testing.assert_allclose(found, clf.predict_proba(new), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["tree", "large tree", "surrogates", "subsets"])
 def test_a_tree_by_hand(name: str) -> None:
     rows = mixed(500)

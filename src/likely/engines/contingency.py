@@ -7,7 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from likely.arrays import Int32, Int64
-from likely.engines.group_by import CellCounts, Grouping
+from likely.engines.cell_counts import CellCounts, CountedColumns
+from likely.engines.group_by import Grouping
 from likely.engines.relation import Cell, Expression, ibis_module
 from likely.errors import DataError
 from likely.stats import Cuts, Histogram, PairCounts, ValueCounts
@@ -17,14 +18,8 @@ from likely.table import level_key
 from likely.table.cells import ArrowCells
 from likely.table.levels import in_order
 
-LARGE = 1e289
-"""Beyond this a number times 2⁵¹ is no float: such numbers are counted one by one."""
-
 FINEST_BITS = 51
 """Bits that the trick below can drop."""
-
-Values = tuple[str, Sequence[Expression]]
-"""A column or a pair of columns, and the expressions whose values are counted."""
 
 
 def value_counts(name: str, cell: Cell, cells: CellCounts, n_classes: int) -> ValueCounts:
@@ -33,21 +28,12 @@ def value_counts(name: str, cell: Cell, cells: CellCounts, n_classes: int) -> Va
     return ValueCounts.observe(coded.levels, coded.codes, cells.y, cells.weight, n_classes)
 
 
-# Numbers on the grid of floats: those that agree in all but their last bits are counted together.
-#
-# No engine shows the bits of a float, but arithmetic does: with c = x · (2ˢ + 1), c − (c − x) is the float nearest to
-# x whose last s bits are zero (Veltkamp). Whether x lies below it tells on which side of that point of the grid it is.
+# Numbers on the grid of floats.
 
 
-def rounded(grouping: Grouping, name: str, shift: int) -> tuple[Expression, Expression]:
-    """The point of the grid next to each number, and whether the number lies below it."""
-    ibis, x = ibis_module(), grouping.relation.known_numbers(name)
-    bits = min(shift, FINEST_BITS)
-    if bits == 0:
-        return x, x.isnull().ifelse(ibis.null("boolean"), ibis.literal(False))
-    product = x * float(2**bits + 1)
-    near = ibis.ifelse(x.abs() > LARGE, x, product - (product - x))
-    return near, x < near
+def rounded(grouping: Grouping, name: str, shift: int) -> CountedColumns:
+    """The numbers of a column on the grid that drops some bits."""
+    return CountedColumns(name, (grouping.relation.known_numbers(name),), min(shift, FINEST_BITS))
 
 
 def histogram(name: str, where: str, shift: int, cells: CellCounts, n_classes: int) -> Histogram:
@@ -70,21 +56,28 @@ def histogram(name: str, where: str, shift: int, cells: CellCounts, n_classes: i
 
 
 def bin_of(grouping: Grouping, name: str, cuts: Cuts) -> Expression:
-    """The bin of each number between cuts, a gap as null."""
-    ibis, x = ibis_module(), grouping.relation.known_numbers(name)
-    place = ibis.literal(0, "int64")
-    for cut in cuts.at.tolist():
-        place = place + (x >= cut).ifelse(1, 0)
-    return x.isnull().ifelse(ibis.null("int64"), place)
+    """The bin of each number between cuts, found by halves; a gap as null."""
+    ibis, relation = ibis_module(), grouping.relation
+    x, at = relation.numbers(name), cuts.at.tolist()
+
+    def between(low: int, high: int) -> Expression:
+        if low == high:
+            return ibis.literal(low, "int64")
+        half = (low + high) // 2
+        return (x >= at[half]).ifelse(between(half + 1, high), between(low, half))
+
+    return relation.known_numbers(name).isnull().ifelse(ibis.null("int64"), between(0, len(at)))
 
 
-def pair_tables(grouping: Grouping, columns: Sequence[str], cuts: Mapping[str, Cuts]) -> list[Values]:
+def pair_tables(grouping: Grouping, columns: Sequence[str], cuts: Mapping[str, Cuts]) -> list[CountedColumns]:
     """What is counted for all pairs: each column alone, then each two of them."""
     relation = grouping.relation
     values = {name: bin_of(grouping, name, cuts[name]) if name in cuts else relation.values(name) for name in columns}
-    alone: list[Values] = [(name, [values[name]]) for name in columns]
-    both: list[Values] = [
-        (first, [values[first], values[second]]) for i, first in enumerate(columns) for second in columns[i + 1 :]
+    alone = [CountedColumns(name, (values[name],)) for name in columns]
+    both = [
+        CountedColumns(first, (values[first], values[second]))
+        for i, first in enumerate(columns)
+        for second in columns[i + 1 :]
     ]
     return alone + both
 

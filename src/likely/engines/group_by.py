@@ -1,4 +1,4 @@
-"""Queries by class, and by fold where rows are held out: sums of columns, and how often values came."""
+"""Queries by class, and by fold where rows are held out: sums of columns."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.engines.relation import LONG_BY_UNNEST, Cell, Expression, Relation, ibis_module
-from likely.errors import DataError, say_kind, without_row
+from likely.engines.relation import Expression, Relation, ibis_module
+from likely.errors import DataError, without_row
 from likely.numerics import HEAVIEST
 from likely.stats import ClassWeights
 from likely.table import Labels, as_table, encode_column, merge_classes
@@ -23,43 +23,15 @@ if TYPE_CHECKING:
 AGGREGATES = 600
 """Aggregates of one query: engines allow for 1600 columns or so."""
 
-ARMS = 64
-"""Tables of values that are counted by one query."""
+CODED_CLASSES = 64
+"""Classes up to which a row's class is told by its number where values are unfolded: a number is hashed and compared
+faster than a string, but it is found by one comparison after the other."""
 
-MOST_CELLS = 1 << 22
-"""Cells of tables of values that one query may bring: beyond, a column is no category."""
+CHANGED = -1
+"""The number of a class that was not there when classes were counted."""
 
 Aggregate = Callable[[Expression], Expression]
 """Makes an aggregate of a table with the columns `w` (what a row counts for) and those that were asked for."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CellCounts:
-    """Counted cells: the fold and the class of each, its one or two values (as strings), and its weight."""
-
-    fold: NDArray[np.intp]
-    y: NDArray[np.int32]
-    values: tuple[pa.ChunkedArray, ...]
-    weight: Array
-
-    def of_fold(self, fold: int) -> CellCounts:
-        """Those of one fold."""
-        import pyarrow as pa
-
-        own = np.flatnonzero(self.fold == fold)
-        taken = pa.array(own)
-        return CellCounts(self.fold[own], self.y[own], tuple(v.take(taken) for v in self.values), self.weight[own])
-
-    def decoded(self, cell: Cell, place: int = 0) -> pa.ChunkedArray:
-        """The values of one kind in their own type."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        found = self.values[place]
-        if cell == "boolean":
-            return pc.equal(found, "true")
-        kinds = {"string": pa.string(), "integer": pa.int64(), "float": pa.float64()}
-        return found.cast(kinds[cell])
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,78 +147,25 @@ class Grouping:
 
     def places(self, found: pa.Table) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """The fold and the class of each row of a result."""
-        labels: Labels = encode_column(as_table(found).cells("y"))
-        merged, _, theirs = merge_classes(self.seen.labels, labels.classes)
-        if len(merged) > self.n_classes:
-            raise DataError(f"{self.relation.name} has changed while it was counted; begin again.")
         fold = np.zeros(found.num_rows, dtype=np.intp) if self.fold is None else found.column("f").to_numpy()
-        return fold.astype(np.intp), theirs.astype(np.int32)[labels.codes]
+        if "c" in found.column_names:
+            y = found.column("c").to_numpy()
+            changed = bool((y == CHANGED).any())
+        else:
+            labels: Labels = encode_column(as_table(found).cells("y"))
+            merged, _, theirs = merge_classes(self.seen.labels, labels.classes)
+            y = theirs[labels.codes]
+            changed = len(merged) > self.n_classes
+        if changed:
+            raise DataError(f"{self.relation.name} has changed while it was counted; begin again.")
+        return fold.astype(np.intp), y.astype(np.int32)
 
-    def cells(self, tables: Sequence[tuple[str, Sequence[Expression]]]) -> list[CellCounts]:
-        """How often one or two values came with each class, for several columns or pairs of them in one query.
-
-        Each table has a name for errors and its one or two values, where a null is a gap.
-        """
-        found: list[CellCounts] = []
-        for start in range(0, len(tables), ARMS):
-            found += self._some_cells(tables[start : start + ARMS])
-        return found
-
-    def _some_cells(self, tables: Sequence[tuple[str, Sequence[Expression]]]) -> list[CellCounts]:
-        by_unnest = self.relation.engine in LONG_BY_UNNEST
-        query = self._unnested(tables) if by_unnest else self._united(tables)
-        found = self.relation.run(query.limit(MOST_CELLS + 1))
-        part = found.column("part").to_numpy()
-        if found.num_rows > MOST_CELLS:
-            name = tables[int(np.bincount(part).argmax())][0]
-            raise DataError(
-                f"{self.relation.name}: column {name!r} has too many distinct values for a category; leave it out ",
-                "with ",
-                say_kind(name, "ignored"), ".",
-            )  # fmt: skip
-        fold, y = self.places(found)
-        weight = found.column("n").cast("float64").fill_null(0.0).to_numpy()
-        known = found.column("a").is_valid().to_numpy()
-        two = found.column("b").is_valid().to_numpy()
-        out = []
-        for k, (_, values) in enumerate(tables):
-            own = np.flatnonzero((part == k) & known & (two if len(values) > 1 else True))
-            some = found.take(own)
-            columns = tuple(some.column(name) for name in ("a", "b")[: len(values)])
-            out.append(CellCounts(fold[own], y[own], columns, weight[own]))
-        return out
-
-    def _united(self, tables: Sequence[tuple[str, Sequence[Expression]]]) -> Expression:
-        """One aggregation after the other in one query: each reads its own columns only."""
-        ibis, none = ibis_module(), ibis_module().literal(None, "string")
-        arms = []
-        for k, (_, values) in enumerate(tables):
-            table = self.project(dict(zip("ab", values, strict=False)))
-            keys = [*self.keys, *"ab"[: len(values)]]
-            counted = table.group_by(keys).aggregate(n=self.weight_of(table))
-            written = {"b": none} | {name: counted[name].cast("string") for name in "ab"[: len(values)]}
-            own = {name: counted[name] for name in self.keys}
-            arms.append(
-                counted.select(part=ibis.literal(k, "int32"), **own, a=written["a"], b=written["b"], n=counted.n)
-            )
-        return ibis.union(*arms) if len(arms) > 1 else arms[0]
-
-    def _unnested(self, tables: Sequence[tuple[str, Sequence[Expression]]]) -> Expression:
-        """All rows once: each gives its values one under the other, and one aggregation counts them all."""
+    def numbered(self, table: Expression) -> tuple[list[str], Expression]:
+        """The keys and a table where a row's class is its number, if there are few classes and a literal means them."""
+        coded = self.n_classes <= CODED_CLASSES and self.relation.cell(self.target) in ("string", "integer", "boolean")
+        if not coded:
+            return self.keys, table
         ibis = ibis_module()
-        if all(len(values) == 1 for _, values in tables):
-            texts = ibis.array([values[0].cast("string") for _, values in tables])
-            alone = self.project({"a": texts}).unnest("a", offset="part")
-            keys = ["a", *self.keys, "part"]  # Spark hashes the first key best: a fifth less work than in other orders
-            return alone.group_by(keys).aggregate(n=self.weight_of(alone)).mutate(b=ibis.literal(None, "string"))
-
-        def cell(k: int, values: Sequence[Expression]) -> Expression:
-            texts = [value.cast("string") for value in values] + [ibis.literal(None, "string")]
-            return ibis.struct({"part": ibis.literal(k, "int32"), "a": texts[0], "b": texts[1]})
-
-        cells = ibis.array([cell(k, values) for k, (_, values) in enumerate(tables)])
-        table = self.project({"u": cells.unnest()})
-        weight = {} if self.weight is None else {"w": table.w}
-        own = {name: table[name] for name in self.keys}
-        flat = table.select(part=table.u["part"], **own, a=table.u["a"], b=table.u["b"], **weight)
-        return flat.group_by(["a", "b", *self.keys, "part"]).aggregate(n=self.weight_of(flat))
+        numbers = [(label, ibis.literal(code, "int32")) for code, label in enumerate(self.seen.labels.tolist())]
+        number = table.y.cases(*numbers, else_=ibis.literal(CHANGED, "int32"))
+        return ["c", *self.keys[1:]], table.mutate(c=number).drop("y")

@@ -8,9 +8,10 @@ from functools import partial
 import numpy as np
 
 from likely.arrays import Array
-from likely.engines.contingency import Values, histogram, pair_counts, pair_tables, rounded, value_counts
+from likely.engines.cell_counts import CellCounts, CountedColumns, count_cells
+from likely.engines.contingency import histogram, pair_counts, pair_tables, rounded, value_counts
 from likely.engines.deviations import Deviations, scatter
-from likely.engines.group_by import Aggregate, CellCounts, Grouping
+from likely.engines.group_by import Aggregate, Grouping
 from likely.engines.memory import USUAL_TOKENIZER, Preprocessing, Rows
 from likely.engines.relation import EngineError, Expression, Relation, builtin, ibis_module, moments
 from likely.engines.term_counts import token_counts
@@ -95,14 +96,14 @@ class RelationalRows(Rows):
         return self._summaries(self.grouping.by_fold(fold, n_folds), plan)
 
     def _summaries(self, grouping: Grouping, plan: Sequence[Part]) -> list[Summary]:
-        wanted: list[Values] = []
+        wanted: list[CountedColumns] = []
         spans: dict[Part, slice] = {}
         for part in plan:
             if part.kind in TABLES:
                 more = TABLES[part.kind](self, grouping, part)
                 spans[part] = slice(len(wanted), len(wanted) + len(more))
                 wanted += more
-        cells = grouping.cells(wanted) if wanted else []
+        cells = count_cells(grouping, wanted)
         found: dict[Part, Sequence[Statistic]] = {}
         for part in plan:
             if part in spans:
@@ -226,8 +227,8 @@ def _no_date(relation: Relation, names: Sequence[str], why: str) -> SchemaError:
 # Tables of values.
 
 
-def _tables_of_values(rows: RelationalRows, grouping: Grouping, part: Part) -> list[Values]:
-    return [(name, [grouping.relation.values(name)]) for name in part.columns]
+def _tables_of_values(rows: RelationalRows, grouping: Grouping, part: Part) -> list[CountedColumns]:
+    return [CountedColumns(name, (grouping.relation.values(name),)) for name in part.columns]
 
 
 def _count_values(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[CellCounts]) -> Statistic:
@@ -235,8 +236,8 @@ def _count_values(rows: RelationalRows, grouping: Grouping, part: Part, cells: S
     return value_counts(name, grouping.relation.cell(name) or "string", cells[0], grouping.n_classes)
 
 
-def _tables_of_numbers(rows: RelationalRows, grouping: Grouping, part: Part) -> list[Values]:
-    return [(name, rounded(grouping, name, _shift(rows, name))) for name in part.columns]
+def _tables_of_numbers(rows: RelationalRows, grouping: Grouping, part: Part) -> list[CountedColumns]:
+    return [rounded(grouping, name, _shift(rows, name)) for name in part.columns]
 
 
 def _count_numbers(rows: RelationalRows, grouping: Grouping, part: Part, cells: Sequence[CellCounts]) -> Statistic:
@@ -252,7 +253,7 @@ def _shift(rows: RelationalRows, name: str) -> int:
     return Histogram.observe(cells, rows.y, rows.weight, len(rows.classes)).shift
 
 
-def _tables_of_pairs(rows: RelationalRows, grouping: Grouping, part: Part) -> list[Values]:
+def _tables_of_pairs(rows: RelationalRows, grouping: Grouping, part: Part) -> list[CountedColumns]:
     return pair_tables(grouping, part.columns, _cuts(rows, part))
 
 
@@ -274,7 +275,7 @@ def _tokens(rows: RelationalRows, grouping: Grouping, part: Part) -> list[TokenC
     return token_counts(grouping, name, given if isinstance(given, Tokenizer) else USUAL_TOKENIZER)
 
 
-TABLES: dict[str, Callable[[RelationalRows, Grouping, Part], list[Values]]] = {
+TABLES: dict[str, Callable[[RelationalRows, Grouping, Part], list[CountedColumns]]] = {
     "values": _tables_of_values,
     "histogram": _tables_of_numbers,
     "pairs": _tables_of_pairs,

@@ -60,7 +60,7 @@ class Nodes:
         if self.n_numbers > MOST_NUMBERS:
             raise SettingsError(
                 f"The model has more than {MOST_NUMBERS:,} numbers, too many for one query; predict with likely, or "
-                "export it as JSON or CSV."
+                "export it as ONNX, JSON or CSV."
             )
 
     def whole(self, number: int) -> Node:
