@@ -26,7 +26,7 @@ export function columnView(go, width) {
 }
 
 function describe(column) {
-  const parts = [t(column.kind), column.family, reasonText(column.why), column.levels ? t("{0} values", whole(column.levels)) : null,
+  const parts = [t(column.kind), column.family ? t(column.family) : null, column.part ? t("{0} of “{1}”", t(column.part[1]), short(column.part[0], 40)) : reasonText(column.why), column.levels ? t("{0} values", whole(column.levels)) : null,
     column.gaps ? t("{0} gaps", whole(column.gaps)) : t("no gaps")];
   if (column.bits !== undefined) parts.push(t("{0} bits", figure(column.bits, 2)));
   return parts.filter(Boolean).join(" · ");
