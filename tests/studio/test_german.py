@@ -33,12 +33,16 @@ STRING = r'"((?:[^"\\]|\\.)*)"'
 MARK = "§"
 
 
+def dictionary() -> str:
+    return "".join(path.read_text("utf-8") for path in WEB.glob("german*.js"))
+
+
 def german() -> dict[str, str]:
-    return dict(re.findall(rf"^  {STRING}: {STRING},$", (WEB / "german.js").read_text("utf-8"), re.MULTILINE))
+    return dict(re.findall(rf"^  {STRING}: {STRING},$", dictionary(), re.MULTILINE))
 
 
 def sources() -> str:
-    return "".join(path.read_text("utf-8") for path in WEB.glob("*.js") if path.name != "german.js")
+    return "".join(path.read_text("utf-8") for path in WEB.glob("*.js") if not path.name.startswith("german"))
 
 
 def test_every_sentence_is_there_in_german() -> None:
@@ -69,7 +73,7 @@ def test_every_refusal_has_words() -> None:
 
 
 def test_no_sentence_is_there_twice_or_for_nothing() -> None:
-    keys = re.findall(rf"^  {STRING}: ", (WEB / "german.js").read_text("utf-8"), re.MULTILINE)
+    keys = re.findall(rf"^  {STRING}: ", dictionary(), re.MULTILINE)
     assert len(keys) == len(set(keys))
     package = Path(page.__file__).parents[1]
     said = sources() + "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
@@ -83,7 +87,7 @@ def marked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     def bracketed(name: str) -> str:
         text = read(name)
-        if name != "german.js":
+        if not name.startswith("german"):
             return text
         return re.sub(rf"^(  {STRING}: )\"((?:[^\"\\]|\\.)*)\",$", r'\1"⟦\3⟧",', text, flags=re.MULTILINE)
 
@@ -104,7 +108,7 @@ SAID = """() => {
 }"""
 
 NOT_TRANSLATED = re.compile(
-    r"likely|\S*…\S*|\bzz\w*|\bx1\b|\bnone\b|English|Deutsch|JSON|\bCSV\b|\bUTF\b|\bF\b|10\^?|E-?\d+"
+    r"likely|\b(?:True|False)\b|\S*…\S*|\bzz\w*|\bx1\b|\bnone\b|English|Deutsch|JSON|\bCSV\b|\bUTF\b|\bF\b|10\^?|E-?\d+"
 )
 
 

@@ -1,5 +1,6 @@
 // English and German. English sentences are the keys; {0}, {1} stand for what changes.
 
+import { GERMAN_WORDS } from "./german-words.js";
 import { GERMAN } from "./german.js";
 
 let spoken = "en";
@@ -25,6 +26,6 @@ export function takeGivenNames(columns) {
 export function worded(name) { return given.has(name) ? given.get(name)() : name; }
 
 export function t(english, ...facts) {
-  const text = spoken === "de" ? GERMAN[english] ?? english : english;
+  const text = spoken === "de" ? GERMAN[english] ?? GERMAN_WORDS[english] ?? english : english;
   return text.replace(/\{(\d)\}/g, (_, place) => String(facts[Number(place)]));
 }
