@@ -218,7 +218,7 @@ export const GERMAN = {
   "There is nothing to read.": "Da ist nichts zu lesen.",
   "This is no JSON object.": "Das ist kein JSON-Objekt.",
   "The row has {0} cells, the model reads {1} columns.": "Die Zeile hat {0} Zellen, das Modell liest {1} Spalten.",
-  "Two columns across and up, all others as in the case. Choose a place to take its values.": "Zwei Spalten waagrecht und senkrecht, alle anderen wie im Fall. Eine Stelle wählen, um ihre Werte zu nehmen.",
+  "Two columns across and up, all others as in the case. Choose a place to take its values, or move with the arrow keys.": "Zwei Spalten waagrecht und senkrecht, alle anderen wie im Fall. Eine Stelle wählen, um ihre Werte zu übernehmen, oder mit den Pfeiltasten bewegen.",
   "A plane needs two columns of numbers, and a model that is scored in the page.": "Eine Ebene braucht zwei Spalten mit Zahlen und ein Modell, das die Seite auswertet.",
   "across": "waagrecht",
   "up": "senkrecht",
