@@ -51,16 +51,3 @@ def test_names_at_the_top_of_modules_are_theirs_alone() -> None:
     named = re.compile(r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)
     top = [name for path in WEB.glob("*.js") for name in named.findall(path.read_text("utf-8"))]
     assert len(top) == len(set(top)), sorted(name for name in set(top) if top.count(name) > 1)
-
-
-def test_every_sentence_is_there_in_german() -> None:
-    german = dict(
-        re.findall(r'^  "((?:[^"\\]|\\.)*)": "((?:[^"\\]|\\.)*)",$', (WEB / "german.js").read_text("utf-8"), re.M)
-    )
-    said = {
-        text for path in WEB.glob("*.js") for text in re.findall(r'\bt\("((?:[^"\\]|\\.)*)"', path.read_text("utf-8"))
-    }
-    said |= set(re.findall(r'label: "([^"]+)", show', (WEB / "main.js").read_text("utf-8")))
-    assert said - set(german) == set()
-    for english, other in german.items():
-        assert sorted(re.findall(r"\{\d\}", english)) == sorted(re.findall(r"\{\d\}", other)), english

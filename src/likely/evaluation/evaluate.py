@@ -275,7 +275,7 @@ def _splits(
     n_rows = len(experiment.y)
     if isinstance(cv, str):
         splits = prequential(n_rows)
-        how = f"prequential, each of {len(splits)} blocks judged by all rows before it"
+        how: str = Message("prequential, each of ", str(len(splits)), " blocks judged by all rows before it")
     else:
         splits, how = read_splits(cv, experiment.y, experiment.groups)
     entries = np.concatenate([split.judged for split in splits])

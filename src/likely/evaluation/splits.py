@@ -16,7 +16,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Index, Int32
 from likely.engines.plan import Task
-from likely.errors import DataError, SettingsError
+from likely.errors import DataError, Message, SettingsError
 from likely.evaluation.cross_validation import fold_summaries
 from likely.stats import Summary
 
@@ -66,7 +66,10 @@ def read_splits(cv: SplitLike, y: Int32, groups: Int32 | None) -> tuple[list[Spl
     if not pairs:
         raise SettingsError("cv has no split: give pairs of rows to learn and rows to judge.")
     splits = [_read_pair(number, pair, len(y)) for number, pair in enumerate(pairs)]
-    return splits, f"{len(splits)} {name}" if isinstance(cv, Iterable) else f"{name}, {len(splits)} splits"
+    n_splits = str(len(splits))
+    return splits, Message(n_splits, " ", name) if isinstance(cv, Iterable) else Message(
+        name, ", ", n_splits, " splits"
+    )
 
 
 def _pairs_of_folds(folds: AnyArray, n_rows: int) -> list[Pair]:

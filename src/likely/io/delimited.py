@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from likely.errors import FileError
+from likely.errors import FileError, Message
 from likely.io import parse, scan, sniff
 from likely.io.blocks import Block, Blocks, count_lines, each_record, first_fault, locate, scan_text
 from likely.io.dialect import Dialect, ReadOptions
@@ -225,8 +225,9 @@ class DelimitedFile(TableFile):
             header = scan_text(body, dialect, room=1)
             start = Place(0, skipped + header.end, dialect.skip + header.lines)
         names, note = sniff.column_names(first, self._width, self._options, self.source.name, line + 1)
-        more = f"{self.source.name}: {dialect.skip} lines before the header" if found_lines else ""
-        return names, replace(dialect, header=has_header), start, "; ".join(filter(None, (note, more)))
+        skipped_lines = Message(self.source.name, ": ", str(dialect.skip), " lines before the header")
+        more = skipped_lines if found_lines else Message()
+        return names, replace(dialect, header=has_header), start, Message(note, "; " if note and more else "", more)
 
     def _decimal(self) -> str:
         guessed = {name: self._looked.column(name) for name in self.names if name not in self._given}

@@ -11,7 +11,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likely.errors import FileError, Message, SchemaError, Setting, listed, one_of, say_type
+from likely.errors import Aside, FileError, Message, SchemaError, Setting, listed, one_of, say_type
 from likely.io import scan
 from likely.io.blocks import TextCell, count_lines, each_record, first_fault, scan_text
 from likely.io.dialect import FALSE, GAPS, NUMBER_GAPS, TRUE, Dialect, ReadOptions
@@ -234,19 +234,19 @@ def _evidence(first: list[TextCell], body: list[list[TextCell]], dialect: Dialec
 
 def column_names(
     first: list[TextCell] | None, width: int, options: ReadOptions, name: str, line: int
-) -> tuple[tuple[str, ...], str]:
+) -> tuple[tuple[str, ...], Message]:
     """The names of the columns, and a note where one had to be made up."""
     if options.names is not None:
-        names, note = options.names, ""
+        names, note = options.names, Message()
         if len(names) != width:
             given = f" gives {len(names)}; give one for each."
             raise SchemaError(f"{name} has {width} columns, but ", Setting("names"), given)
     elif first is None:
-        names, note = tuple(f"x{place}" for place in range(width)), ""
+        names, note = tuple(f"x{place}" for place in range(width)), Message()
     else:
         names = tuple(cell.text.strip() or f"x{place}" for place, cell in enumerate(first))
         made_up = [made for made, cell in zip(names, first, strict=True) if not cell.text.strip()]
-        note = f"{name}: columns without a name are called {listed(made_up)}" if made_up else ""
+        note = Message(name, ": columns without a name are called ", listed(made_up)) if made_up else Message()
         if len(made_up) == width:
             raise SchemaError(f"{name}, line {line}: no column has a name; give them with ", Setting("names", ...), ".")
     double = [called for called, times in Counter(names).items() if times > 1]
@@ -314,10 +314,10 @@ def kept_note(inferred: Mapping[str, InferredType]) -> str:
     words = list(dict.fromkeys(word for each in found.values() for word in each))
     if not found:
         return ""
-    more = f" and {len(found) - SHOWN_NAMES} more columns" if len(found) > SHOWN_NAMES else ""
-    where = f"{', '.join(map(repr, list(found)[:SHOWN_NAMES]))}{more}"
-    what = f"{_quoted(words)} is a category in {where}; if it stands for a missing value, say "
-    return Message(what, Setting("na", words[0]))
+    where = ", ".join(map(repr, list(found)[:SHOWN_NAMES]))
+    more = (" and ", str(len(found) - SHOWN_NAMES), " more columns") if len(found) > SHOWN_NAMES else ()
+    remedy = Aside("; if it stands for a missing value, say "), Setting("na", words[0])
+    return Message(_quoted(words), " is a category in ", where, *more, *remedy)
 
 
 def _without_number_gaps(known: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -361,12 +361,14 @@ def _number(known: pa.ChunkedArray, name: str) -> InferredType:
     if not _all(known, DIGITS):
         return InferredType("number")
     if _any(known, PADDED):
-        why = f"column {name!r} is text, because leading zeros as in 007 would be lost in numbers"
-        return InferredType("text", Message(f"{why}; ", say_type(name, "number"), " reads it as numbers"))
+        why = Message("column ", repr(name), " is text, because leading zeros as in 007 would be lost in numbers", "; ")
+        return InferredType("text", Message(why, say_type(name, "number"), " reads it as numbers"))
     fits = _casts(known, pa.int64())
     if not _all(known, INTEGER):
-        return InferredType("number" if fits else "text", f"column {name!r} has very long whole numbers")
-    too_long = f"column {name!r} is text, because its whole numbers are too long to be kept exactly"
+        return InferredType(
+            "number" if fits else "text", Message("column ", repr(name), " has very long whole numbers")
+        )
+    too_long = Message("column ", repr(name), " is text, because its whole numbers are too long to be kept exactly")
     return InferredType("integer") if fits else InferredType("text", too_long)
 
 
@@ -375,8 +377,8 @@ def _mostly_numbers(known: pa.ChunkedArray, name: str, decimal: str) -> str:
     if not len(known) or pc.mean(fits).as_py() < MOSTLY:
         return ""
     odd = pc.unique(known.filter(pc.invert(fits))).to_pylist()
-    what = f"column {name!r} is text: mostly numbers, but also {_quoted(odd)}; "
-    return Message(what, Setting("na"), " makes such cells missing values")
+    what = "column ", repr(name), " is text: mostly numbers, but also ", _quoted(odd), "; "
+    return Message(*what, Setting("na"), " makes such cells missing values")
 
 
 def _quoted(values: Sequence[object]) -> str:

@@ -10,7 +10,7 @@ import zlib
 from contextlib import closing
 
 from likely.arrow import pa
-from likely.errors import FileError, Message, Setting, SettingsError, did_you_mean
+from likely.errors import Aside, FileError, Message, Setting, SettingsError, did_you_mean
 from likely.io.sources import Source
 
 PIECE = 1 << 20
@@ -160,13 +160,13 @@ def find_encoding(head: bytes, probes: list[bytes], source: Source) -> tuple[str
             return encoding, ""
     wide = _without_mark(head)
     if wide:
-        return wide, EncodingNote(f"{name} has no byte order mark but looks like {wide} and is read so")
+        return wide, EncodingNote(name, " has no byte order mark but looks like ", wide, " and is read so")
     pieces = [head, *probes]
     if all(_is_utf8(piece) for piece in pieces):
         return "utf-8", ""
     if all(_is_western(piece) for piece in pieces):
-        supposed = f"{name} is not UTF-8 and is read as cp1252 (Windows, Western Europe): say "
-        return "cp1252", EncodingNote(supposed, Setting("encoding"), " if it is not")
+        supposed = " is not UTF-8 and is read as cp1252 (Windows, Western Europe)"
+        return "cp1252", EncodingNote(name, supposed, Aside(": say "), Setting("encoding"), " if it is not")
     where, others = f"{name}, line {_bad_line(source)}: ", f" (others: {', '.join(KNOWN[2:])}), or mend the line."
     why = "these bytes are no UTF-8, and which encoding the file has cannot be told; name it, as in "
     raise FileError(where, why, Setting("encoding", "cp1251"), others)

@@ -195,8 +195,13 @@ def schema_line(column: Column, family: str | None) -> dict[str, object]:
 
 def reason(column: Column) -> list[str]:
     """Why a column is taken for what it is, in parts that the page translates one by one; without what to set."""
+    return parts_for_page(column.why)
+
+
+def parts_for_page(sentence: str) -> list[str]:
+    """A sentence of the library in parts that the page translates one by one, up to what to set in Python."""
     parts: list[str] = []
-    for part in parts_of(without_asides(column.why)):
+    for part in parts_of(without_asides(sentence)):
         if isinstance(part, Setting):
             break
         parts.append(str(part))

@@ -190,6 +190,8 @@ def _columns(
         line = {**schema_line(column, families.get(column.name)), **dict(facts.get(column.name, {}))}
         if column.name in known and "values" not in line:
             line["values"] = [plain_value(value) for value in known[column.name][:MOST_VALUES]]
+        if column.name in classifier.schema_.parts:
+            line["part"] = list(classifier.schema_.parts[column.name])  # so that the page can word it
         if table is not None and column.kind != "ignored" and column.name in table:
             line |= {key: value for key, value in _seen_in(table, column.name, column.kind).items() if key not in line}
         told.append(line)

@@ -20,6 +20,9 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 NO_SCRIPT = (
     "This page shows a model by scripts of its own; it loads nothing from elsewhere. Please allow scripts for it."
 )
+NO_SCRIPT_GERMAN = (
+    "Diese Seite zeigt ein Modell mit eigenen Skripten und lädt nichts von anderswo. Bitte erlauben Sie ihr Skripte."
+)
 
 
 def page(title: str, content: bytes | None, *, served: bool = False) -> str:
@@ -41,7 +44,7 @@ def page(title: str, content: bytes | None, *, served: bool = False) -> str:
     body = tag(
         "body",
         tag("div", tag("p", title, class_="loading"), id="studio", data_served="yes" if served else None),
-        tag("noscript", tag("p", NO_SCRIPT)),
+        tag("noscript", tag("p", NO_SCRIPT), tag("p", NO_SCRIPT_GERMAN, lang="de")),
         tag("script", data, type="application/octet-stream", id="document"),
         tag("script", script, type="module"),
     )

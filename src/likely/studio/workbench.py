@@ -20,7 +20,7 @@ from likely.io.file_table import open_table
 from likely.progress import Progress
 from likely.serve.refusals import HTTPRefusal
 from likely.store import Provenance
-from likely.studio.columns import reason
+from likely.studio.columns import parts_for_page, reason
 from likely.studio.document import packed_document
 from likely.studio.evaluation import comparison
 from likely.studio.jobs import Job, coded
@@ -78,8 +78,8 @@ class Workbench:
         plain = Path(name.replace("\\", "/")).name[:LONGEST_NAME] or "table.csv"
         path = Path(self._folder.name, "dropped" + "".join(Path(plain).suffixes[-2:])[:20])
         path.write_bytes(content)
-        with warnings.catch_warnings(), _named(path, plain), open_table(path) as source:
-            warnings.simplefilter("ignore")  # what is to be noted stands in the notes
+        # What is to be noted stands in the notes.
+        with warnings.catch_warnings(action="ignore"), _named(path, plain), open_table(path) as source:
             rows = first_rows(source)
             if not rows.num_rows:
                 raise HTTPRefusal(422, "The table has no rows.", code="no rows")
@@ -87,7 +87,7 @@ class Workbench:
                 raise HTTPRefusal(
                     413, f"The table has more than {most_columns:,} columns.", code="columns", facts=[most_columns]
                 )
-            notes = [str(note).replace(str(path), plain).replace(path.name, plain) for note in source.notes]
+            notes = [[_renamed(part, path, plain) for part in parts_for_page(note)] for note in source.notes]
             dialect = source.dialect
         self._table = plain, path
         schema = Schema.infer(rows)
@@ -190,6 +190,11 @@ def _named(path: Path, name: str) -> Iterator[None]:
         refusal = coded(error)
         sentence = refusal.sentence.replace(str(path), name).replace(path.name, name)
         raise replace(refusal, sentence=sentence) from None
+
+
+def _renamed(text: str, path: Path, name: str) -> str:
+    """A text that calls the file by the name that it had when it was dropped."""
+    return text.replace(str(path), name).replace(path.name, name)
 
 
 class DescribedTable(TypedDict):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
 from likely.arrays import AnyArray, Flags, Index
-from likely.errors import Aside, Message, SchemaError, did_you_mean, say_kind
+from likely.errors import Aside, Message, SchemaError, did_you_mean, parts_of, say_kind
 from likely.table.cells import Codes, Storage
 from likely.table.dates import PARTS, Part, is_date, moments_of, name_of_part, parts_in, spells_dates
 from likely.table.levels import read_number
@@ -230,7 +231,7 @@ def _infer_strings(table: Table, name: str, storage: Storage) -> Column:
         why = Message("every row has its own value, as identifiers do; ", say_kind(name, "nominal"), " keeps it")
         return Column(name, "ignored", storage, levels, gaps, why)
     what = "values of several types" if storage == "mixed" else "strings"
-    why = f"{what} with few distinct values" if levels <= known * MOSTLY else what
+    why = Message(what, " with few distinct values" if levels <= known * MOSTLY else "")
     return Column(name, "nominal", storage, levels, gaps, Message(why, _spelt_numbers(name, coded), _constant(levels)))
 
 
@@ -332,6 +333,8 @@ def column_to_dict(column: Column) -> dict[str, object]:
     """A column in plain types; only a date has parts."""
     told = asdict(column)
     parts = told.pop("parts")
+    said = _first_words(column.why)
+    told |= {"why_parts": said} if len(said) > 1 else {}
     return {**told, "parts": list(parts)} if parts else told
 
 
@@ -347,11 +350,21 @@ def column_from_dict(data: Mapping[str, Any]) -> Column:
     kind, parts = as_kind(data["kind"], name), tuple(data.get("parts", ()))
     if not all(part in PARTS for part in parts) or bool(parts) > (kind == "date") or len(set(parts)) != len(parts):
         raise TypeError(f"column {name!r}")
-    return Column(name, kind, storage, levels, gaps, _parted(why, name), low, high, parts)
+    return Column(name, kind, storage, levels, gaps, _parted(why, name, data.get("why_parts", [])), low, high, parts)
 
 
-def _parted(why: str, name: str) -> str:
-    """A reason that was written as text, with the parts that it had."""
+def _first_words(why: str) -> list[str]:
+    """The parts of a reason up to what to set, so that other languages can word them one by one."""
+    return [str(part) for part in takewhile(lambda part: isinstance(part, str), parts_of(why))]
+
+
+def _parted(why: str, name: str, first: object) -> str:
+    """A reason that was written as text, with the parts that it had; `first` are those at its beginning."""
+    if not isinstance(first, list) or not all(isinstance(part, str) for part in first):
+        raise TypeError(f"column {name!r}")
+    words = "".join(first)
+    if words and why.startswith(words):
+        return Message(*first, _parted(why.removeprefix(words), name, []))
     text, mark, rest = why.partition(JUDGED)
     rows, end, more = rest.partition(")")
     told = Message(Aside(f"{mark}{rows}{end}") if mark else "", more)

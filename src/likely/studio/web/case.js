@@ -133,8 +133,8 @@ function verdict(why, decision, risk, all, redraw) {
 }
 
 function sureness(ends, waits) {
-  if (waits) return t("How sure this is, is being reckoned …");
-  if (!ends) return t("How sure this is, is not known here: there are no intervals for this model.");
+  if (waits) return t("The interval is being computed …");
+  if (!ends) return t("There is no interval here: this kind of model has none.");
   return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100 %.") : t("Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.");
 }
 

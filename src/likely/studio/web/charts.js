@@ -24,7 +24,8 @@ export function classColour(place) { return `var(--class-${place % 7})`; }
 const DASHES = [null, "6 3", "2 2", "8 3 2 3"];
 export function classDashes(place) { return DASHES[Math.floor(place / 7) % 4]; }
 
-export function chip(place) { return h("span", { class: "chip", style: { background: classColour(place) }, "aria-hidden": "true" }); }
+// From the eighth class on colours come again, with a hole, then a bar, then a frame.
+export function chip(place) { return h("span", { class: `chip again-${Math.floor(place / 7) % 4}`, style: { background: classColour(place), color: classColour(place) }, "aria-hidden": "true" }); }
 
 export function legend(labels, places) {
   return h("ul", { class: "legend" }, labels.map((label, k) => h("li", {}, chip(places ? places[k] : k), named(label, 30))));

@@ -1,6 +1,6 @@
 // One column: densities or tables of the classes, counts beneath, what each value adds, pairs as heat maps.
 
-import { chip, classColour, legend, pathOf, plot, smoothPath } from "./charts.js";
+import { chip, classColour, classDashes, legend, pathOf, plot, smoothPath } from "./charts.js";
 import { card, empty, h, named, s, selectOf, short } from "./dom.js";
 import { figure, percent, share, shownCell, signed, whole } from "./format.js";
 import { heatMaps } from "./heat.js";
@@ -26,7 +26,7 @@ export function columnView(go, width) {
 }
 
 function describe(column) {
-  const parts = [t(column.kind), column.family, reasonText(column.why), column.levels ? t("{0} values", whole(column.levels)) : null,
+  const parts = [t(column.kind), column.family ? t(column.family) : null, column.part ? t("{0} of “{1}”", t(column.part[1]), short(column.part[0], 40)) : reasonText(column.why), column.levels ? t("{0} values", whole(column.levels)) : null,
     column.gaps ? t("{0} gaps", whole(column.gaps)) : t("no gaps")];
   if (column.bits !== undefined) parts.push(t("{0} bits", figure(column.bits, 2)));
   return parts.filter(Boolean).join(" · ");
@@ -59,7 +59,7 @@ function numbersCard(column, width) {
         if (!at.length) return;
         const drawn = String(column.family).includes("bins") ? pathOf(at, heights) : smoothPath(at, heights);
         svg.append(s("path", { d: `${drawn}L${at[at.length - 1]} ${up(0)}L${at[0]} ${up(0)}Z`, fill: classColour(c), opacity: 0.12 }));
-        svg.append(s("path", { d: drawn, fill: "none", stroke: classColour(c), "stroke-width": 2 }));
+        svg.append(s("path", { d: drawn, fill: "none", stroke: classColour(c), "stroke-width": 2, "stroke-dasharray": classDashes(c) }));
       })));
   } else if (column.grid && column.shares) parts.push(stepShares(column, room, places, k));
   if (column.bins) parts.push(histogramOf(column, room, places, low, high));
@@ -86,7 +86,7 @@ function stepShares(column, room, places, k) {
       places.forEach((c) => {
         let path = "";
         for (let v = 0; v < n; v++) path += `${v ? "L" : "M"}${across(v)} ${up(column.shares[v * k + c])}L${across(v + 1)} ${up(column.shares[v * k + c])}`;
-        svg.append(s("path", { d: path, fill: "none", stroke: classColour(c), "stroke-width": 2 }));
+        svg.append(s("path", { d: path, fill: "none", stroke: classColour(c), "stroke-width": 2, "stroke-dasharray": classDashes(c) }));
       });
       const every = Math.max(Math.ceil(n / Math.max(room / 80, 2)), 1);
       for (let v = 0; v < n; v += every) svg.append(s("text", { x: across(v + 0.5), y: 240 - 27, "text-anchor": "middle", class: "muted" }, figure(column.grid[v], 3)));

@@ -5,11 +5,11 @@ import { card, empty, h, named, s, short } from "./dom.js";
 import { decimals, figure } from "./format.js";
 import { reasonText, t } from "./language.js";
 import { state } from "./state.js";
-import { work } from "./work.js";
+import { librarySays, work } from "./work.js";
 
 export function comparisonView(go, width) {
   const found = state.model.comparison;
-  const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Comparison")), h("p", {}, t("Every kind of model on the same folds. What lies within noise of the best is not worse."))));
+  const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Comparison")), h("p", {}, t("Every kind of model on the same folds. A difference within the noise is none."))));
   if (!found) return [head, state.served && state.model.rows ? card("", t("Compare"), t("Each model is trained on the folds of your rows; that takes a while."), work(t("Compare models"), "compare", (got) => { state.model.comparison = got.comparison; go("comparison"); })) : empty(t("Open the studio with rows whose class is known:"), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv")))];
   const lines = found.lines.filter((each) => !each.reason), failed = found.lines.filter((each) => each.reason);
   const room = Math.min(width - 60, 900), high = Math.max(...lines.map((each) => each.high ?? 0), 1e-6), low = Math.min(...lines.map((each) => each.low ?? 0), 0);
@@ -23,5 +23,5 @@ export function comparisonView(go, width) {
         const y = 22 + 40 * k, colour = names(each) === found.simplest ? "var(--good)" : each.within_noise ? "var(--for)" : "var(--against)";
         svg.append(s("line", { x1: across(each.low), x2: across(each.high), y1: y, y2: y, stroke: colour, "stroke-width": 3 }), s("circle", { cx: across(each.difference), cy: y, r: 6, fill: colour }), s("text", { x: across(each.low), y: y - 10 }, short(t(names(each)), 30)));
       });
-    }), failed.length ? h("p", { class: "note" }, failed.map((each) => `${short(t(names(each)), 30)}: ${short(each.reason, 120)}`).join(" · ")) : null))];
+    }), failed.length ? h("p", { class: "note" }, failed.map((each) => `${short(t(names(each)), 30)}: ${librarySays(each.reason)}`).join(" · ")) : null))];
 }

@@ -68,7 +68,7 @@ function results(all, width, left, right) {
   if (!found) { clear(left, parts); clear(right, card("", t("What that means for your rows"), null, empty(t("Open the studio with rows whose class is known:"), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv"))))); return; }
   const hits = found.table.reduce((total, line, c) => total + line[c], 0), refused = found.table.reduce((total, line) => total + line[k], 0);
   const zero = h("div", { class: "facts" }, [[figure(found.cost, 3), t("mean cost of a row")], [share(hits / (found.weight - refused || 1)), t("of the decisions are right")], [share(1 - refused / found.weight), t("of the rows are decided")]].map(([number, what]) => h("div", { class: "fact" }, h("b", {}, number), h("span", {}, what))));
-  const meaning = card("", t("What that means for your rows"), state.model.evaluation.sampled ? t("By a sample of {0} judged rows.", whole(found.weight)) : t("By {0} judged rows.", whole(found.weight)), zero);
+  const meaning = card("", t("What that means for your rows"), state.model.evaluation.sampled ? t("Based on a sample of {0} evaluated rows.", whole(found.weight)) : t("Based on {0} evaluated rows.", whole(found.weight)), zero);
   parts.push(card("", t("Confusion"), t("Truths down, decisions across."), confusionTable(found.table, all, refused > 0 || state.refuse !== null)));
   clear(left, parts);
   clear(right, meaning, card("", t("Risk and coverage"), t("If only the surest share of the rows is decided: what a decision costs on average."), coverage(found, room)));

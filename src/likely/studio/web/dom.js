@@ -1,5 +1,7 @@
 // Elements of HTML and SVG. Children that are no elements become text, so a name from data stays a name.
 
+import { t, worded } from "./language.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function filled(element, attributes, children) {
@@ -20,7 +22,7 @@ export function s(name, attributes, ...children) { return filled(document.create
 
 // A name for one line: printable, cut in its middle where it is too long.
 export function short(text, longest = 60) {
-  const plain = String(text).slice(0, 4000).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\s]+/gu, " ").trim() || "(empty)";
+  const plain = String(worded(text)).slice(0, 4000).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\s]+/gu, " ").trim() || t("(empty)");
   const letters = [...plain];
   if (letters.length <= longest) return plain;
   const tail = Math.floor(longest / 3);
@@ -30,7 +32,7 @@ export function short(text, longest = 60) {
 // The same as an element that keeps its own direction; the whole of it (or much of it) is told on hovering.
 export function named(text, longest = 60) {
   const shown = short(text, longest);
-  return h("bdi", { title: shown === String(text) ? null : short(text, 300) }, shown);
+  return h("bdi", { title: shown === String(worded(text)) ? null : short(text, 300) }, shown);
 }
 
 export function clear(element, ...children) {

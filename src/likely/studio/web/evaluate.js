@@ -14,7 +14,7 @@ const NAMES = { accuracy: "Accuracy", error_rate: "Error rate", log_loss: "Log l
 export function evaluationView(go, width) {
   const found = state.model.evaluation, all = labels();
   const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Evaluation")), found ? h("p", {}, howWords(found), " ", found.honest ? "" : t("It may have learned these rows, so the figures may flatter it.")) : null));
-  if (!found) return [head, empty(t("Nobody has judged this model yet."), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv")))];
+  if (!found) return [head, empty(t("This model has not been evaluated yet."), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv")))];
   const room = Math.min((width - 100) / (width > 900 ? 2 : 1), 560);
   return [head, h("div", { class: "grid" },
     h("div", { class: "stack w6" }, figures(found), curve(found.roc, all, room, t("ROC: each class against the rest"), t("false alarms"), t("found"), true), calibrationCard(found, room)),

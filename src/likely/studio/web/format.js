@@ -1,6 +1,6 @@
 // Numbers with the right digits, in the reader's language.
 
-import { language } from "./language.js";
+import { language, t, worded } from "./language.js";
 
 const MADE = new Map();
 function format(options) {
@@ -43,5 +43,5 @@ export function asDate(text) {
 }
 // A cell as a person reads it.
 export function shownCell(cell) {
-  return typeof cell === "number" ? figure(cell, 6) : cell === null || cell === undefined ? "–" : String(cell);
+  return typeof cell === "number" ? figure(cell, 6) : typeof cell === "boolean" ? (cell ? t("true") : t("false")) : cell === null || cell === undefined ? "–" : String(worded(cell));
 }

@@ -1,5 +1,6 @@
 // English and German. English sentences are the keys; {0}, {1} stand for what changes.
 
+import { GERMAN_WORDS } from "./german-words.js";
 import { GERMAN } from "./german.js";
 
 let spoken = "en";
@@ -11,7 +12,20 @@ export function speak(which) {
 // A reason in parts, each of which is a key of its own; what the page cannot word stays as it came.
 export function reasonText(parts) { return parts.map((part) => t(part)).join("").replace(/[\s:;,]+$/, ""); }
 
-export function t(english, ...given) {
-  const text = spoken === "de" ? GERMAN[english] ?? english : english;
-  return text.replace(/\{(\d)\}/g, (_, place) => String(given[Number(place)]));
+// Names that the package gave, not the user: parts of dates, such as "ordered: weekday", and days of the week.
+const given = new Map();
+const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+export function takeGivenNames(columns) {
+  const parts = columns.filter((column) => column.part);
+  for (const { name, part: [date, part] } of parts) given.set(name, () => `${date}: ${t(part)}`);
+  const foreign = columns.some((column) => !column.part && (column.values || []).some((value) => DAYS.includes(value)));
+  if (parts.some((column) => column.part[1] === "weekday") && !foreign) for (const day of DAYS) given.set(day, () => t(day));
+}
+
+export function worded(name) { return given.has(name) ? given.get(name)() : name; }
+
+export function t(english, ...facts) {
+  const text = spoken === "de" ? GERMAN[english] ?? GERMAN_WORDS[english] ?? english : english;
+  return text.replace(/\{(\d)\}/g, (_, place) => String(facts[Number(place)]));
 }

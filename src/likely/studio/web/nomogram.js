@@ -19,7 +19,7 @@ export function nomogramView(go, width) {
   const sheet = new Sheet(box, room, again);
   sheet.draw();
   return [head, h("div", { class: "row noprint", style: { "margin-bottom": "1rem" } }, selectOf(t("for the class"), all, state.focus, (c) => { state.focus = c; state.focusChosen = true; again(); }, { "data-use": "focus" }), selectOf(t("against"), others.map((c) => all[c]), others.indexOf(rival), (place) => { rival = others[place]; again(); }, { "data-use": "rival" })),
-    h("section", { class: "card" }, state.scorer.tied ? h("p", { class: "note" }, t("In this model columns speak together, so the points of one depend on the values of the others.")) : null, box)];
+    h("section", { class: "card" }, state.scorer.tied ? h("p", { class: "note" }, t("In this model columns interact, so the points of one depend on the values of the others.")) : null, box)];
 }
 
 class Sheet {

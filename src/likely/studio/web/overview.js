@@ -21,7 +21,7 @@ export function overview(go) {
 
 function facts(model) {
   const each = [[whole(model.model.rows), t("rows learned")], [whole(model.classes.length), t("classes")], [whole(model.n_columns), t("columns")]];
-  if (model.pairs.length) each.push([whole(model.pairs.length), t("heard together")]);
+  if (model.pairs.length) each.push([whole(model.pairs.length), t("interactions")]);
   if (state.rules.form === "tree") each.push([whole(state.rules.column.length), t("nodes")]);
   if (state.rules.form === "svm") each.push([whole(state.rules.support), t("support vectors")]);
   return h("div", { class: "facts" }, each.map(([number, what]) => h("div", { class: "fact" }, h("b", {}, number), h("span", {}, what))));
@@ -32,7 +32,7 @@ const SHOWN = [["accuracy", "Accuracy", share], ["log_loss", "Log loss", decimal
 function quality(model, go) {
   const found = model.evaluation;
   if (!found) {
-    return card("", t("How good is it?"), null, empty(t("Nobody has judged this model yet."),
+    return card("", t("How good is it?"), null, empty(t("This model has not been evaluated yet."),
       h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv"))));
   }
   const byName = new Map(found.figures.map((each) => [each.name, each]));

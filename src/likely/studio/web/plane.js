@@ -12,7 +12,7 @@ let axes = null;
 export function planes() { return state.features.filter((column) => column.kind === "numeric"); }
 
 export function planeView(go, width) {
-  const numeric = planes(), all = labels(), head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Plane")), h("p", {}, t("Two columns across and up, all others as in the case. Choose a place to take its values."))));
+  const numeric = planes(), all = labels(), head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Plane")), h("p", {}, t("Two columns across and up, all others as in the case. Choose a place to take its values, or move with the arrow keys."))));
   if (numeric.length < 2 || !state.scorer) return [head, empty(t("A plane needs two columns of numbers, and a model that is scored in the page."))];
   const best = state.ranked.filter((column) => column.kind === "numeric");
   if (!axes || axes.some((column) => !numeric.includes(column))) axes = [best[0], best[1]];
@@ -46,6 +46,7 @@ function picture(a, b, room, all, go) {
     const here = [asNumber(state.row.get(a.name)), asNumber(state.row.get(b.name))];
     if (!here.some(Number.isNaN)) inside.append(s("circle", { cx: across(here[0]), cy: up(here[1]), r: 9, fill: "var(--accent)", stroke: "var(--ink)", "stroke-width": 3 }));
     svgTake(inside, across, up, a, b, go);
+    svgKeys(inside, across, up, a, b, go);
   });
   return svg;
 }
@@ -53,6 +54,25 @@ function picture(a, b, room, all, go) {
 function valueAt(a, b, at) {
   const { inner } = state.bare, row = { get: (name) => (name === a.name ? at[0] : name === b.name ? at[1] : state.row.get(name)) };
   return inner.values(inner.features(row))[0];
+}
+
+// Arrow keys move the case by a hundredth of an axis, with Shift by a tenth; Escape leaves both open.
+const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+function svgKeys(svg, across, up, a, b, go) {
+  for (const [name, value] of [["tabindex", "0"], ["data-use", "plane"], ["role", "application"]]) svg.setAttribute(name, value);
+  svg.addEventListener("keydown", (event) => {
+    const step = STEPS[event.key], ends = [across, up];
+    if (!step && event.key !== "Escape") return;
+    event.preventDefault();
+    [a, b].forEach((column, side) => {
+      const { low, high } = ends[side], now = asNumber(state.row.get(column.name)), from = Number.isNaN(now) ? (low + high) / 2 : now;
+      const next = step && from + (step[side] * (high - low)) / (event.shiftKey ? 10 : 100);
+      state.row.set(column.name, step ? Number(Math.min(Math.max(next, low), high).toPrecision(4)) : null);
+    });
+    state.truth = state.rowNumber = null;
+    go("plane");
+  });
 }
 
 function svgTake(svg, across, up, a, b, go) {

@@ -46,7 +46,7 @@ const MARKS = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " "
 
 function dialectOf({ format: kind, encoding, delimiter }) {
   if (delimiter === null) return String(kind).slice(0, 20);
-  return t("{0}, separated by {1}", String(encoding).toUpperCase(), MARKS[delimiter] ? t(MARKS[delimiter]) : `“${delimiter}”`);
+  return t("{0}, separated by {1}", String(encoding).toUpperCase(), MARKS[delimiter] ? t(MARKS[delimiter]) : t("“{0}”", delimiter));
 }
 
 function chosen(redraw, go) {
@@ -62,11 +62,11 @@ function chosen(redraw, go) {
   again();
   const train = work(t("Train"), "train", () => { location.hash = "#overview"; location.reload(); }, () => ({ target: names[target], model: MODELS[wantedModel], kinds: Object.fromEntries([...kinds].filter(([name]) => name !== names[target])) }));
   return [
-    h("section", { class: "card" }, h("h2", {}, named(table.name, 60)), h("p", {}, t("{0} rows, {1} columns, {2}.", whole(table.rows), whole(names.length), dialectOf(table))), table.notes.length ? h("ul", { class: "odd" }, table.notes.map((note) => h("li", {}, note))) : null,
+    h("section", { class: "card" }, h("h2", {}, named(table.name, 60)), h("p", {}, t("{0} rows, {1} columns, {2}.", whole(table.rows), whole(names.length), dialectOf(table))), table.notes.length ? h("ul", { class: "odd" }, table.notes.map((note) => h("li", {}, reasonText(note)))) : null,
       h("div", { class: "row" }, selectOf(t("What is to be predicted?"), names, target ?? names.length - 1, (k) => { target = k; again(); }, { "data-use": "target" }), selectOf(t("by"), MODELS.map((each) => t(each)), wantedModel, (k) => { wantedModel = k; }, { "data-use": "model" }), h("button", { on: { click: () => { table = null; redraw(); } } }, t("Another table")))),
     h("section", { class: "card" }, h("h2", {}, t("What the columns are taken for")), h("p", {}, t("Change a kind where you know better.")), h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, [t("column"), t("kind"), t("why"), t("values"), t("gaps"), t("such as")].map((each, k) => h("th", { scope: "col", class: k === 3 || k === 4 ? null : "left" }, each)))), sheet)),
       table.more ? h("p", { class: "note" }, t("… and {0} more", whole(table.more))) : null),
-    h("section", { class: "card" }, h("h2", {}, t("Train and judge")), h("p", {}, t("The model learns all rows; how good it is, is judged on rows that were held out.")), train),
+    h("section", { class: "card" }, h("h2", {}, t("Train and evaluate")), h("p", {}, t("The model learns from all rows; its quality is measured on rows that were held out.")), train),
     names.length ? null : empty(t("The table has no columns.")), h("p", { class: "note" }, table.bytes < 1e6 ? t("{0} kB were read.", whole(table.bytes / 1e3)) : t("{0} MB were read.", figure(table.bytes / 1e6, 2))),
   ];
 }

@@ -1,6 +1,7 @@
 // What the page knows, and who is told when it changes.
 
 import { asNumber } from "./expression.js";
+import { takeGivenNames } from "./language.js";
 
 export const state = {
   model: null, scorer: null, rules: null, bare: null, served: false, row: new Map(), focus: 0, column: 0, view: "overview",
@@ -17,6 +18,7 @@ export function begin(model, scorer, served) {
   state.focus = k === 2 ? 1 : 0;
   state.costs = Array.from({ length: k }, (_, d) => Float64Array.from({ length: k }, (__, t) => (d === t ? 0 : 1)));
   state.features = model.columns.filter((column) => column.kind !== "ignored");
+  takeGivenNames(model.columns);
   state.byName = new Map(model.columns.map((column) => [column.name, column]));
   state.ranked = [...state.features].sort((a, b) => (b.bits ?? -1) - (a.bits ?? -1));
   state.column = state.ranked.length ? model.columns.indexOf(state.ranked[0]) : 0;

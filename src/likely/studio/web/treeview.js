@@ -65,6 +65,9 @@ function drawnTree(told, redraw) {
   return { parts, wide: right, root: places.get(0).x + BOX / 2 };
 }
 
+// A word of a text is a feature of its own, named by the package.
+function featureName(feature) { return feature.word ? t("{0} has “{1}”", ...feature.word) : feature.name; }
+
 function outcomeOf(told, node, branch) {
   const feature = told.features[told.column[node]];
   if (!feature.levels) return branch ? `≥ ${figure(told.threshold[node], 4)}` : `< ${figure(told.threshold[node], 4)}`;
@@ -77,9 +80,9 @@ function box(told, node, { x, y, open, inner }, way, redraw) {
   const inset = inner ? 1 : 16;
   let best = 0, at = x + inset;
   for (let c = 1; c < k; c++) if (told.counts[node * k + c] > told.counts[node * k + best]) best = c;
-  const group = s("g", { class: "node", role: inner ? "button" : "img", tabindex: inner ? "0" : null, "aria-expanded": inner ? String(open) : null, "aria-label": inner ? short(feature.name, 60) : `${short(all[best], 40)}, ${whole(size)}` });
+  const group = s("g", { class: "node", role: inner ? "button" : "img", tabindex: inner ? "0" : null, "aria-expanded": inner ? String(open) : null, "aria-label": inner ? short(featureName(feature), 60) : `${short(all[best], 40)}, ${whole(size)}` });
   group.append(s("rect", { x, y, width: BOX, height: TALL, rx: inner ? 6 : 20, fill: "var(--card)", stroke: way ? "var(--ink)" : "var(--edge)", "stroke-width": way ? 2.5 : 1 }));
-  group.append(s("text", { x: x + BOX / 2, y: y + 20, "text-anchor": "middle", "font-weight": 600 }, short(inner ? feature.name : all[best], 22)), s("text", { x: x + BOX / 2, y: y + 37, "text-anchor": "middle", class: "muted" }, `${whole(size)}${way && way < 0.999 ? ` · ${share(way)}` : ""}${inner && !open ? " ▸" : ""}`));
+  group.append(s("text", { x: x + BOX / 2, y: y + 20, "text-anchor": "middle", "font-weight": 600 }, short(inner ? featureName(feature) : all[best], 22)), s("text", { x: x + BOX / 2, y: y + 37, "text-anchor": "middle", class: "muted" }, `${whole(size)}${way && way < 0.999 ? ` · ${share(way)}` : ""}${inner && !open ? " ▸" : ""}`));
   for (let c = 0; c < k; c++) {
     const wide = (told.counts[node * k + c] / (size || 1)) * (BOX - 2 * inset);
     if (wide > 0.3) group.append(s("rect", { x: at, y: y + TALL - 9, width: wide, height: 6, fill: classColour(c) }));

@@ -26,10 +26,13 @@ const ABOUT = {
   file: "The file cannot be read as a table.", schema: "The table does not fit.", settings: "This setting makes no sense here.", data: "The data cannot be learned from.",
 };
 
+// A sentence of the library is in English; elsewhere the page says so.
+export function librarySays(sentence) { return language() === "en" ? sentence : t("The service says: {0}", sentence); }
+
 export function refusalText({ error, code, facts }) {
   if (REFUSED[code]) return t(REFUSED[code], ...(facts || []).map((fact) => (typeof fact === "number" ? whole(fact) : short(fact, 60))));
-  if (ABOUT[code] && language() !== "en") return `${t(ABOUT[code])} ${t("The service says: {0}", error)}`;
-  return error || t("The service did not answer.");
+  if (ABOUT[code] && language() !== "en") return `${t(ABOUT[code])} ${librarySays(error)}`;
+  return error ? librarySays(error) : t("The service did not answer.");
 }
 
 export async function asked(address, options) {
