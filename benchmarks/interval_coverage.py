@@ -1,4 +1,4 @@
-"""How often intervals hold the truth: `python benchmarks/coverage.py [--rows 50,200] [--tables 8] [--seed 0]`.
+"""How often intervals hold the truth: `python benchmarks/interval_coverage.py [--rows 50,200] [--tables 8] [--seed 0]`.
 
 Tables are drawn from worlds in which P(class | row) is known. Every table is learned, intervals of 90 % are asked for
 200 new rows, and the share of probabilities that lie inside is told: its mean over tables, its worst table, mean width.
