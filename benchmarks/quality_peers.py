@@ -115,7 +115,7 @@ def lightgbm(X: pd.DataFrame) -> Classifier:
     class Coded:
         def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> Coded:
             self.prepared = coded(X)
-            self.model = LGBMClassifier(verbose=-1, random_state=0, n_jobs=2)
+            self.model = LGBMClassifier(verbose=-1, random_state=0, n_jobs=1)
             self.model.fit(
                 self._cells(self.prepared.fit_transform(X)), y, categorical_feature=list(range(len(nominal)))
             )
@@ -141,7 +141,7 @@ def xgboost(X: pd.DataFrame) -> Classifier:
         def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> Coded:
             self.prepared = coded(X)
             self.classes_, codes = np.unique(y, return_inverse=True)
-            self.model = XGBClassifier(enable_categorical=True, feature_types=kinds, n_jobs=2, random_state=0)
+            self.model = XGBClassifier(enable_categorical=True, feature_types=kinds, n_jobs=1, random_state=0)
             self.model.fit(self.prepared.fit_transform(X), codes)
             return self
 
@@ -162,7 +162,7 @@ def catboost(X: pd.DataFrame) -> Classifier:
             self.model = CatBoostClassifier(
                 iterations=500,
                 cat_features=nominal,
-                thread_count=2,
+                thread_count=1,
                 random_seed=0,
                 verbose=0,
                 allow_writing_files=False,
@@ -184,7 +184,7 @@ def explainable_boosting(X: pd.DataFrame) -> Classifier:
     """InterpretML's explainable boosting machine."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    return ExplainableBoostingClassifier(n_jobs=2, random_state=0)
+    return ExplainableBoostingClassifier(n_jobs=1, random_state=0)
 
 
 def khiops(X: pd.DataFrame) -> Classifier:

@@ -7,7 +7,7 @@ import numpy as np
 Results = dict[str, dict[str, list[dict[str, float]]]]
 
 BASE = "boosting"
-AGAINST = (BASE, "boosting, early stop")
+AGAINST = (BASE, "boosting, early stop", "CatBoost")
 SOFT = 0.005
 LARGE = 2000
 NAMES = {
@@ -17,6 +17,8 @@ NAMES = {
     "logistic": "logistic regression",
     "textbook Bayes": "naive Bayes, Gaussian and categorical",
     "ten bins": "naive Bayes, ten bins",
+    "CatBoost": "CatBoost, 500 rounds",
+    "EBM": "explainable boosting machine",
 }
 
 
@@ -46,15 +48,21 @@ def ranks(results: Results, tables: list[str], models: list[str], figure: str) -
 
 def report(results: Results, sizes: dict[str, int], models: list[str]) -> str:
     """The whole report in Markdown."""
-    tables = list(results)
     lines = ["# How well tables are classified", ""]
     for figure in ("log_loss", "error"):
         lines += [f"## {figure.replace('_', ' ')}, table by table", "", *_by_table(results, sizes, models, figure), ""]
-    groups = {"all tables": tables, f"from {LARGE:,} rows up": [t for t in tables if sizes[t] >= LARGE]}
-    for name, group in groups.items():
-        if group:
-            lines += [f"## {name} ({len(group)})", "", *_overview(results, group, models), ""]
+    for name, group in _groups(sizes).items():
+        lines += [f"## {name} ({len(group)})", "", *_overview(results, group, models), ""]
     return "\n".join(lines)
+
+
+def _groups(sizes: dict[str, int]) -> dict[str, list[str]]:
+    groups = {
+        "all tables": list(sizes),
+        f"below {LARGE:,} rows": [table for table, rows in sizes.items() if rows < LARGE],
+        f"from {LARGE:,} rows up": [table for table, rows in sizes.items() if rows >= LARGE],
+    }
+    return {name: group for name, group in groups.items() if group}
 
 
 def _by_table(results: Results, sizes: dict[str, int], models: list[str], figure: str) -> list[str]:
@@ -68,11 +76,12 @@ def _by_table(results: Results, sizes: dict[str, int], models: list[str], figure
 def _overview(results: Results, tables: list[str], models: list[str]) -> list[str]:
     bases = [base for base in AGAINST if base in models]
     heads = [f"{figure} / {base}" for base in bases for figure in ("log loss", "error")]
-    heads += ["rank, log loss", "rank, error", "time to fit", "slowest fit", "time to predict"]
+    heads += ["mean ECE", "rank, log loss", "rank, error", "time to fit", "slowest fit", "time to predict"]
     lines = [f"| classifier | {' | '.join(heads)} |", f"|---{'|---:' * len(heads)}|"]
     by_loss, by_error = (ranks(results, tables, models, figure) for figure in ("log_loss", "error"))
     for model in models:
         cells = [ratio(results, tables, model, base, figure) for base in bases for figure in ("log_loss", "error")]
+        cells += [float(np.mean([mean(results, table, model, "ece") for table in tables]))]
         cells += [by_loss[model], by_error[model]]
         if BASE in models:
             fits = [mean(results, table, model, "fit") / mean(results, table, BASE, "fit") for table in tables]
@@ -82,15 +91,26 @@ def _overview(results: Results, tables: list[str], models: list[str]) -> list[st
     return lines
 
 
-def headlines(results: Results, models: list[str]) -> str:
-    """The few lines for the README: ratios to gradient boosting, and mean ranks."""
-    tables = list(results)
+def headlines(results: Results, sizes: dict[str, int], models: list[str]) -> str:
+    """The few lines for the README: log loss and error of small and of large tables, rank, calibration and times."""
+    groups = _groups(sizes)
+    tables = groups.pop("all tables")
     by_loss = ranks(results, tables, models, "log_loss")
-    heads = ("classifier", "log loss", "error", "mean rank in log loss", "time to fit", "time to predict")
+    heads = [f"{figure}, {name}" for name in groups for figure in ("log loss", "error")]
+    heads = ["classifier", *heads, "mean rank in log loss", "mean calibration error", "time to fit", "time to predict"]
     lines = [f"| {' | '.join(heads)} |", f"|---{'|---:' * (len(heads) - 1)}|"]
     for model in models:
-        ratios = [ratio(results, tables, model, BASE, figure) for figure in ("log_loss", "error", "fit", "predict")]
-        cells = [*ratios[:2], by_loss[model], *ratios[2:]]
-        lines.append(f"| {NAMES.get(model, model)} | {' | '.join(f'{cell:.2f}' for cell in cells)} |")
-    note = f"{len(tables)} tables, five folds; geometric means relative to HistGradientBoosting with 100 iterations."
+        cells = [
+            ratio(results, group, model, BASE, figure) for group in groups.values() for figure in ("log_loss", "error")
+        ]
+        calibration = float(np.mean([mean(results, table, model, "ece") for table in tables]))
+        times = [ratio(results, tables, model, BASE, figure) for figure in ("fit", "predict")]
+        shown = [*(f"{cell:.2f}" for cell in [*cells, by_loss[model]]), f"{calibration:.3f}"]
+        lines.append(f"| {NAMES.get(model, model)} | {' | '.join([*shown, *(f'{each:.2f}' for each in times)])} |")
+    sizes_of = " and ".join(f"{len(group)} {name}" for name, group in groups.items())
+    n_folds = max(len(folds) for by_model in results.values() for folds in by_model.values())
+    note = (
+        f"{len(tables)} tables ({sizes_of}), {n_folds} folds; log loss, error and processor time (one thread "
+        "each) as geometric means relative to HistGradientBoosting with 100 iterations."
+    )
     return "\n".join([*lines, "", note])

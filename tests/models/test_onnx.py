@@ -139,7 +139,7 @@ def test_evidence_with_pairs_and_triples(n_classes: int) -> None:
     two, three = (rng.choice(list("uv"), len(rows)) for _ in range(2))
     told = np.where((two == three) ^ (rows["flag"] == True), "class 0", "class 1")  # noqa: E712
     rows = rows.assign(two=two, three=three, y=np.where(rng.random(len(rows)) < 0.5, told, rows["y"]))
-    clf = EvidenceClassifier(random_state=0).fit(rows[:1300], "y")
+    clf = EvidenceClassifier(random_state=0, depth="triples").fit(rows[:1300], "y")
     assert len(clf.pairs_)
     agree(clf, unfamiliar(rows[1200:]))
 

@@ -239,8 +239,7 @@ def column_names(
     if options.names is not None:
         names, note = options.names, Message()
         if len(names) != width:
-            given = f" gives {len(names)}; give one for each."
-            raise SchemaError(f"{name} has {width} columns, but ", Setting("names"), given)
+            raise SchemaError(f"{name} has {width} columns, but ", Setting("names"), f" gives {len(names)}; give all.")
     elif first is None:
         names, note = tuple(f"x{place}" for place in range(width)), Message()
     else:

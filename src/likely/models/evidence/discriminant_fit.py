@@ -96,8 +96,9 @@ def _mean_contributions(found: QuadraticDiscriminant, z: Array, weight: Array) -
 def class_covariances(seen: Scatter, pooling: float) -> Array:
     """Σ_c of each class."""
     n = seen.moments.n.max(axis=1, initial=0.0)
-    scatter = n[:, None, None] * seen.covariance(unbiased=False)
-    within = scatter.sum(axis=0) / max(float(n.sum()), 1e-300)
+    root = seen.moments.root
+    scatter = root[:, :, None] * seen.cross * root[:, None, :]
+    within = scatter.sum(axis=0) / (float(n.sum()) or 1.0)
     return np.asarray((scatter + pooling * within) / (n + pooling)[:, None, None])
 
 
