@@ -3,7 +3,8 @@
 A tree is grown question by question: the one that gains most over all leaves so far, by Newton's approximation of the
 log loss, Σ G²/(H + λ) with G and H the gradient and curvature of a leaf. A question cuts the codes of a number in two,
 with the gap on either side, or takes some categories out: in the order of their gradients, or one alone. With many
-classes the gradients are seen through a few random mixtures when questions are chosen; leaves have all of them.
+classes the gradients are seen through a few random mixtures when questions are chosen; leaves have all of them. A tree
+begins with the halves of four columns where these speak together and none of them alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64, UInt8
 from likely.jit import kernel
+from likely.models.evidence.contrasts import Contrasts
 from likely.models.evidence.encoding import N_CODES, BinnedNumber, Encoding
 from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES, TreeEnsemble, add_leaves
 from likely.models.evidence.kernels import residuals, row_losses
@@ -62,6 +64,7 @@ def grow(
     judged = None if held_out is None else _start(held_out, log_prior(rows.class_weights()))
     if held_out is not None and judged is not None:
         losses.append(_mean_loss(judged, held_out))
+    contrasts, together = Contrasts(encoding, by_column), True
     n_tried = min(max(MIN_COLUMNS, round(2.0 * np.sqrt(len(columns)))), len(columns))
     for t in range(n_rounds):
         gradient = scores.copy()
@@ -73,7 +76,10 @@ def grow(
         drawn = slice(int(rng.integers(step)) if step > 1 else 0, None, max(step, 1))
         some = np.ascontiguousarray(by_column[:, drawn])
         seen, curvature = np.ascontiguousarray(seen[drawn]), np.ascontiguousarray(curvature[drawn])
-        grow_tree(some, sizes, numeric, gaps, tried, seen, curvature, trees.columns[t], trees.sides[t])
+        four = contrasts.strongest(gradient) if together else contrasts.columns[:0]
+        together = len(four) > 0
+        trees.columns[t, : len(four)], trees.sides[t, : len(four)] = four, contrasts.sides[four]
+        grow_tree(some, sizes, numeric, gaps, tried, seen, curvature, len(four), trees.columns[t], trees.sides[t])
         leaf = find_leaves(by_column, trees.columns[t], trees.sides[t])
         settle_leaves(leaf, gradient, hessian, weight, LEARNING_RATE, trees.leaves[t], trees.covers[t], scores)
         if held_out is None or judged is None:
@@ -124,13 +130,15 @@ def _mixtures(gradient: Array, hessian: Array, rng: np.random.Generator) -> tupl
 @kernel
 def grow_tree(
     codes: UInt8, sizes: Int64, numeric: Flags, gaps: Flags, tried: Int64, gradient: Array, curvature: Array,
-    columns: Int32, sides: UInt8,
+    n_given: int, columns: Int32, sides: UInt8,
 ) -> None:  # fmt: skip
-    """Ask one question after the other, as long as one gains. `codes` is columns × rows."""
+    """Ask those given, then one question after the other, as long as one gains. `codes` is columns × rows."""
     n_rows = codes.shape[1]
     leaf = np.zeros(n_rows, dtype=np.uint8)
     for k in range(MAX_QUESTIONS):
-        column = best_question(codes, sizes, numeric, gaps, tried, gradient, curvature, leaf, 1 << k, sides[k])
+        column = columns[k]
+        if k >= n_given:
+            column = best_question(codes, sizes, numeric, gaps, tried, gradient, curvature, leaf, 1 << k, sides[k])
         if column < 0:
             return
         columns[k] = column
