@@ -137,8 +137,8 @@ def changes(node: ast.AST) -> Iterator[tuple[object, str | int, object]]:
             yield node, "op", ast.UAdd()
         case ast.Constant(value=bool() as flag):
             yield node, "value", not flag
-        case ast.Constant(value=int() | float() as number):
-            yield node, "value", number + 1
+        case ast.Constant(value=int() | float() as number):  # to a large number one adds nothing
+            yield node, "value", number + 1 if number + 1 != number else 2 * number
         case ast.Return(value=ast.expr()) if ast.unparse(node) != "return None":
             yield node, "value", ast.Constant(None)
 

@@ -49,8 +49,8 @@ def _build(
         hyperparameters=hyperparameters,
         intercept=intercept,
         texts=texts,
-        trees=trees or TreeEnsemble.empty(len(intercept)),
-        discriminant=discriminant or QuadraticDiscriminant.empty(len(intercept)),
+        trees=TreeEnsemble.empty(len(intercept)) if trees is None else trees,
+        discriminant=QuadraticDiscriminant.empty(len(intercept)) if discriminant is None else discriminant,
         **arrays,
     )
 
