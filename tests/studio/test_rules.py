@@ -24,7 +24,6 @@ from likely.studio.document import cells_of
 from likely.studio.rules import scoring_rules
 from likely.table import as_table
 from likely.text.tokenizer import Tokenizer
-from tests.models.evidence.test_discriminant import ellipses
 from tests.studio.conftest import Open
 
 N_ROWS = 2_000
@@ -50,18 +49,6 @@ def people(n: int = N_ROWS, n_classes: int = 3) -> tuple[dict[str, Any], list[st
         "member": [None if g else bool(b) for g, b in zip(gap[:, 4], rng.random(n) < 0.3 + 0.2 * y, strict=True)],
         "code": rng.integers(1, 5, n),
     }
-    return table, [f"class {k}" for k in y]
-
-
-def together(n_classes: int, n: int = 2_500) -> tuple[dict[str, Any], list[str]]:
-    """Four columns that say something only together, with gaps."""
-    rng = np.random.default_rng(11)
-    size, age = rng.normal(size=(2, n)).round(2)
-    town, flag = rng.choice(["Ulm", "Bonn", "Köln"], n), rng.random(n) < 0.5
-    odd = (size > 0.3).astype(int) + (age > -0.2) + (town == "Ulm") + flag
-    y = np.where(rng.random(n) < 0.05, rng.integers(0, n_classes, n), odd % n_classes)
-    age[rng.random(n) < 0.05] = np.nan
-    table = {"size": size, "age": age, "town": town.tolist(), "flag": flag.tolist()}
     return table, [f"class {k}" for k in y]
 
 
@@ -244,19 +231,3 @@ def test_what_is_added_adds_up(show: Open) -> None:
             key = "" if label.startswith("intercept") else label
             difference = mine[key] - why.contributions[5, place]
             assert np.ptp(difference) < 1e-9, (type(clf).__name__, label)  # what all classes share does not count
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_trees_of_evidence_are_scored_as_one_term(show: Open, n_classes: int) -> None:
-    table, y = together(n_classes)
-    clf = EvidenceClassifier().fit(table, y)
-    assert len(clf.model_.evidence.trees) > 0
-    compared(show, clf, table)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_discriminant_of_evidence_is_scored_as_one_term(show: Open, n_classes: int) -> None:
-    table, y = ellipses(600, n_classes)
-    clf = EvidenceClassifier().fit(table, y)
-    assert len(clf.model_.evidence.discriminant) > 0
-    compared(show, clf, table)

@@ -31,12 +31,18 @@ def described(model: AdditivePredictor) -> dict[str, Any] | None:
         "coarse": encoding.coarse.widths,
         "tiny": encoding.tiny.widths,
         "beyond": model.beyond_prior(),
-        "trees": {"columns": evidence.trees.columns, "sides": evidence.trees.sides, "leaves": evidence.trees.leaves},
+        "trees": {
+            "columns": evidence.trees.columns,
+            "sides": evidence.trees.sides,
+            "leaves": evidence.trees.leaves,
+            "covers": evidence.trees.covers,
+        },
         "discriminant": {
             "columns": evidence.discriminant.columns,
             "values": evidence.discriminant.values,
             "linear": evidence.discriminant.linear,
             "products": evidence.discriminant.products,
+            "base": evidence.discriminant.base,
         },
         "texts": texts,
     }

@@ -108,11 +108,12 @@ function draw(side, below, told, go, redraw) {
 function drawn(why, side, below, told, go, redraw) {
   const all = labels(), { decision, risk } = decide(why.posterior), c = state.focus;
   const split = contrast(why, c);
-  const places = new Map(why.terms.map((term, place) => [term.columns.length === 1 ? term.columns[0] : null, place]));
+  const sums = new Map();
+  why.terms.forEach(({ columns }, place) => { if (columns.length === 1) sums.set(columns[0], (sums.get(columns[0]) ?? 0) + split.shares[place]); });
   for (const [name, place] of told) {
-    const at = places.get(name) ?? -1;
-    place.textContent = at >= 0 && Math.abs(split.shares[at]) > 0.005 ? signed(split.shares[at]) : "";
-    place.className = `told ${at >= 0 && split.shares[at] > 0 ? "for" : "against"}`;
+    const size = sums.get(name) ?? 0;
+    place.textContent = Math.abs(size) > 0.005 ? signed(size) : "";
+    place.className = `told ${size > 0 ? "for" : "against"}`;
   }
   clear(side, verdict(why, decision, risk, all, redraw), waterfall(why, split, all, redraw, go));
   const more = () => clear(below, ...texts(), flips(decision, all, go), measure(go));
@@ -143,7 +144,7 @@ function waterfall(why, split, all, redraw, go) {
   lines.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
   const shown = lines.slice(0, MOST_TERMS), rest = lines.slice(MOST_TERMS).reduce((total, each) => total + each.size, 0);
   const most = Math.max(0.5, Math.abs(split.before ?? 0), ...shown.map((each) => Math.abs(each.size)).filter(Number.isFinite));
-  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns) : h("span", {}, t(each.name || "intercept")) }));
+  const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns, each.name) : h("span", {}, t(each.name || "intercept")) }));
   if (split.before !== null) names.unshift({ name: t("prior"), size: split.before });
   if (lines.length > MOST_TERMS) names.push({ name: t("{0} further terms", whole(lines.length - MOST_TERMS)), size: rest });
   return h("section", { class: "card" }, h("h2", {}, t("Why “{0}”?", short(all[state.focus], 30))), h("p", {}, split.before !== null ? t("Prior and contributions add up to the log-odds of the class.") : t("How the log-odds would fall if the cell were open. These do not add up.")),
@@ -152,9 +153,9 @@ function waterfall(why, split, all, redraw, go) {
     h("p", {}, h("strong", {}, split.before !== null ? t("together {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])) : t("log-odds {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])))));
 }
 
-function termName(columns) {
+function termName(columns, more) {
   const cells = columns.map((name) => { const cell = state.row.get(name); return isGap(cell) ? t("open") : short(shownCell(cell), 18); });
-  return h("span", {}, named(columns.map((name) => short(name, 24)).join(" × "), 50), h("span", { class: "note" }, ` ${cells.join(", ")}`));
+  return h("span", {}, named(columns.map((name) => short(name, 24)).join(" × "), 50), more ? ` ${t(more)}` : "", h("span", { class: "note" }, ` ${cells.join(", ")}`));
 }
 
 function texts() {

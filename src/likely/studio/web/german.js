@@ -22,7 +22,7 @@ export const GERMAN = {
   "Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.": "Striche und kleine Zahlen: wo der Anteil nach den gelernten Zeilen mit 90 % Wahrscheinlichkeit liegt.",
   "In the data it is “{0}”.": "In den Daten ist es „{0}“.",
   "intercept": "Achsenabschnitt",
-  "together": "gemeinsam",
+  "with others": "mit anderen",
   "calibration": "Kalibrierung",
   "This model is too large for a page. Open it with the service:": "Dieses Modell ist zu groß für eine Seite. Mit dem Dienst öffnen:",
   "This model cuts texts in a way that only Python knows (stems, lemmas, characters, folded accents). Open it with the service:": "Dieses Modell zerlegt Texte, wie es nur Python kann (Wortstämme, Grundformen, Zeichenfolgen, entfernte Akzente). Mit dem Dienst öffnen:",

@@ -1,6 +1,7 @@
 // Parts of a log joint. Each has `columns`, adds to a row's log joint, and splits what it adds into terms.
 
 import { asNumber, compiled, firstAbove, isGap } from "./expression.js";
+import { Rest } from "./rest.js";
 import { PresencePart, TfIdfPart, WordsPart } from "./words.js";
 
 const LOG_ROOT_TAU = 0.5 * Math.log(2 * Math.PI);
@@ -27,6 +28,8 @@ class TermsPart {
     for (let c = 0; c < this.k; c++) out[c] += this.reckon(row, c);
   }
 }
+
+function addTo(out, add) { for (let c = 0; c < out.length; c++) out[c] += add[c]; }
 
 // One bell curve over several columns. By the chain rule each known column adds what it says given those before it.
 class BellPart {
@@ -185,7 +188,7 @@ function logMean(scores, c) {
   return peak + Math.log(total / scores.length);
 }
 
-// One table per column and per pair or triple of columns, and weights of texts.
+// One table per column and per pair or triple of columns, weights of texts, and the rest.
 class AdditivePart {
   constructor(told, nClasses) {
     this.k = nClasses;
@@ -197,6 +200,7 @@ class AdditivePart {
       ? new Map([...column.levels.map((level, k) => [level, k + 1]),
         ...column.rare.map((level) => [level, column.levels.length + 1])]) : null));
     this.texts = told.texts.map((text) => (text.is === "tf-idf" ? new TfIdfPart(text, nClasses) : new WordsPart(text, nClasses)));
+    this.rest = new Rest(told, this.scores);
     this.termsOf = this.names.map((_, k) => told.terms.flatMap((term, place) => (term.includes(k) ? [place] : [])));
   }
 
@@ -222,39 +226,6 @@ class AdditivePart {
     return this.classScores(this.told.tables.subarray(at, at + this.scores));
   }
 
-  // What all trees say: the answers to the six questions of a tree are the bits of its leaf.
-  leaves(codes) {
-    const { columns, sides, leaves } = this.told.trees, sums = new Float64Array(this.scores);
-    for (let first = 0; first < columns.length; first += 6) {
-      let leaf = 0;
-      for (let q = first; q < first + 6; q++) leaf = 2 * leaf + sides[256 * q + codes[columns[q]]];
-      const at = (64 * first / 6 + leaf) * this.scores;
-      for (let c = 0; c < this.scores; c++) sums[c] += leaves[at + c];
-    }
-    return this.classScores(sums);
-  }
-
-  // What the quadratic discriminant says: a polynomial of second degree in the standard scores of some columns.
-  polynomial(codes) {
-    const { columns, values, linear, products } = this.told.discriminant, sums = new Float64Array(this.scores);
-    const z = Array.from(columns, (column, a) => values[256 * a + codes[column]]);
-    let place = 0;
-    for (let a = 0; a < z.length; a++) {
-      for (let c = 0; c < this.scores; c++) sums[c] += z[a] * linear[a * this.scores + c];
-      for (let b = a; b < z.length; b++, place++)
-        for (let c = 0; c < this.scores; c++) sums[c] += z[a] * z[b] * products[place * this.scores + c];
-    }
-    return this.classScores(sums);
-  }
-
-  // Trees and discriminant, where there are any.
-  together(codes) {
-    const parts = [];
-    if (this.told.trees.columns.length) parts.push(this.leaves(codes));
-    if (this.told.discriminant.columns.length) parts.push(this.polynomial(codes));
-    return parts.length ? parts.reduce((all, part) => all.map((score, c) => score + part[c])) : null;
-  }
-
   classScores(scores) {
     return this.k === 2 ? Float64Array.of(-0.5 * scores[0], 0.5 * scores[0]) : Float64Array.from(scores);
   }
@@ -268,36 +239,45 @@ class AdditivePart {
     return logs.map((log) => share * (log - mean));
   }
 
-  terms(row) {
-    const codes = this.names.map((_, k) => this.code(k, row));
-    const terms = [{ columns: [], add: Float64Array.from(this.told.beyond) }];
-    this.told.terms.forEach((term, place) =>
-      terms.push({ columns: term.map((k) => this.names[k]), add: this.entry(place, codes) }));
+  codes(row) { return this.names.map((_, k) => this.code(k, row)); }
+
+  // What tables and texts add.
+  tableTerms(row, codes) {
+    const terms = this.told.terms.map((term, place) => ({ columns: term.map((k) => this.names[k]), add: this.entry(place, codes) }));
     for (const part of this.texts) terms.push({ columns: part.columns, add: this.textEntry(part, row) });
-    const together = this.together(codes);
-    if (together) terms.push({ columns: [], name: "together", add: together });
+    return terms;
+  }
+
+  // The rest is shared by its columns, and what it says of a mean row goes to the intercept.
+  terms(row) {
+    const codes = this.codes(row), intercept = Float64Array.from(this.told.beyond), terms = [{ columns: [], add: intercept }, ...this.tableTerms(row, codes)];
+    if (!this.rest.some) return terms;
+    const { base, shares } = this.rest.shared(codes);
+    addTo(intercept, this.classScores(base));
+    for (const [k, scores] of shares) terms.push({ columns: [this.names[k]], name: "with others", add: this.classScores(scores) });
     return terms;
   }
 
   add(row, out) {
-    for (const term of this.terms(row)) for (let c = 0; c < this.k; c++) out[c] += term.add[c];
+    const codes = this.codes(row);
+    addTo(out, this.told.beyond);
+    for (const term of this.tableTerms(row, codes)) addTo(out, term.add);
+    if (this.rest.some) addTo(out, this.classScores(this.rest.scores(codes)));
   }
 
-  // What one column adds with its pairs and triples, as a function of its cell.
+  // What one column adds with its pairs and triples and the rest, as a function of its cell.
   vary(row, name) {
     const k = this.names.indexOf(name);
     if (k < 0) return null;
-    const codes = this.names.map((_, place) => this.code(place, row));
-    const rest = new Float64Array(this.k), own = new Set(this.termsOf[k]), only = { cell: null, get() { return this.cell; } };
-    this.terms(row).forEach((term, place) => {
-      if (!own.has(place - 1) && term.name !== "together") for (let c = 0; c < this.k; c++) rest[c] += term.add[c];
-    });
-    return { rest, at: (cell) => {
+    const codes = this.codes(row), own = new Set(this.termsOf[k]), only = { cell: null, get() { return this.cell; } };
+    const fixed = Float64Array.from(this.told.beyond);
+    this.tableTerms(row, codes).forEach((term, place) => { if (!own.has(place)) addTo(fixed, term.add); });
+    return { rest: fixed, at: (cell) => {
       only.cell = cell;
       codes[k] = this.code(k, only);
       const out = new Float64Array(this.k);
-      for (const place of own) { const add = this.entry(place, codes); for (let c = 0; c < this.k; c++) out[c] += add[c]; }
-      this.leaves(codes).forEach((add, c) => { out[c] += add; });
+      for (const place of own) addTo(out, this.entry(place, codes));
+      if (this.rest.some) addTo(out, this.classScores(this.rest.scores(codes)));
       return out;
     } };
   }
