@@ -226,11 +226,13 @@ def refuse_missing(wanted: Iterable[str], available: Sequence[str]) -> None:
         raise missing_columns(missing, available)
 
 
-def missing_columns(missing: Sequence[str], available: Sequence[str]) -> SchemaError:
-    """The error for columns that were learned and are not in the table."""
+def missing_columns(missing: Sequence[str], available: Sequence[str], table: str = "the table") -> SchemaError:
+    """The error for columns that were learned and are not in the table; `table` is what it is called."""
     plural = "s" if len(missing) > 1 else ""
     hint = near_names(missing[0], available)
-    return SchemaError(f"The table lacks the column{plural} {listed(missing)}; it has {listed(available)}.{hint}")
+    return SchemaError(
+        f"{table[0].upper()}{table[1:]} lacks the column{plural} {listed(missing)}; it has {listed(available)}.{hint}"
+    )
 
 
 def to_install(extra: str) -> str:

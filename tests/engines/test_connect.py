@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
+import pyarrow as pa
 import pytest
 
 import likely
 from likely.engines.connect import as_relation, connect, is_relation
 from likely.engines.relation import EngineError
-from likely.errors import SettingsError
+from likely.errors import SchemaError, SettingsError
 from tests.engines import tables
 
 
@@ -91,3 +93,22 @@ def test_a_frame_of_spark_leaves_no_view(engine: str, spark: Any) -> None:
     clf = likely.BayesClassifier().fit(frame, "label")
     assert clf.summary_.n_rows == 600
     assert [table.name for table in spark.catalog.listTables() if table.name.startswith("likely")] == []
+
+
+@pytest.mark.parametrize("gone", ["table", "connection"])
+def test_a_relation_that_cannot_be_read_is_one_sentence(gone: str) -> None:
+    con = duckdb.connect()
+    con.execute("create table days as select 1 as a, 'x' as y")
+    relation = con.sql("from days")
+    if gone == "table":
+        con.execute("drop table days")
+    else:
+        con.close()
+    with pytest.raises(EngineError, match=r"The DuckDB relation cannot be read: .*; see that its connection is open"):
+        likely.train(relation, "y")
+
+
+def test_a_table_that_lacks_a_column_is_named() -> None:
+    table = ibis.duckdb.connect().create_table("days", pa.table({"a": [1, 2], "y": ["u", "v"]}))
+    with pytest.raises(SchemaError, match=r"Table 'days' lacks the column 'z'; it has 'a', 'y'"):
+        likely.train(table, "z")

@@ -119,7 +119,13 @@ def _name_of(table: Expression) -> str:
 def _from_duckdb(relation: Expression) -> Relation:
     """A relation of DuckDB is asked on its own connection; nothing is created there."""
     ibis = ibis_module()
-    schema = ibis.Schema.from_pyarrow(relation.limit(0).to_arrow_table().schema)
+    try:
+        schema = ibis.Schema.from_pyarrow(relation.limit(0).to_arrow_table().schema)
+    except Exception as error:  # noqa: BLE001 — every engine has errors of its own
+        reason = one_line(error)
+        raise EngineError(
+            f"The DuckDB relation cannot be read: {reason}; see that its connection is open and its table is there."
+        ) from None
     table = ibis.table(schema, name=VIEW)
 
     def ask(query: Expression) -> pa.Table:

@@ -180,7 +180,7 @@ class Relation:
         there = set(self.names)
         missing = [name for name in dict.fromkeys(map(self.input_of, columns)) if name not in there]
         if missing:
-            raise missing_columns(missing, self.names)
+            raise missing_columns(missing, self.names, self.name)
 
     def _part(self, name: str) -> tuple[str, Part] | None:
         """The date column and the part of it that a name means; real columns come first."""
