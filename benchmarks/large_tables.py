@@ -165,7 +165,7 @@ def growth(found: list[tuple[Case, dict[str, float]]]) -> float:
     return float(np.polyfit(rows, [np.log(figures["processor"]) for _, figures in found], 1)[0])
 
 
-HEADER = "| table | model | seconds to fit | of the processor | per 100,000 rows predicted | table, MiB | peak, MiB | log loss |"
+HEADER = "| table | model | fit, seconds | processor | predict 100,000 rows | table, MiB | peak, MiB | log loss |"
 
 
 def line(case: Case, model: str, found: dict[str, float]) -> str:
