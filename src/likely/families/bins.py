@@ -13,6 +13,7 @@ import numpy as np
 from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.families.categorical import add_lines, add_rows_of_table, log_shares
 from likely.families.export import SQL, BinShares, SQLNode
+from likely.families.on_device import IntervalTerm
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import Certainty, Columns, CountTable, Domain, LeftOut, Parameter, Reads, Settings
 from likely.families.smoothing import log_share
@@ -108,6 +109,9 @@ class BinnedDensity(ABC):
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
         code = sql.interval(self.columns[0], self.edges[1:-1], FIRST, GAP, at_most=False)
         yield sql.number_at(self.table[:, place].tolist(), code)
+
+    def device_terms(self) -> list[IntervalTerm]:
+        return [IntervalTerm(self.columns, self.edges[1:-1], self.table[FIRST:], self.table[GAP])]
 
     def bayes_inputs(self) -> list[BinShares] | None:
         """None where a gap speaks."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Index, Int32, Int64
 from likely.families.export import SQL, SQLNode, ValueShares
+from likely.families.on_device import IntervalTerm, ValueTerm
 from likely.families.outcomes import BlockScorer, Outcomes, normalised
 from likely.families.protocol import Certainty, Columns, CountTable, Domain, LeftOut, Parameter, Reads, Settings
 from likely.families.smoothing import log_bias, log_share, totals_without_one, trigamma
@@ -145,6 +146,9 @@ class Categorical:
         codes = {value: line for line, value in enumerate(self.values, FIRST)}
         yield sql.number_at(self.table[:, place].tolist(), sql.code(self.columns[0], codes, UNSEEN, GAP))
 
+    def device_terms(self) -> list[ValueTerm]:
+        return [ValueTerm(self.columns, self.values, self.table[FIRST:], self.table[GAP], self.table[UNSEEN])]
+
     def bayes_inputs(self) -> list[ValueShares] | None:
         """None where a gap or a value never seen speaks."""
         said = self.table[:FIRST].any()
@@ -260,6 +264,10 @@ class GapFactor:
     def parameters(self) -> Iterator[Parameter]:
         for place, name in enumerate(self.columns):
             yield Parameter(name, "probability of a gap", None, np.exp(self.gap[:, place]))
+
+    def device_terms(self) -> list[IntervalTerm]:
+        told = zip(self.columns, self.gap.T, self.known.T, strict=True)
+        return [IntervalTerm((name,), np.zeros(0), known[None], gap) for name, gap, known in told]
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
         for column, name in enumerate(self.columns):

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from likely.arrays import Array, Index, Int32, Int64
+from likely.families.on_device import CountTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import SQL, Columns, CountTable, Domain, Reads, Settings, SQLNode
 from likely.jit import kernel
@@ -202,6 +203,11 @@ class WeighedCounts:
         cls, columns: Columns, seen: FeatureCounts, weights: Array, settings: Settings
     ) -> list[CountTable]:
         return [(columns, seen.dense())]
+
+    def device_terms(self) -> list[CountTerm] | None:
+        """None where most words of a class were never seen, so that their weights are not kept one by one."""
+        weights = self.weights
+        return [CountTerm(self.columns, weights.lines, weights.bias)] if isinstance(weights, DenseWeights) else None
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
         """Count × weight of every column; nothing where there is no count."""

@@ -19,6 +19,7 @@ from likely.families.gaussian_kernels import (
     moments_without,
     own_gaussian,
 )
+from likely.families.on_device import BellTerm
 from likely.families.outcomes import REACH, BlockScorer, Outcomes, log_likelihood, normalised, trapezoid_widths
 from likely.families.protocol import SQL, Certainty, Columns, Domain, LeftOut, Parameter, Reads, Settings, SQLNode
 from likely.families.smoothing import log_bias, trigamma
@@ -164,6 +165,9 @@ class Gaussian:
         for name, mean, deviation in zip(self.columns, self.mean.T, self.deviation.T, strict=True):
             if not math.isinf(deviation[place]):
                 yield sql.log_bell(sql.real(name), mean, deviation, place)
+
+    def device_terms(self) -> list[BellTerm]:
+        return [BellTerm(self.columns, self.mean, 1.0 / self.deviation, self._log_peak())]
 
     def bayes_inputs(self) -> Iterator[Bells]:
         for place, name in enumerate(self.columns):

@@ -25,6 +25,7 @@ from likely.families.multivariate_covariance import (
     within_correlation,
 )
 from likely.families.multivariate_export import block_density, chain_terms
+from likely.families.on_device import BellTerm, WhitenedTerm
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import SQL, Columns, Domain, LeftOut, MostScored, Parameter, Reads, Settings, SQLNode
 from likely.stats import Moments, Scatter
@@ -188,6 +189,14 @@ class MultivariateGaussian:
         if self.lower is None or not self.chained:
             return self.margins.sql_terms(sql, place)
         return chain_terms(sql, self.margins, self.lower, place, last=self.last)
+
+    def device_terms(self) -> list[BellTerm] | list[WhitenedTerm] | None:
+        if self.lower is None:
+            return self.margins.device_terms()
+        if self.last:
+            return None
+        whole = Whitening.of(self.margins, self.lower, last=False)
+        return [WhitenedTerm(self.columns, whole.mean, whole.precision, whole.turn, whole.log_peak)]
 
     def bayes_inputs(self) -> Iterator[Bells] | None:
         return None if self.chained else self.margins.bayes_inputs()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.arrays import Array
+from likely.families.on_device import DeviceTerm, ScoresOnDevice
 from likely.families.outcomes import BlockScorer, Outcomes
 from likely.families.protocol import (
     SQL,
@@ -46,6 +47,12 @@ class Tempered:
     def work(self) -> int:
         """Cells that are looked at for a row."""
         return self.belief.work if isinstance(self.belief, Costly) else len(self.columns)
+
+    def device_terms(self) -> list[DeviceTerm] | None:
+        if not isinstance(self.belief, ScoresOnDevice):
+            return None
+        terms = [] if self.weight == 0.0 else self.belief.device_terms()
+        return None if terms is None else [term.times(self.weight) for term in terms]
 
     def bind(self, table: Table) -> BlockScorer:
         if self.weight == 0.0:

@@ -238,10 +238,20 @@ def _observe_pairs(rows: Array, y: Int32, weight: Array, moments: Moments) -> Sc
         n[c] += (weight[some, None] * here).T @ here
         sums[c] += weighted.T @ here
         cross[c] += weighted.T @ of_rows
+    return scatter_of_products(moments, cross, n, sums)
+
+
+def scatter_of_products(moments: Moments, cross: Array, n: Array | None = None, sums: Array | None = None) -> Scatter:
+    """From Σ weight · zᵢ zⱼ by class, z being deviations from the means in units of the roots.
+
+    Where cells were missing, `n` and `sums` are Σ weight and Σ weight · zᵢ over the rows that know both columns.
+    """
+    if n is None or sums is None:
+        return Scatter(moments, _with_diagonal(cross, moments))
+    scale = _not_zero(moments.root)
     step = np.divide(sums, n, out=np.zeros_like(n), where=n > 0)
     mean = np.where(n > 0, moments.mean[:, :, None] + step * scale[:, :, None], 0.0)
-    cross -= step * _turned(step) * n
-    return _tidied(moments, cross, n, mean)
+    return _tidied(moments, cross - step * _turned(step) * n, n, mean)
 
 
 def _joined(moments: Moments, cross: Array, a: Scatter, b: Scatter, n: Array, mean: Array) -> Scatter:
