@@ -7,13 +7,14 @@ BIN     := $(VENV)/bin
 PYTHON  ?= python3.13 python3.12 python3.11 python3 python
 WORKERS ?= logical
 ARGS    ?=
+GPU_PYTHON ?= python3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo docs test lowest matrix mutants torture lint format bench clean distclean
+.PHONY: help demo docs test test-gpu lowest matrix mutants torture lint format bench clean distclean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
 
 demo: $(VENV)/.demo ## Train on a table, compare, explain, decide by costs, write a page and pictures
 	@$(BIN)/likely demo -o build/demo $(ARGS)
@@ -38,6 +39,9 @@ matrix: ## Run the tests on each Python, with the lowest and the newest dependen
 torture: $(VENV)/.dev ## Run everything with bounds checks in the kernels, and damage model files at full size (an hour)
 	@LIKELY_TORTURE=full NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)/checked-kernels" \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
+
+test-gpu: ## Run the tests of the GPU engine and of networks on a GPU, with the Python that has CuPy (GPU_PYTHON=python3)
+	@LIKELY_GPU=1 PYTHONPATH=src $(GPU_PYTHON) -m pytest -q -p no:cacheprovider tests/engines/gpu tests/models/convnet $(ARGS)
 
 mutants: $(VENV)/.dev ## Change the pure modules, one small thing at a time, and count what the tests notice
 	@$(BIN)/python tools/mutants.py $(ARGS)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,24 @@ from likely.table import Table
 
 Priors: TypeAlias = str | Mapping[Hashable, float] | Sequence[float] | SupportsArray | None
 """P(class): counted, smoothed, uniform, by class, or in the order of the classes; see `class_prior`."""
+
+
+class ScoredRows(Protocol):
+    """log P(class, row) of some rows, wherever they lie; what comes out lies there, too."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def prior(self) -> Array: ...
+
+    def each_block(self, use: Callable[[slice, Array], None]) -> None: ...
+
+    def array(self) -> Array: ...
+
+    def posterior(self, *, in_logs: bool = False) -> Array: ...
+
+    def labels(self, classes: AnyArray) -> AnyArray: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +102,10 @@ class LogJoint:
         out = np.empty(self.n_rows, dtype=np.intp)
         self.each_block(lambda block, joint: most_probable(joint, self.prior, out[block]))
         return out
+
+    def labels(self, classes: AnyArray) -> AnyArray:
+        """The most probable class of every row."""
+        return np.asarray(classes[self.choose()])
 
     def _empty(self) -> Array:
         return np.empty((self.n_rows, len(self.prior)), dtype=self.dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from likely.arrays import Array
 from likely.engines.connect import as_relation
 from likely.engines.files import counted_schema as schema_of_all
+from likely.engines.gpu.rows import DeviceRows
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import Task
 from likely.engines.relation import Relation
@@ -86,7 +87,7 @@ def refuse_unfit(relation: Relation, assigned: Mapping[str, str]) -> None:
 def counted_schema(task: Task, summary: Summary) -> Schema:
     """With the gaps of what was not read twice, a large matrix or a table in an engine: rows less known cells."""
     schema = task.schema
-    if isinstance(task.rows, RelationalRows):
+    if isinstance(task.rows, RelationalRows | DeviceRows):
         return schema_of_all(schema, summary, task.rows.looked)
     if task.weighted:
         return schema

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import AnyArray, Array
 from likely.compilation import watch
 from likely.decide.scores import Scores
+from likely.engines.gpu.table import DeviceTable
 from likely.errors import DataError, SettingsError
 from likely.models import in_sql, persistence, prediction, ranking
 from likely.models.protocols import KeepsLearned
@@ -214,6 +215,13 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             raise DataError("All rows have been forgotten: learn some before predicting.")
         rows = as_rows(X, self.schema_.features)
         return self.schema_.align(as_table(rows, allow_empty=False), type(self).__name__)
+
+    def _read_on_device(self, X: object) -> DeviceTable:
+        """The same for rows on a GPU."""
+        check_is_fitted(self)
+        if len(self.classes_) == 0:
+            raise DataError("All rows have been forgotten: learn some before predicting.")
+        return DeviceTable.of(X).aligned(self.schema_.features, type(self).__name__)
 
     def _remember_columns(self, schema: Schema, *, named: bool = True) -> None:
         """Which columns were learned, and by what names they come back."""

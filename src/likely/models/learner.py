@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely.arrays import Array, Flags
 from likely.decide import LossLike
 from likely.engines.connect import is_relation
+from likely.engines.gpu import is_on_device
+from likely.engines.gpu.rows import further_on_device, task_on_device
+from likely.engines.gpu.scores import log_joint_on_device
 from likely.engines.in_place import counted_schema, further_task, task_in_place
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import (
@@ -54,7 +57,7 @@ from likely.models.settings import (
     is_smoothing,
     parameter,
 )
-from likely.scorer import LogJoint, Model, Priors, remaining_priors
+from likely.scorer import Model, Priors, ScoredRows, remaining_priors
 from likely.sql.posterior import Posterior, posterior_of_model
 from likely.sql.query import Query
 from likely.stats import Summary
@@ -127,6 +130,8 @@ class Learner(Classifier):
         check_settings(self)
         if is_relation(X):
             return self._considered(task_in_place(X, y, sample_weight, self.schema, self._look, self.n_jobs))
+        if is_on_device(X):
+            return self._considered(task_on_device(X, y, sample_weight, self._look, self.n_jobs))
         return self._considered(self._look(X, y, sample_weight))
 
     def _look(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Task:
@@ -152,6 +157,8 @@ class Learner(Classifier):
         how = preprocessing_in(self.summary_)
         if is_relation(X):
             return further_task(X, y, sample_weight, self.schema_, self.families_, how)
+        if is_on_device(X):
+            return further_on_device(X, y, sample_weight, self.schema_, self.families_, how, self.n_jobs)
         return self._planned(self._further_rows(X, y, sample_weight), self.families_, how)
 
     def _remember(self, task: Task, summary: Summary) -> Self:
@@ -258,9 +265,11 @@ class Learner(Classifier):
     explain = prediction.explain
     _scores = prediction.scores
 
-    def _log_joint(self, X: RowsLike) -> LogJoint:
-        table = self._read(X)
-        return self.model_.log_joint(table, self.n_jobs)
+    def _log_joint(self, X: RowsLike) -> ScoredRows:
+        if is_on_device(X):
+            table = self._read_on_device(X)
+            return log_joint_on_device(table, self.model_.prior, self.model_.beliefs)
+        return self.model_.log_joint(self._read(X), self.n_jobs)
 
     def _explanation(self, X: RowsLike) -> Explanation:
         table = self._read(X)

@@ -19,7 +19,7 @@ from likely.errors import SettingsError
 from likely.explain import Contrast, Explanation
 from likely.explain.contrast import target_and_rivals
 from likely.models.in_sql import ScoresInSQL, is_scored_in_place, scored, scored_there
-from likely.scorer import LogJoint, Model
+from likely.scorer import Model, ScoredRows
 from likely.table import GAP, RowsLike, Table, as_rows, as_table
 from likely.table.cells import Cells, NumberCells
 from likely.table.schema import Schema
@@ -34,7 +34,7 @@ class HasLogJoint(Protocol):
     @property
     def classes_(self) -> AnyArray: ...
 
-    def _log_joint(self, X: RowsLike) -> LogJoint: ...
+    def _log_joint(self, X: RowsLike) -> ScoredRows: ...
 
 
 @scored_there("prediction")
@@ -43,8 +43,7 @@ def predict(classifier: HasLogJoint, X: RowsLike) -> AnyArray:
 
     An Ibis table gives an expression with its columns and "prediction": nothing is fetched.
     """
-    chosen = classifier._log_joint(X).choose()
-    return np.asarray(classifier.classes_[chosen])
+    return classifier._log_joint(X).labels(classifier.classes_)
 
 
 @scored_there("P(")
@@ -71,7 +70,7 @@ def scores(classifier: HasLogJoint, X: RowsLike) -> Scores:
     return as_scores(classifier._log_joint(X))
 
 
-def as_scores(log_joint: LogJoint) -> Scores:
+def as_scores(log_joint: ScoredRows) -> Scores:
     """The same, as decisions read it."""
 
     def each(use: Callable[[slice, Block], None]) -> None:

@@ -12,11 +12,12 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
 from likely.arrays import Array, Int32
+from likely.engines.gpu.counts import DeviceCounter
 from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presence_uncertainty, presence_shares
 from likely.families.counts import DenseWeights
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
-from likely.naive_bayes.classifier import Rows
+from likely.naive_bayes.classifier import NaiveBayes, Rows
 from likely.naive_bayes.discrete import CONSTRAINTS, DiscreteNB, floats_of, tags_of_counts
 from likely.parallel import row_blocks, total
 from likely.stats import FeatureCounts, Presence
@@ -78,6 +79,9 @@ class BernoulliNB(DiscreteNB):
 
         blocks = row_blocks(rows.shape[0], rows.shape[1], fewest=4 * n_classes)
         return total(observe, blocks, None)
+
+    def _observe_on_device(self, counter: DeviceCounter) -> FeatureCounts:
+        return NaiveBayes._observe_on_device(self, counter)  # refuses
 
     def _presence(self, rows: Rows) -> Rows:
         """Ones where a column is present, zeros where it is not."""

@@ -15,8 +15,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64
+from likely.engines.gpu.counts import DeviceCounter
+from likely.engines.gpu.tables import count_codes
 from likely.errors import DataError, SettingsError
 from likely.families.categorical import add_lines
+from likely.families.on_device import DeviceTerm, ValueTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
 from likely.jit import kernel
@@ -287,6 +290,29 @@ class CategoricalNB(NaiveBayes[CodeCounts]):
             return CodeCounts.observe(rows, y, weight, n_classes)
         except NegativeCode:
             raise DataError(NEGATIVE) from None
+
+    def _observe_on_device(self, counter: DeviceCounter) -> CodeCounts:
+        cells = counter.table.block(tuple(counter.table.names))
+        if cells.dtype.kind not in "iub":
+            raise DataError("Codes of categories on a GPU are whole numbers: convert them to int32.")
+        found = count_codes(counter, cells)
+        if found is None:
+            raise DataError("Codes of categories reach too far on a GPU: number them from 0.")
+        least, tables = found
+        if least < 0:
+            raise DataError(NEGATIVE)
+        highest = [least + int(np.flatnonzero(table.any(axis=0))[-1]) for table in tables]
+        whole = [
+            np.pad(table, ((0, 0), (least, 0)))[:, : high + 1] for table, high in zip(tables, highest, strict=True)
+        ]
+        return CodeCounts(tuple(np.arange(high + 1) for high in highest), np.concatenate(whole, axis=1))
+
+    def _device_terms(self) -> list[DeviceTerm]:
+        nothing = np.zeros(len(self.classes_))
+        return [
+            ValueTerm((f"x{j}",), tuple(range(table.shape[1])), table.T, nothing, nothing)
+            for j, table in enumerate(self._beliefs.by_column)
+        ]
 
     def _settle(self, weights: Array, columns: CodeCounts) -> None:
         size = np.maximum(columns.size, self._least_categories())

@@ -13,15 +13,22 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32
+from likely.engines.gpu import is_on_device
+from likely.engines.gpu.counts import DeviceCounter
+from likely.engines.gpu.rows import counter_of
+from likely.engines.gpu.scores import DeviceLogJoint
+from likely.engines.gpu.table import DeviceTable
 from likely.errors import DataError, SettingsError
+from likely.families.on_device import DeviceTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
 from likely.models import prediction
 from likely.numerics import refuse_heavy, together
 from likely.parallel import Adds
-from likely.scorer import LogJoint
+from likely.scorer import LogJoint, ScoredRows
 from likely.stats import ClassWeights
 from likely.table import Labels, RowsLike, encode_labels
+from likely.table.table import Numbered
 
 Rows: TypeAlias = "AnyArray | sparse.csr_array"
 Seen = TypeVar("Seen", bound=Adds)
@@ -82,6 +89,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     def fit(self, X: RowsLike, y: ColumnLike, sample_weight: ColumnLike | None = None) -> Self:
         """Learn rows and their labels, and forget everything learned before."""
         self._validate_params()
+        if is_on_device(X):
+            counter = counter_of(X, y, sample_weight)
+            self._remember_columns(counter.table)
+            self._seen = self._count_on_device(counter)
+            return self._conclude(counter.labels.classes)
         rows = self._read(X, reset=True)
         labels = encode_labels(y)
         self._seen = self._count(rows, labels.codes, sample_weight, labels.classes)
@@ -93,9 +105,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         """Learn more rows; the first call must name all classes that will ever occur."""
         self._validate_params()
         known = vars(self).get("classes_")
-        rows = self._read(X, reset=known is None)
         agreed = agreed_classes(known, classes)
-        weights, columns = self._count(rows, places_among(encode_labels(y), agreed), sample_weight, agreed)
+        if is_on_device(X):
+            counter = counter_of(X, y, sample_weight).among(agreed)
+            if known is None:
+                self._remember_columns(counter.table)
+            counter.table.aligned(Numbered(self.n_features_in_), type(self).__name__)
+            weights, columns = self._count_on_device(counter)
+        else:
+            rows = self._read(X, reset=known is None)
+            weights, columns = self._count(rows, places_among(encode_labels(y), agreed), sample_weight, agreed)
         if known is not None:
             together(np.asarray(self._seen[0].sum()), np.asarray(weights.sum()))
             weights, columns = self._seen[0] + weights, self._seen[1] + columns
@@ -109,6 +128,25 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         if not weights.sum() > 0.0:
             raise DataError("Sample weights must contain at least one non-zero number.")
         return weights, self._observe(rows, y, weight, len(classes))
+
+    def _count_on_device(self, counter: DeviceCounter) -> tuple[Array, Seen]:
+        """The same for rows on a GPU, which stay there."""
+        weights, _ = counter.class_weights()
+        if not weights.sum() > 0.0:
+            raise DataError("Sample weights must contain at least one non-zero number.")
+        return weights, self._observe_on_device(counter)
+
+    def _observe_on_device(self, counter: DeviceCounter) -> Seen:
+        """The statistic of rows on a GPU."""
+        raise SettingsError(f"{type(self).__name__} does not count rows on a GPU: bring them to the host.")
+
+    def _device_terms(self) -> list[DeviceTerm]:
+        """What is believed, as tables that a GPU adds up."""
+        raise SettingsError(f"{type(self).__name__} does not score rows on a GPU: bring them to the host.")
+
+    def _remember_columns(self, table: DeviceTable) -> None:
+        self.n_features_in_ = len(table.names)
+        self.__dict__.pop("feature_names_in_", None)
 
     def _conclude(self, classes: AnyArray) -> Self:
         """Settle what is believed; where parameters forbid it, no older beliefs stay behind."""
@@ -168,7 +206,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         check_is_fitted(self)
         return self._read(X, reset=False)
 
-    def _log_joint(self, X: RowsLike) -> LogJoint:
+    def _log_joint(self, X: RowsLike) -> ScoredRows:
+        if is_on_device(X):
+            check_is_fitted(self)
+            table = DeviceTable.of(X).aligned(Numbered(self.n_features_in_), type(self).__name__)
+            shares, terms = self._prior_shares(), self._device_terms()
+            return DeviceLogJoint(table, shares, self._log_start(), terms, self._precision_of(table.dtype), gaps=False)
         rows = self._read_more(X)
         n_rows, n_columns = rows.shape
         held = n_columns if isinstance(rows, np.ndarray) else rows.nnz // max(n_rows, 1)
@@ -177,7 +220,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         return LogJoint(n_rows, self._prior_shares(), start, scorers, held + len(start), dtype=self._precision(rows))
 
     def _precision(self, rows: Rows) -> np.dtype[np.floating]:
-        """The type of the probabilities of these rows."""
+        return self._precision_of(rows.dtype)
+
+    def _precision_of(self, dtype: np.dtype[np.generic]) -> np.dtype[np.floating]:
+        """The type of the probabilities of rows of a type."""
         return np.dtype(np.float64)
 
 

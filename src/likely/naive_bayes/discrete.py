@@ -16,10 +16,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from likely.arrays import Array, ColumnLike, Int32, read_only
+from likely.engines.gpu.counts import DeviceCounter
+from likely.engines.gpu.tables import feature_counts
 from likely.errors import BadCell, SettingsError
 from likely.families.complement import LEAST_PSEUDO, complement_weights
 from likely.families.counts import DenseWeights, SparseWeights, Weights
 from likely.families.multinomial import add_counts, multinomial_weights
+from likely.families.on_device import CountTerm, DeviceTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes, Rows
@@ -147,6 +150,15 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
         except BadCell:
             check_non_negative(rows, f"{type(self).__name__} (input X)")
             raise
+
+    def _observe_on_device(self, counter: DeviceCounter) -> FeatureCounts:
+        return feature_counts(counter, tuple(counter.table.names))
+
+    def _device_terms(self) -> list[DeviceTerm]:
+        held: DenseWeights | SparseWeights = self._beliefs
+        if not isinstance(held, DenseWeights):
+            return super()._device_terms()
+        return [CountTerm(tuple(f"x{j}" for j in range(len(held.lines))), held.lines, held.bias)]
 
     def _settle(self, weights: Array, columns: FeatureCounts) -> None:
         beliefs = self._believe(weights, columns, self._pseudo_counts())

@@ -12,9 +12,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32
-from likely.errors import SettingsError
+from likely.engines.gpu.counts import DeviceCounter, moments
+from likely.errors import DataError, SettingsError
 from likely.families.gaussian import LOG_ROOT_TAU, add_bells
 from likely.families.gaussian_kernels import PLAIN, add_gaussian
+from likely.families.on_device import BellTerm, DeviceTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
@@ -148,9 +150,23 @@ class GaussianNB(NaiveBayes[Spread]):
         n, mean, deviation = self._seen[1].by_class.n, np.asarray(self.theta_, dtype=np.float64), self._deviation()
         return [lambda block, *out: add_bells(n, mean, deviation, np.asarray(rows[block], dtype=np.float64), *out)]
 
-    def _precision(self, rows: AnyArray) -> np.dtype[np.floating]:
-        own = rows.dtype if rows.dtype.kind == "f" else np.float64
-        return np.result_type(own, self.theta_.dtype)
+    def _observe_on_device(self, counter: DeviceCounter) -> Spread:
+        columns = tuple(counter.table.names)
+        if not hasattr(self, "classes_"):
+            self._dtype = np.dtype(np.float32 if counter.table.dtype == np.float32 else np.float64)
+        by_class = moments(counter, columns)
+        plain = by_class if counter.weight is None else moments(counter.unweighted(), columns)
+        if not (plain.n.sum(axis=0) == counter.n_rows).all():
+            raise DataError("Input X contains NaN: GaussianNB has no use for missing values.")
+        return Spread(by_class, plain.pooled())
+
+    def _device_terms(self) -> list[DeviceTerm]:
+        mean, deviation = np.asarray(self.theta_, dtype=np.float64), self._deviation()
+        columns = tuple(f"x{j}" for j in range(mean.shape[1]))
+        return [BellTerm(columns, mean, 1.0 / deviation, -np.log(deviation) - LOG_ROOT_TAU)]
+
+    def _precision_of(self, dtype: np.dtype[np.generic]) -> np.dtype[np.floating]:
+        return np.result_type(dtype if dtype.kind == "f" else np.float64, self.theta_.dtype)
 
     def _deviation(self) -> Array:
         """Roots of `var_`, and those kept apart where it has left the floats."""
