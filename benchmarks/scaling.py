@@ -92,8 +92,7 @@ def models(sizes: Sizes) -> Iterator[Piece]:
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((sizes.model_rows, 20))
-    noise = rng.standard_normal(sizes.model_rows)
-    y = (X[:, :3].sum(axis=1) + X[:, 3] * X[:, 4] + noise > 0.0).astype(np.int64)
+    y = (X[:, :3].sum(axis=1) + rng.standard_normal(sizes.model_rows) > 0.0).astype(int)
     size = f"{sizes.model_rows:,} × 20"
 
     def boost(threads: int) -> object:
@@ -103,6 +102,8 @@ def models(sizes: Sizes) -> Iterator[Piece]:
     yield f"EvidenceClassifier {size}", lambda threads: EvidenceClassifier(n_jobs=threads).fit(X, y)
     yield f"HistGradientBoosting(100) {size}", boost
     yield f"TreeClassifier {size}", lambda threads: TreeClassifier(n_jobs=threads).fit(X, y)
+    random = rng.integers(0, 2, sizes.model_rows)
+    yield f"TreeClassifier {size}, random classes", lambda threads: TreeClassifier(n_jobs=threads).fit(X, random)
 
 
 GROUPS = {"numeric": numeric, "text": text, "models": models}
