@@ -46,5 +46,5 @@ def test_the_same_tree_by_any_number_of_threads(
 
 
 def test_what_goes_wrong_in_a_thread_is_said_outside() -> None:
-    with TreeWorkers(2) as two, pytest.raises(ZeroDivisionError):
-        list(two.each(lambda k: 1 // k, [1, 0, 1], level.MIN_PARALLEL_CASES))
+    with pytest.raises(ZeroDivisionError):
+        list(TreeWorkers(2).each(lambda k: 1 // k, [1, 0, 1], level.MIN_PARALLEL_CASES))

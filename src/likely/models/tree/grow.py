@@ -107,10 +107,10 @@ def fit_tree(plan: GrowthPlan, data: TrainingData, n_jobs: int | None = None) ->
         known = BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
         return replace(feature, cuts=known.n_cuts), known
 
-    with TreeWorkers(n_jobs) as workers:
-        prepared = workers.each(prepare, range(len(data.features)), len(data))
-        features, columns = tuple(feature for feature, _ in prepared), [column for _, column in prepared]
-        tree = TreeGrower(data.classes, features, columns, criterion, plan, workers).grow(data.labels, weights)
+    workers = TreeWorkers(n_jobs)
+    prepared = workers.each(prepare, range(len(data.features)), len(data))
+    features, columns = tuple(feature for feature, _ in prepared), [column for _, column in prepared]
+    tree = TreeGrower(data.classes, features, columns, criterion, plan, workers).grow(data.labels, weights)
     return collapse_tree(tree) if plan.collapse else tree
 
 

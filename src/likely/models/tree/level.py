@@ -33,7 +33,7 @@ NOWHERE = np.empty(0, dtype=np.int32)
 
 
 class TreeWorkers(parallel.WorkerPool):
-    """Threads that stay for a whole tree, but are not woken up for a level that is soon done."""
+    """Threads for a whole tree, which are not woken up for a level that is soon done."""
 
     def each(self, task: Callable[[Item], Result], items: Sequence[Item], n_cases: int) -> list[Result]:
         """Results of `task` for every item, in the order of the items; each of them looks at `n_cases` cases."""
