@@ -169,6 +169,10 @@ class WorkerPool:
         return [task(item) for item in items] if workers <= 1 else _SharedWork(task, items).done_by(workers, lone=True)
 
 
+ALONE = WorkerPool(1)
+"""Nobody else."""
+
+
 def _share() -> None:
     _HERE.shared = True
 

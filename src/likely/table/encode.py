@@ -18,7 +18,7 @@ FEW_ROWS = 20_000
 SMALL_RANGE = 1 << 16
 CELLS_PER_ROW = 4
 # Labels are soon read: fewer rows are not worth a task.
-BLOCK_ROWS = 1 << 18
+BLOCK_ROWS = 1 << 17
 
 _INT64_MAX = np.iinfo(np.int64).max
 

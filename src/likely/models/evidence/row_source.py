@@ -23,8 +23,10 @@ Codes = AnyArray
 Recoding = Callable[[UInt8], Codes]
 """From codes of columns to others: to coarse ones, say, or with cells of pairs behind them."""
 
-PARTITION_WORK = 1 << 20
-MAX_PARTITIONS = 16
+PARTITION_WORK = 1 << 17
+"""Codes × scores of a part: half a millisecond, which is worth a task."""
+
+MAX_PARTITIONS = 32
 MAX_DISTINCT_SHARE = 0.8
 DEDUPLICATED_ROWS = 1 << 18
 """Rows that are searched for duplicates at once."""
@@ -33,6 +35,9 @@ BLOCK_CODES = 1 << 22
 MIN_BLOCK_ROWS = 1 << 10
 """Codes that a thread holds at once, unless these are fewer rows. It is the same for rows in memory, so that sums are
 made in the same order."""
+
+RECODED_ROWS = 1 << 14
+"""Rows whose codes a thread looks up at once."""
 
 MAX_SEARCH_ROWS = 200_000
 """Rows on which hyperparameters are chosen: a stratified sample, if there are more. The final fit takes all."""
@@ -145,17 +150,19 @@ class RowSource(ABC):
 
     def cell_weights(self, starts: Int32, n_cells: int) -> Array:
         """Weight of the rows in each cell of each table."""
-        out = np.zeros(n_cells)
-        for b in self.blocks(slice(0, len(self))):
-            out += cell_weights(b.codes[b.rows], starts, b.weight[b.rows], n_cells)
-        return out
+        return self.sum_over_blocks(
+            lambda b: [cell_weights(b.codes[b.rows], starts, b.weight[b.rows], n_cells)], n_cells
+        )[0]
 
     def class_counts(self, starts: Int32, n_cells: int) -> Array:
         """Weight of the rows of each class in each cell: cells × classes."""
-        out = np.zeros((n_cells, self.n_classes))
-        for b in self.blocks(slice(0, len(self))):
+
+        def statistics(b: RowBlock) -> list[Array]:
+            out = np.zeros((n_cells, self.n_classes))
             class_counts(b.codes[b.rows], starts, b.y[b.rows], b.weight[b.rows], out)
-        return out
+            return [out]
+
+        return self.sum_over_blocks(statistics, n_cells * self.n_classes)[0]
 
     def sample(self, most: int, seed: int) -> RowsInMemory:
         """A stratified sample of about so many rows; all of them where they are no more."""
@@ -202,7 +209,18 @@ class RowsInMemory(RowSource):
         return self
 
     def recode(self, recoding: Recoding, n_codes: int) -> RowsInMemory:
-        return replace(self, codes=recoding(self.codes))
+        none = self.codes[:0]
+        like = recoding(none)
+        if like is none:
+            return self
+        out = np.empty((len(self), n_codes), dtype=like.dtype)
+
+        def recode(rows: slice) -> None:
+            out[rows] = recoding(self.codes[rows])
+
+        blocks = [slice(at, at + RECODED_ROWS) for at in range(0, len(self), RECODED_ROWS)]
+        self.pool.do(recode, blocks)
+        return replace(self, codes=out)
 
     def with_offset(self, text_weights: Array) -> RowsInMemory:
         return replace(self, offset=text_offset(self.text_scores, text_weights))
