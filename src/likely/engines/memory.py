@@ -103,7 +103,10 @@ def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
 
     shape = len(rows.classes), len(columns)
     if not of_logs:
-        cells, blocks = Numbers.of(rows.table, columns), _blocks(rows, columns, 8)
+        cells = Numbers.of(rows.table, columns)
+        blocks = row_blocks(
+            rows.table.n_rows, 2 * len(columns), fewest=8 * len(rows.classes)
+        )  # many threads end together
         seen = moments_of_blocks(cells.rows, blocks, rows.y, rows.given_weight, shape, rows.n_jobs)
         if seen is not None:
             return seen

@@ -106,7 +106,7 @@ class GaussianNB(NaiveBayes[Spread]):
             seen.refuse_large()
             return seen
 
-        blocks = row_blocks(len(rows), rows.shape[1], fewest=8 * n_classes)
+        blocks = row_blocks(len(rows), 2 * rows.shape[1], fewest=8 * n_classes)  # many threads end together
         seen = moments_of_blocks(read, blocks, y, weight, (n_classes, rows.shape[1]), None)
         if seen is not None and (weight is not None or (seen.n.sum(axis=0) == len(rows)).all()):
             return seen

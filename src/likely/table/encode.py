@@ -52,10 +52,15 @@ def _encode_booleans(values: Flags) -> tuple[Flags, Int32]:
 
 def _encode_integers(values: AnyArray) -> tuple[AnyArray, Int32]:
     wide = values.astype(np.int64, copy=False)
-    low, high = _bounds(wide)
-    if high - low >= _widest(len(values)):
-        return encode_words(wide, values.dtype)
-    return _by_lookup(wide, low, high - low + 1, values.dtype)
+    for looked in (wide[:BLOCK_ROWS], wide):  # the first rows have all labels, as a rule
+        low, high = _bounds(looked)
+        if high - low >= _widest(len(values)):
+            return encode_words(wide, values.dtype)
+        found = _by_lookup(wide, low, high - low + 1, values.dtype)
+        if found is not None:
+            break
+    assert found is not None
+    return found
 
 
 def _encode_floats(values: AnyArray) -> tuple[AnyArray, Int32]:
@@ -64,7 +69,9 @@ def _encode_floats(values: AnyArray) -> tuple[AnyArray, Int32]:
     if not whole or not low <= high or high - low >= _widest(len(values)):
         # Adding zero makes one zero of −0.0 and 0.0.
         return _around_gaps(wide, lambda known: encode_words(known + 0.0, values.dtype))
-    return _by_lookup(wide, low, int(high - low) + 1, values.dtype)
+    found = _by_lookup(wide, low, int(high - low) + 1, values.dtype)
+    assert found is not None
+    return found
 
 
 def encode_words(values: AnyArray, dtype: np.dtype[np.generic] | None = None) -> tuple[AnyArray, Int32]:
@@ -105,9 +112,11 @@ def _each_block(task: Callable[[slice], Result], n_rows: int) -> list[Result]:
     return run(task, row_blocks(n_rows, 1, fewest=BLOCK_ROWS), 1 if within_pool() else None)
 
 
-def _by_lookup(wide: AnyArray, low: float, cells: int, dtype: np.dtype[np.generic]) -> tuple[AnyArray, Int32]:
+def _by_lookup(wide: AnyArray, low: float, cells: int, dtype: np.dtype[np.generic]) -> tuple[AnyArray, Int32] | None:
+    """By a table of so many cells from `low` on; None if a value has no cell there."""
     seen = np.zeros(cells, dtype=np.uint8)
-    _each_block(lambda block: mark(wide[block], low, seen), len(wide))
+    if not all(_each_block(lambda block: mark(wide[block], low, seen), len(wide))):
+        return None
     table = np.cumsum(seen, dtype=np.int32) - np.int32(1)
     codes = np.empty(len(wide), dtype=np.int32)
     _each_block(lambda block: look_up(wide[block], low, table, codes[block]), len(wide))
@@ -147,12 +156,17 @@ def whole_bounds(values: Array) -> tuple[bool, float, float]:
     return True, low, high
 
 
-@kernel(signature_or_function=[f"void({cells}, {low}, uint8[::1])" for cells, low in _NUMBERS])
-def mark(values: Int64 | Array, low: float, seen: UInt8) -> None:
-    """Set `seen` for each value, counted from `low`."""
+@kernel(signature_or_function=[f"boolean({cells}, {low}, uint8[::1])" for cells, low in _NUMBERS])
+def mark(values: Int64 | Array, low: float, seen: UInt8) -> bool:
+    """Set `seen` for each value, counted from `low`; False if some value has no place there."""
     for value in values:
-        if value == value and not seen[int(value - low)]:  # a line of memory that is only read is not fought for
-            seen[int(value - low)] = 1
+        if value == value:
+            place = int(value - low)
+            if not 0 <= place < len(seen):
+                return False
+            if not seen[place]:  # a line of memory that is only read is not fought for
+                seen[place] = 1
+    return True
 
 
 @kernel(signature_or_function=[f"void({cells}, {low}, int32[::1], int32[::1])" for cells, low in _NUMBERS])

@@ -115,7 +115,7 @@ class Fitter(Generic[Source]):
         They come from the last fit if that had the same terms.
         """
         if self._last is None or self._last[0] is not terms:
-            encoding, design = self.data.encoding, self.data.encoding.design(terms)
+            encoding, design = self.data.encoding, self.data.encoding.design(terms, self.rows.pool)
             rows = self.rows.recode(lambda codes: encoding.codes(codes, terms), len(design.layout))
             self._last = terms, design, rows, _curvature(rows, design)
         return self._last[1:]

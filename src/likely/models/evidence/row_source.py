@@ -232,7 +232,7 @@ class RowsInMemory(RowSource):
         if len(self.offset) or not len(self):
             return self
         parts = [slice(at, at + DEDUPLICATED_ROWS) for at in range(0, len(self), DEDUPLICATED_ROWS)]
-        distinct = [distinct_rows(self, part) for part in parts]
+        distinct = self.pool.do(lambda part: distinct_rows(self, part), parts)
         if sum(len(y) for _, y, _ in distinct) > MAX_DISTINCT_SHARE * len(self):
             return self
         codes, y, weight = (np.concatenate(arrays) for arrays in zip(*distinct, strict=True))
@@ -268,9 +268,10 @@ def distinct_rows(rows: RowsInMemory, part: slice) -> tuple[Codes, Int32, Array]
     codes, y, weight = rows.codes[part], rows.y[part], rows.weight[part]
     hashes = np.empty(len(y), dtype=np.uint64)
     row_hashes(codes, y, hashes)
-    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
-    if len(first) > MAX_DISTINCT_SHARE * len(hashes):
+    ordered = np.sort(hashes)  # many times as fast as finding their places, which most tables do not need
+    if 1 + np.count_nonzero(ordered[1:] != ordered[:-1]) > MAX_DISTINCT_SHARE * len(hashes):
         return codes, y, weight
+    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
     if not ((codes[first][place] == codes).all() and (y[first][place] == y).all()):
         return codes, y, weight  # two rows that differ have the same hash
     return codes[first], y[first], np.bincount(place, weights=weight, minlength=len(first)).astype(np.float64)
