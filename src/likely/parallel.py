@@ -95,8 +95,9 @@ class _SharedWork(Generic[Item, Result]):
     def _work(self, lone: bool) -> None:
         before, _HERE.shared, _HERE.busy = (_HERE.shared, _HERE.busy), True, lone or _HERE.busy
         try:
-            for place in self._next:
-                if place >= len(self._items) or self._errors:
+            while not self._errors:
+                place = next(self._next)  # whoever takes a task does it: others may wait for it
+                if place >= len(self._items):
                     return
                 try:
                     self._results[place] = self._task(self._items[place])

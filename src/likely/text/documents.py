@@ -46,11 +46,14 @@ FIRST_PIECE = 256
 """Texts of a list that are converted first: how long these are says how many are a block."""
 
 
-def each_block(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> Iterator[DocumentBlock]:
-    """The same one by one. A list is converted piece by piece, while threads work on the pieces before."""
-    if not isinstance(texts, list | tuple):
-        yield from _cut_all(as_arrow(texts, decode_error))
-        return
+def each_block(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> Iterable[DocumentBlock]:
+    """The same; a list is converted piece by piece, as blocks are asked for: threads work on the pieces before."""
+    if isinstance(texts, list | tuple):
+        return _converted(texts, decode_error)
+    return list(_cut_all(as_arrow(texts, decode_error)))
+
+
+def _converted(texts: Sequence[object], decode_error: DecodeError) -> Iterator[DocumentBlock]:
     first, size = 0, FIRST_PIECE
     while first < len(texts):
         column = as_arrow(texts[first : first + size], decode_error, first)

@@ -205,10 +205,19 @@ def _read_words(
             # Composition is looked after first; the few letters that need `str.lower` are met on the way.
             return _scan(rewrite(block) if first else block, rewrite, table, tokenizer, number, lexicon)
 
-    parts = [part for _, part in pipeline(task, blocks, n_jobs)]
+    parts = _each(task, blocks, n_jobs)
     tables = run(Lexicon.to_words, pool.things or [Lexicon()], n_jobs)
     words, maps = join_words(tables, process_seed(), n_jobs)
     return Stream(words, parts, maps)
+
+
+def _each(
+    task: Callable[[DocumentBlock], TokenBlock], blocks: Iterable[DocumentBlock], n_jobs: int | None
+) -> list[TokenBlock]:
+    """The tokens of all blocks, also of those that are yet to be made."""
+    if isinstance(blocks, Sequence):
+        return run(task, blocks, n_jobs)
+    return [part for _, part in pipeline(task, blocks, n_jobs)]
 
 
 def _scan(
@@ -249,7 +258,7 @@ def _read_chars(
         block = rewrite(block)
         return TokenBlock(*scan_chars(block.data, block.ends, table.pages, table.cells, by_word), 0)
 
-    parts = [part for _, part in pipeline(task, blocks, n_jobs)]
+    parts = _each(task, blocks, n_jobs)
     highest = max((int(part.ids.max(initial=0)) for part in parts), default=0)
     used = np.zeros(highest + 2, dtype=np.bool_)
     for part in parts:

@@ -199,12 +199,15 @@ class TreeGrower:
     def _winners(self, level: Level) -> Index:
         """The place of the column that each node splits, −1 for none."""
 
-        def judge(column: SearchColumn) -> tuple[Array, Array]:
-            if self.moves is not None:  # a column goes to a level when it is asked, while it is at hand anyway
+        def move(column: SearchColumn) -> None:
+            if self.moves is not None:
                 column.move(self.moves)
+
+        def judge(column: SearchColumn) -> tuple[Array, Array]:
             return score_column(column, level, self.criterion)
 
-        return best_columns(self.workers.each(judge, self.columns, level.n_cases), len(level), self.criterion)
+        found = self.workers.each_in_two(move, judge, self.columns, level.n_cases)
+        return best_columns(found, len(level), self.criterion)
 
     def _count_children(
         self, level: Level, winners: Index, partition: LevelPartition
