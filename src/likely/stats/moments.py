@@ -211,14 +211,16 @@ def moments_of_blocks(
         rows = read(block)
         w = ones[: len(rows)] if weight is None else weight[block]
         light = weight is not None and 0.0 < w.max(initial=0.0) < LIGHT
-        found = n[place], mean[place], squares[place]
-        if light or not observe_moments(rows, y[block], w, *found):
-            return False
-        return not _suspicious(*found[1:]) or not _left_the_floats(rows, *found[1:])
+        return not light and observe_moments(rows, y[block], w, n[place], mean[place], squares[place])
 
     if not all(run(observe, range(len(blocks)), n_jobs)):
         return None
-    add_blocks(n, mean, squares)
+    small = np.any(np.all((squares < TINY_SQUARE) & (np.abs(mean) < TINY_MEAN), axis=1), axis=1)
+    for place in np.flatnonzero(small | ~np.all(np.isfinite(squares), axis=(1, 2))).tolist():
+        if _left_the_floats(read(blocks[place]), mean[place], squares[place]):
+            return None
+    for place in range(1, len(blocks)):
+        _merge(n[0], mean[0], squares[0], n[place], mean[place], squares[place])
     seen = Moments(n[0].copy(), mean[0].copy(), np.sqrt(squares[0]))
     return None if too_large(seen.n, seen.mean, seen.root).any() else seen
 
@@ -244,26 +246,6 @@ def _merge(n: Array, mean: Array, squares: Array, more_n: Array, more_mean: Arra
                 mean[c, j] += gap * share
                 squares[c, j] += more_squares[c, j] + gap * gap * share * n[c, j]
                 n[c, j] = total
-
-
-@kernel
-def add_blocks(n: Array, mean: Array, squares: Array) -> None:
-    """Add the moments of all blocks, in their order, to those of the first one."""
-    for block in range(1, n.shape[0]):
-        _merge(n[0], mean[0], squares[0], n[block], mean[block], squares[block])
-
-
-@kernel
-def _suspicious(mean: Array, squares: Array) -> bool:
-    """Whether a column has squares that are no number, or has nothing but such small ones that some may be lost."""
-    found = False
-    for j in range(mean.shape[1]):
-        small = True
-        for c in range(mean.shape[0]):
-            found |= not np.isfinite(squares[c, j])
-            small &= squares[c, j] < TINY_SQUARE and abs(mean[c, j]) < TINY_MEAN
-        found |= small
-    return found
 
 
 @kernel
