@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from likely.parallel import one_thread_each, pipeline, run, total
+from likely.parallel import WorkerPool, one_thread_each, pipeline, run, total, within_pool
 
 CONTROLLER = ThreadpoolController().select(user_api="blas")
 
@@ -75,3 +76,41 @@ def test_a_pipeline_keeps_the_order_and_runs_only_a_little_ahead(n_jobs: int) ->
         assert (item, result) == (place, -place)
         assert len(taken) <= place + n_jobs + 2
     assert total(lambda item: np.full(2, item), range(5), n_jobs, np.zeros(2)).tolist() == [10.0, 10.0]
+
+
+def test_of_several_errors_the_first_one_is_raised_and_nothing_begins_after_it() -> None:
+    begun: list[int] = []
+
+    def fail_later(item: int) -> int:
+        begun.append(item)
+        if item in (3, 5):
+            raise KeyError(item)
+        return item
+
+    for n_jobs in (1, 2, 7):
+        begun.clear()
+        with pytest.raises(KeyError, match="3"):
+            run(fail_later, range(400), n_jobs)
+        assert len(begun) < 400
+
+
+def test_tasks_within_tasks_are_done_by_whoever_is_free() -> None:
+    def rows(item: int) -> int:
+        return sum(run(lambda inner: inner * item, range(5), 4))
+
+    assert run(rows, range(20), 4) == [10 * item for item in range(20)]
+    pool = WorkerPool(3)
+    assert pool.do(lambda item: (sum(pool.do(lambda inner: inner, range(item))), within_pool()), range(4)) == [
+        (0, True), (0, True), (1, True), (3, True)
+    ]  # fmt: skip
+    assert not within_pool()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes of this kind here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    assert run(abs, [-1, -2, -3], 3) == [1, 2, 3]
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if run(abs, [-1, -2, -3], 3) == [1, 2, 3] else 1)
+    assert os.waitpid(child, 0)[1] == 0

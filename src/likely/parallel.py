@@ -6,13 +6,13 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache, reduce
+from itertools import count
 from operator import add
 from threading import Lock
-from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 from likely.errors import SettingsError
 
@@ -63,10 +63,61 @@ def n_threads(n_jobs: int | None) -> int:
 def run(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
     """Results of `task` for every item, in the order of the items."""
     workers = min(n_threads(n_jobs), len(items))
-    if workers <= 1:
-        return [task(item) for item in items]
-    with ThreadPoolExecutor(workers, initializer=_share) as pool:
-        return list(pool.map(task, items))
+    return [task(item) for item in items] if workers <= 1 else _SharedWork(task, items).done_by(workers, lone=False)
+
+
+class _SharedWork(Generic[Item, Result]):
+    """A list of tasks that the caller begins and helpers join: nobody waits for a helper that has not come yet.
+
+    `lone` says that whoever is at it has no helpers for tasks within tasks (see `WorkerPool`).
+    """
+
+    def __init__(self, task: Callable[[Item], Result], items: Sequence[Item]) -> None:
+        self._task, self._items, self._next = task, items, count()
+        self._results: list[Result | None] = [None] * len(items)
+        self._errors: dict[int, BaseException] = {}
+
+    def done_by(self, workers: int, *, lone: bool) -> list[Result]:
+        """All results, in order; of several errors the first one, in the order of the items."""
+        helpers = [_helpers().submit(self._work, lone) for _ in range(workers - 1)]
+        try:
+            self._work(lone)
+            for helper in helpers:
+                helper.cancel()
+            wait(helpers)
+        except BaseException as error:  # noqa: BLE001 - an interrupt while waiting: the helpers end, then it is raised
+            self._errors.setdefault(-1, error)
+            wait(helpers)
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return cast("list[Result]", self._results)
+
+    def _work(self, lone: bool) -> None:
+        before, _HERE.shared, _HERE.busy = (_HERE.shared, _HERE.busy), True, lone or _HERE.busy
+        try:
+            while not self._errors:
+                place = next(self._next)  # whoever takes a task does it: others may wait for it
+                if place >= len(self._items):
+                    return
+                try:
+                    self._results[place] = self._task(self._items[place])
+                except BaseException as error:  # noqa: BLE001 - whoever asked raises it
+                    self._errors[place] = error
+        finally:
+            _HERE.shared, _HERE.busy = before
+
+
+MOST_HELPERS = 256
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that stay: hiring sixteen anew takes longer than many a task. They are made as they are needed."""
+    return ThreadPoolExecutor(MOST_HELPERS, "likely-helper")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive a fork
 
 
 def within_pool() -> bool:
@@ -108,37 +159,19 @@ def total(task: Callable[[Item], Sum], items: Sequence[Item], n_jobs: int | None
 
 
 class WorkerPool:
-    """Threads that stay for a whole run of learning: its passes are many, and too short to hire anew for each.
-
-    Results come in the order of the items, whoever did them. A task that hands out tasks itself does them alone: nobody
-    waits for somebody who waits.
-    """
+    """So many threads for a whole run of learning. A task that hands out tasks itself does them alone."""
 
     def __init__(self, n_jobs: int | None = 1) -> None:
         self.size = n_threads(n_jobs)
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
 
     def do(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """`task` of every item."""
-        if self.size == 1 or len(items) < 2 or _HERE.busy:
-            return [task(item) for item in items]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.size, initializer=_mark)
-        return list(self._pool.map(task, items))
+        """`task` of every item; results come in the order of the items, whoever did them."""
+        workers = 1 if _HERE.busy else min(self.size, len(items))
+        return [task(item) for item in items] if workers <= 1 else _SharedWork(task, items).done_by(workers, lone=True)
 
 
-def _mark() -> None:
-    _HERE.busy = True
+ALONE = WorkerPool(1)
+"""Nobody else."""
 
 
 def _share() -> None:

@@ -69,7 +69,7 @@ class LogJoint:
                 add_evidence(block, joint)
             use(block, joint)
 
-        blocks = row_blocks(self.n_rows, self.width)
+        blocks = row_blocks(self.n_rows, 2 * self.width)  # so that many threads end at about the same time
         with one_thread_each() if len(blocks) > 1 else nullcontext():
             run(score, blocks, self.n_jobs)
 

@@ -94,10 +94,13 @@ def _arrays(_: Path) -> None:
 
 
 def _texts(_: Path) -> None:
-    """Words, pairs of words and characters."""
+    """Words, pairs of words and characters; and words of several threads, which so few texts do not need."""
+    from likely.text.joint_words import join_words
     from likely.text.tokenizer import Tokenizer
+    from likely.text.vocabulary import Words, process_seed
 
     subjects, kinds = [str(cell) for cell in mails()["subject"]], mails()["kind"]
     for tokenizer in (Tokenizer(), Tokenizer(ngram_range=(1, 2)), Tokenizer(analyzer="char", ngram_range=(1, 3))):
         clf = api.new_classifier("naive", {"text": tokenizer}).fit(subjects, kinds)
         clf.predict_proba(subjects)
+    join_words([Words.of(["one"]), Words.of(["two"])], process_seed())

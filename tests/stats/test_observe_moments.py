@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely.stats import Moments
+from likely.stats import Moments, moments_of_blocks
 
 N_ROWS, N_COLUMNS, N_CLASSES = 30_000, 9, 4
 
@@ -70,3 +70,38 @@ def test_weights_of_almost_nothing_say_what_others_say() -> None:
     np.testing.assert_allclose(light.n, 1e-200 * usual.n, rtol=1e-12)
     np.testing.assert_allclose(light.mean, usual.mean, rtol=1e-9)
     np.testing.assert_allclose(light.root, 1e-100 * usual.root, rtol=1e-9)
+
+
+def blockwise(rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, n_jobs: int = 3) -> Moments | None:
+    blocks = [slice(at, min(at + 700, len(rows))) for at in range(0, len(rows), 700)]
+    return moments_of_blocks(rows.__getitem__, blocks, y, weight, (N_CLASSES, rows.shape[1]), n_jobs)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_blocks_add_up_to_the_whole_whatever_threads_there_are(gaps: float, weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    rows = np.where(rng.random((5000, N_COLUMNS)) < gaps, np.nan, rng.normal(50.0, 2.0, (5000, N_COLUMNS)))
+    rows[:, 3] = 0.0
+    y = np.sort(rng.integers(0, N_CLASSES, 5000)).astype(np.int32)
+    weight = rng.random(5000) if weighted else None
+    whole, one, many = (
+        Moments.observe(rows, y, weight, N_CLASSES),
+        blockwise(rows, y, weight, 1),
+        blockwise(rows, y, weight),
+    )
+    assert one is not None and many is not None
+    for name in ("n", "mean", "root"):
+        assert (getattr(one, name) == getattr(many, name)).all()
+        np.testing.assert_allclose(getattr(many, name), getattr(whole, name), rtol=1e-11)
+
+
+@pytest.mark.parametrize("cell", [np.inf, -np.inf, 1e200, 1e-170])
+def test_extreme_cells_are_left_to_a_closer_look(cell: float) -> None:
+    rng = np.random.default_rng(1)
+    rows, y = rng.normal(size=(3000, 2)), rng.integers(0, N_CLASSES, 3000).astype(np.int32)
+    rows[:, 1] = 0.0 if cell < 1.0 else 1.0
+    rows[1500, 1] = cell
+    assert blockwise(rows, y, None) is None
+    assert blockwise(rows[:1400], y[:1400], None) is not None
+    assert blockwise(rows[:1400], y[:1400], np.full(1400, 1e-200)) is None

@@ -277,3 +277,12 @@ def test_labels_of_many_rows_are_encoded_by_several_threads(
     assert labels.classes.tolist() == classes.tolist() and np.array_equal(labels.codes, codes)
     counted = ClassWeights.observe(labels.classes, labels.codes)
     assert counted.rows.tolist() == np.bincount(codes).tolist() == counted.weights.tolist()
+
+
+@pytest.mark.parametrize("late", [[9, -3], [2**62, -(2**62)], [2**63 - 1, -(2**63)]])
+def test_labels_that_come_late_are_found(late: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    y = np.concatenate([rng.integers(0, 5, 200_000), np.array(late)])
+    labels = encode_labels(y)
+    assert labels.classes.tolist() == sorted({0, 1, 2, 3, 4, *late})
+    assert (labels.classes[labels.codes] == y).all()

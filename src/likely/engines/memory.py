@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from likely.stats import (
     TokenCounts,
     ValueCounts,
     moments_of,
+    moments_of_blocks,
 )
 from likely.stats.pair_counts import Axis
 from likely.table import Table
@@ -56,7 +57,12 @@ class Rows:
     ) -> None:
         self.table, self.classes, self.y, self.n_jobs = table, classes, y, n_jobs
         self.preprocessing: Preprocessing = preprocessing or {}
-        self.weight = np.ones(len(y)) if weight is None else weight
+        self.given_weight = weight
+
+    @cached_property
+    def weight(self) -> Array:
+        """What each row weighs; made where a reader asks for it."""
+        return np.ones(len(self.y)) if self.given_weight is None else self.given_weight
 
     def summarise(self, plan: Sequence[Part]) -> Summary:
         """Count every part of the plan."""
@@ -64,11 +70,12 @@ class Rows:
         shared = [part for part in plan if part.kind not in COLUMN_BY_COLUMN]
         counted = dict(zip(alone, run(self._observe, alone, self.n_jobs), strict=True))
         counted |= {part: self._observe(part) for part in shared}
-        return Summary(ClassWeights.observe(self.classes, self.y, self.weight), {part: counted[part] for part in plan})
+        classes = ClassWeights.observe(self.classes, self.y, self.given_weight, self.n_jobs)
+        return Summary(classes, {part: counted[part] for part in plan})
 
     def with_preprocessing(self, preprocessing: Preprocessing) -> Rows:
         """The same rows, where columns are read otherwise."""
-        return Rows(self.table, self.classes, self.y, self.weight, self.n_jobs, preprocessing)
+        return Rows(self.table, self.classes, self.y, self.given_weight, self.n_jobs, preprocessing)
 
     def _observe(self, part: Part) -> Statistic:
         return READINGS[part.kind](self, part.columns)
@@ -94,7 +101,16 @@ def _moments(rows: Rows, columns: tuple[str, ...], *, of_logs: bool) -> Moments:
         numbers = _logs(cells, columns, block.start) if of_logs else cells
         return Moments.observe(numbers, rows.y[block], rows.weight[block], len(rows.classes))
 
-    return _sum_of_blocks(rows, columns, observe, Moments.empty(len(rows.classes), len(columns)), 8)
+    shape = len(rows.classes), len(columns)
+    if not of_logs:
+        cells = Numbers.of(rows.table, columns)
+        blocks = row_blocks(
+            rows.table.n_rows, 2 * len(columns), fewest=8 * len(rows.classes)
+        )  # many threads end together
+        seen = moments_of_blocks(cells.rows, blocks, rows.y, rows.given_weight, shape, rows.n_jobs)
+        if seen is not None:
+            return seen
+    return _sum_of_blocks(rows, columns, observe, Moments.empty(*shape), 8)
 
 
 def _scatter(rows: Rows, columns: tuple[str, ...]) -> Scatter:
@@ -123,11 +139,14 @@ def _sum_of_blocks(
             numbers.refuse_infinite(block)
         return seen
 
-    blocks = row_blocks(rows.table.n_rows, len(columns), fewest=fewest * len(rows.classes))
     try:
-        return total(observe_block, blocks, rows.n_jobs, nothing)
+        return total(observe_block, _blocks(rows, columns, fewest), rows.n_jobs, nothing)
     except TooLarge as large:
         raise large.named(columns) from None
+
+
+def _blocks(rows: Rows, columns: tuple[str, ...], fewest: int) -> list[slice]:
+    return row_blocks(rows.table.n_rows, len(columns), fewest=fewest * len(rows.classes))
 
 
 def _logs(cells: Array, columns: tuple[str, ...], first_row: int) -> Array:

@@ -124,7 +124,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     def _count(self, rows: Rows, y: Int32, sample_weight: ColumnLike | None, classes: AnyArray) -> tuple[Array, Seen]:
         check_consistent_length(rows, y)
         weight = None if sample_weight is None else _read_weights(sample_weight, rows)
-        weights = ClassWeights.observe(classes, y, weight).weights
+        weights = ClassWeights.observe(classes, y, weight, None).weights
         if not weights.sum() > 0.0:
             raise DataError("Sample weights must contain at least one non-zero number.")
         return weights, self._observe(rows, y, weight, len(classes))

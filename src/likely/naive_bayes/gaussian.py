@@ -22,7 +22,7 @@ from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.numerics import log_of
 from likely.parallel import row_blocks, total
-from likely.stats import Moments
+from likely.stats import Moments, moments_of_blocks
 from likely.table import RowsLike
 
 LEAST_DEVIATION = float(np.finfo(np.float64).tiny)
@@ -97,15 +97,21 @@ class GaussianNB(NaiveBayes[Spread]):
     def _moments(self, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> Moments:
         """Moments of all blocks of rows; without weights they show whether a cell is no number."""
 
+        def read(block: slice) -> Array:
+            return np.ascontiguousarray(rows[block], dtype=np.float64)
+
         def observe(block: slice) -> Moments:
-            cells = np.ascontiguousarray(rows[block], dtype=np.float64)
+            cells = read(block)
             seen = Moments.observe(cells, y[block], None if weight is None else weight[block], n_classes)
             if weight is None and (not (seen.n.sum(axis=0) == len(cells)).all() or not np.isfinite(seen.root).all()):
                 self._refuse_gaps(rows)
             seen.refuse_large()
             return seen
 
-        blocks = row_blocks(len(rows), rows.shape[1], fewest=8 * n_classes)
+        blocks = row_blocks(len(rows), 2 * rows.shape[1], fewest=8 * n_classes)  # many threads end together
+        seen = moments_of_blocks(read, blocks, y, weight, (n_classes, rows.shape[1]), None)
+        if seen is not None and (weight is not None or (seen.n.sum(axis=0) == len(rows)).all()):
+            return seen
         return total(observe, blocks, None)
 
     def _refuse_gaps(self, rows: AnyArray) -> None:

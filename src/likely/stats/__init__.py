@@ -5,7 +5,7 @@ from __future__ import annotations
 from likely.stats.class_weights import ClassWeights
 from likely.stats.feature_counts import FeatureCounts, Presence
 from likely.stats.histogram import Histogram
-from likely.stats.moments import Moments
+from likely.stats.moments import Moments, moments_of_blocks
 from likely.stats.pair_counts import Cuts, PairCounts
 from likely.stats.protocol import HasInformation, HasResolutions, HasTables, HasValues, Statistic
 from likely.stats.scatter import Scatter, moments_of
@@ -33,6 +33,7 @@ __all__ = [
     "TokenCounts",
     "ValueCounts",
     "moments_of",
+    "moments_of_blocks",
 ]
 
 STATISTICS: dict[str, type[Statistic]] = {

@@ -9,9 +9,13 @@ import numpy as np
 from likely.arrays import AnyArray, Array, Index, Int32, Int64
 from likely.errors import NotMergeable, listed
 from likely.numerics import together
+from likely.parallel import row_blocks, run
 from likely.stats.kernels import count_classes, count_labels
 from likely.stats.protocol import NEVER_SEEN, leave, require, require_counts, take_rows
 from likely.table import merge_classes
+
+BLOCK_ROWS = 1 << 18
+"""Labels are soon counted: fewer of them are not worth a task."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,10 +31,11 @@ class ClassWeights:
         return cls(np.empty(0, dtype=object), np.zeros(0), np.zeros(0, dtype=np.int64))
 
     @classmethod
-    def observe(cls, labels: AnyArray, y: Int32, weight: Array | None = None) -> ClassWeights:
+    def observe(cls, labels: AnyArray, y: Int32, weight: Array | None = None, n_jobs: int | None = 1) -> ClassWeights:
         """Count the codes `y` into `labels`."""
         if weight is None:
-            rows = count_labels(y, len(labels))
+            blocks = row_blocks(len(y), 1, fewest=max(BLOCK_ROWS, 8 * len(labels))) or [slice(0, 0)]
+            rows = np.sum(run(lambda block: count_labels(y[block], len(labels)), blocks, n_jobs), axis=0)
             return cls(labels, rows.astype(np.float64), rows)
         weights, rows = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
         count_classes(y, weight, weights, rows)

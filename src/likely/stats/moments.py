@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from likely.arrays import Array, Index, Int32
 from likely.errors import NotMergeable, TooLarge
 from likely.jit import kernel
 from likely.numerics import too_large
+from likely.parallel import run
 from likely.stats.protocol import NEVER_SEEN, NOISE, Difference, as_counted, pad, require, require_counts, take_rows
 
 TINY_SQUARE = 1e-280
@@ -180,6 +181,48 @@ def _left_the_floats(rows: Array, mean: Array, squares: Array) -> bool:
         return True
     suspect = ((squares < TINY_SQUARE) & (np.abs(mean) < TINY_MEAN)).all(axis=0)
     return bool(suspect.any() and (np.nan_to_num(rows[:, suspect]) != 0.0).any())
+
+
+MOST_BLOCK_CELLS = 1 << 22
+"""Cells of the moments of all blocks at once; above, blocks are so large that adding them up costs little."""
+
+
+def moments_of_blocks(
+    read: Callable[[slice], Array],
+    blocks: Sequence[slice],
+    y: Int32,
+    weight: Array | None,
+    shape: tuple[int, int],
+    n_jobs: int | None,
+) -> Moments | None:
+    """The moments of rows that are read in blocks, which threads count and compiled code adds up.
+
+    None where that is not enough, and blocks have to be observed one by one: for numbers or weights of extreme size, an
+    infinite cell, or more classes than is worth it. A block costs next to nothing beside its loop, so that threads do
+    not wait for one another.
+    """
+    if len(blocks) * shape[0] * shape[1] > MOST_BLOCK_CELLS or not blocks:
+        return None
+    n, mean, squares = np.zeros((3, len(blocks), *shape))
+    ones = np.ones(0 if weight is not None else max(block.stop - block.start for block in blocks))
+
+    def observe(place: int) -> bool:
+        block = blocks[place]
+        rows = read(block)
+        w = ones[: len(rows)] if weight is None else weight[block]
+        light = weight is not None and 0.0 < w.max(initial=0.0) < LIGHT
+        return not light and observe_moments(rows, y[block], w, n[place], mean[place], squares[place])
+
+    if not all(run(observe, range(len(blocks)), n_jobs)):
+        return None
+    small = np.any(np.all((squares < TINY_SQUARE) & (np.abs(mean) < TINY_MEAN), axis=1), axis=1)
+    for place in np.flatnonzero(small | ~np.all(np.isfinite(squares), axis=(1, 2))).tolist():
+        if _left_the_floats(read(blocks[place]), mean[place], squares[place]):
+            return None
+    for place in range(1, len(blocks)):
+        _merge(n[0], mean[0], squares[0], n[place], mean[place], squares[place])
+    seen = Moments(n[0].copy(), mean[0].copy(), np.sqrt(squares[0]))
+    return None if too_large(seen.n, seen.mean, seen.root).any() else seen
 
 
 # Means and centred sums of squares per class, in one trip through memory.

@@ -26,7 +26,7 @@ from likely.stats.protocol import (
     take_rows,
 )
 from likely.text.class_counts import class_counts_of
-from likely.text.documents import as_blocks
+from likely.text.documents import each_block
 from likely.text.token_stream import read_stream
 from likely.text.tokenizer import Tokenizer
 from likely.text.vocabulary import Words
@@ -72,7 +72,7 @@ class TokenCounts:
         """Count texts for the classes `y`; `known` tells which of them are there at all."""
         weight, n_classes = as_counted(y, weight, n_classes)
         tokenizer = tokenizer or Tokenizer()
-        stream = read_stream(as_blocks(texts, "strict"), tokenizer, n_jobs).in_order(n_jobs)
+        stream = read_stream(each_block(texts, "strict"), tokenizer, n_jobs).in_order(n_jobs)
         seen = class_counts_of(stream, y, n_classes, weight, n_jobs)
         held = weight if known is None else np.where(known, weight, 0.0)
         of_class = np.bincount(y, weights=held, minlength=n_classes).astype(np.float64)

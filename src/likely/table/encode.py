@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import AnyArray, Array, Flags, Int32, Int64, UInt8
 from likely.jit import kernel
-from likely.parallel import row_blocks, run, within_pool
+from likely.parallel import Result, row_blocks, run, within_pool
 from likely.table.levels import plain
 
 # Below this many rows sorting is quicker than loading the compiled loops.
@@ -17,6 +17,8 @@ FEW_ROWS = 20_000
 # A lookup table may have this many cells in any case, and this many per row at most.
 SMALL_RANGE = 1 << 16
 CELLS_PER_ROW = 4
+# Labels are soon read: fewer rows are not worth a task.
+BLOCK_ROWS = 1 << 17
 
 _INT64_MAX = np.iinfo(np.int64).max
 
@@ -50,10 +52,15 @@ def _encode_booleans(values: Flags) -> tuple[Flags, Int32]:
 
 def _encode_integers(values: AnyArray) -> tuple[AnyArray, Int32]:
     wide = values.astype(np.int64, copy=False)
-    low, high = int(wide.min()), int(wide.max())
-    if high - low >= _widest(len(values)):
-        return encode_words(wide, values.dtype)
-    return _by_lookup(wide, low, high - low + 1, values.dtype)
+    for looked in (wide[:BLOCK_ROWS], wide):  # the first rows have all labels, as a rule
+        low, high = _bounds(looked)
+        if high - low >= _widest(len(values)):
+            return encode_words(wide, values.dtype)
+        found = _by_lookup(wide, low, high - low + 1, values.dtype)
+        if found is not None:
+            break
+    assert found is not None
+    return found
 
 
 def _encode_floats(values: AnyArray) -> tuple[AnyArray, Int32]:
@@ -62,7 +69,9 @@ def _encode_floats(values: AnyArray) -> tuple[AnyArray, Int32]:
     if not whole or not low <= high or high - low >= _widest(len(values)):
         # Adding zero makes one zero of −0.0 and 0.0.
         return _around_gaps(wide, lambda known: encode_words(known + 0.0, values.dtype))
-    return _by_lookup(wide, low, int(high - low) + 1, values.dtype)
+    found = _by_lookup(wide, low, int(high - low) + 1, values.dtype)
+    assert found is not None
+    return found
 
 
 def encode_words(values: AnyArray, dtype: np.dtype[np.generic] | None = None) -> tuple[AnyArray, Int32]:
@@ -93,13 +102,24 @@ def _widest(n_rows: int) -> int:
     return max(SMALL_RANGE, CELLS_PER_ROW * n_rows)
 
 
-def _by_lookup(wide: AnyArray, low: float, cells: int, dtype: np.dtype[np.generic]) -> tuple[AnyArray, Int32]:
-    blocks, n_jobs = row_blocks(len(wide), 1), 1 if within_pool() else None
+def _bounds(wide: Int64) -> tuple[int, int]:
+    """The smallest and the largest number."""
+    found = _each_block(lambda block: (int(wide[block].min()), int(wide[block].max())), len(wide))
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _each_block(task: Callable[[slice], Result], n_rows: int) -> list[Result]:
+    return run(task, row_blocks(n_rows, 1, fewest=BLOCK_ROWS), 1 if within_pool() else None)
+
+
+def _by_lookup(wide: AnyArray, low: float, cells: int, dtype: np.dtype[np.generic]) -> tuple[AnyArray, Int32] | None:
+    """By a table of so many cells from `low` on; None if a value has no cell there."""
     seen = np.zeros(cells, dtype=np.uint8)
-    run(lambda block: mark(wide[block], low, seen), blocks, n_jobs)
+    if not all(_each_block(lambda block: mark(wide[block], low, seen), len(wide))):
+        return None
     table = np.cumsum(seen, dtype=np.int32) - np.int32(1)
     codes = np.empty(len(wide), dtype=np.int32)
-    run(lambda block: look_up(wide[block], low, table, codes[block]), blocks, n_jobs)
+    _each_block(lambda block: look_up(wide[block], low, table, codes[block]), len(wide))
     return (np.flatnonzero(seen) + wide.dtype.type(low)).astype(dtype), codes
 
 
@@ -136,12 +156,17 @@ def whole_bounds(values: Array) -> tuple[bool, float, float]:
     return True, low, high
 
 
-@kernel(signature_or_function=[f"void({cells}, {low}, uint8[::1])" for cells, low in _NUMBERS])
-def mark(values: Int64 | Array, low: float, seen: UInt8) -> None:
-    """Set `seen` for each value, counted from `low`."""
+@kernel(signature_or_function=[f"boolean({cells}, {low}, uint8[::1])" for cells, low in _NUMBERS])
+def mark(values: Int64 | Array, low: float, seen: UInt8) -> bool:
+    """Set `seen` for each value, counted from `low`; False if some value has no place there."""
     for value in values:
         if value == value:
-            seen[int(value - low)] = 1
+            place = int(value - low)
+            if not 0 <= place < len(seen):
+                return False
+            if not seen[place]:  # a line of memory that is only read is not fought for
+                seen[place] = 1
+    return True
 
 
 @kernel(signature_or_function=[f"void({cells}, {low}, int32[::1], int32[::1])" for cells, low in _NUMBERS])

@@ -162,7 +162,7 @@ def without_parts(column: Column, wanted: Mapping[str, Kind]) -> Column:
 def infer_matrix(table: Table, matrix: AnyArray) -> list[Column]:
     """Look at a sample of rows of a plain matrix, all columns at once."""
     rows = min(SAMPLE, max(SAMPLE_CELLS // table.n_columns, 1))
-    seen = matrix[:: max(-(-len(matrix) // rows), 1)]
+    seen = np.ascontiguousarray(matrix[:: max(-(-len(matrix) // rows), 1)])  # gathered once, for it is read often
     if matrix.dtype.kind == "b":
         return [_truths(name, n, len(seen), len(matrix)) for name, n in zip(table.names, _distinct(seen), strict=True)]
     storage: Storage = "float" if matrix.dtype.kind == "f" else "integer"

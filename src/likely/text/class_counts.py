@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64, UInt64
+from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32, Int64, UInt64
 from likely.errors import DataError
 from likely.jit import kernel
 from likely.numerics import MOST_PLACES, refuse_many
@@ -165,6 +166,8 @@ def _count_tokens(
 ALWAYS_DENSE = 1 << 20
 """So many cells are never worth the trouble of a sparse table."""
 _MOST_TASKS = 64
+FEWEST_TOKENS = 1 << 18
+"""Tokens of a class that are worth a task and a table of their own; four for each word at least."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,7 +216,8 @@ def class_counts_of(
     if len(w) != len(codes):
         raise DataError(f"There are {len(codes)} texts, but {len(w)} weights.")
     tokens = tokens_of(stream, n_jobs)
-    order = np.argsort(codes, kind="stable")
+    narrow = codes.astype(np.int16) if len(codes) and codes.max() < 1 << 15 and codes.min() >= -1 else codes
+    order = np.argsort(narrow, kind="stable")  # numbers of 16 bits are not compared to be sorted
     bounds = np.searchsorted(codes[order], np.arange(n_classes + 1))
     # Classes for one thread at a time: by their number alone, so that few need no waiting and many no tasks.
     size = -(-n_classes // _MOST_TASKS) or 1
@@ -225,14 +229,41 @@ def class_counts_of(
             return _count_classes_sparse(*held, bounds[group.start : group.stop + 1], w, len(stream.words))
 
         return _sparse(stream.words, run(task_sparse, groups, n_jobs))
-    counts = np.zeros((n_classes, len(stream.words)))
-    documents = np.zeros_like(counts)
+    counts, documents = np.zeros((2, n_classes, len(stream.words)))
+    ends = np.cumsum((tokens.stops - tokens.starts)[order])
+    pieces = [(group, piece) for group in groups for piece in _pieces(bounds, group, ends, len(stream.words))]
 
-    def task(group: slice) -> None:
-        _count_classes(*held, bounds[group.start : group.stop + 1], w, counts[group], documents[group])
+    def task(place: int) -> Array | None:
+        group, piece = pieces[place]
+        if place and pieces[place - 1][0] == group:  # several threads do one class: each has a line of its own
+            out = np.zeros((2, 1, len(stream.words)))
+            _count_classes(*held, piece, w, *out)
+            return out
+        _count_classes(*held, piece, w, counts[group], documents[group])
+        return None
 
-    run(task, groups, n_jobs)
+    counted = run(task, range(len(pieces)), n_jobs)
+
+    def add(group: slice) -> None:
+        for (own, _), more in zip(pieces, counted, strict=True):
+            if own == group and more is not None:
+                counts[group] += more[0]
+                documents[group] += more[1]
+
+    run(add, groups, n_jobs)
     return ClassCounts(stream.words, counts, documents)
+
+
+def _pieces(bounds: Index, group: slice, ends: Int64, n_words: int) -> list[Index]:
+    """Bounds of the documents of some classes; a class with many tokens is cut into several pieces, by tokens alone."""
+    first, last = int(bounds[group.start]), int(bounds[group.stop])
+    before = int(ends[first - 1]) if first else 0
+    n_tokens = (int(ends[last - 1]) if last else 0) - before
+    n_pieces = min(n_tokens // max(FEWEST_TOKENS, 4 * n_words), last - first) if group.stop - group.start == 1 else 0
+    if n_pieces < 2:
+        return [bounds[group.start : group.stop + 1]]
+    cuts = first + np.searchsorted(ends[first:last], before + np.linspace(0, n_tokens, n_pieces + 1)[1:-1])
+    return [np.array(pair) for pair in pairwise(np.unique([first, *cuts, last]).tolist())]
 
 
 def _sparse(words: Words, counted: Sequence[tuple[Int32, Array, Array, Int64]]) -> ClassCounts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -39,14 +39,40 @@ def as_blocks(texts: ColumnLike | Iterable[object], decode_error: DecodeError = 
     >>> [block.ends.tolist() for block in as_blocks(["to be", None, "or not"])]
     [[5, 5, 11]]
     """
-    return [block for chunk in as_arrow(texts, decode_error).chunks for block in _cut(chunk)]
+    return list(each_block(texts, decode_error))
 
 
-def as_arrow(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> pa.ChunkedArray:
+FIRST_PIECE = 256
+"""Texts of a list that are converted first: how long these are says how many are a block."""
+
+
+def each_block(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict") -> Iterable[DocumentBlock]:
+    """The same; a list is converted piece by piece, as blocks are asked for: threads work on the pieces before."""
+    if isinstance(texts, list | tuple):
+        return _converted(texts, decode_error)
+    return list(_cut_all(as_arrow(texts, decode_error)))
+
+
+def _converted(texts: Sequence[object], decode_error: DecodeError) -> Iterator[DocumentBlock]:
+    first, size = 0, FIRST_PIECE
+    while first < len(texts):
+        column = as_arrow(texts[first : first + size], decode_error, first)
+        yield from _cut_all(column)
+        first += size
+        size = min(max(BLOCK_BYTES * size // max(column.nbytes, 1), FIRST_PIECE), BLOCK_DOCUMENTS)
+
+
+def _cut_all(column: pa.ChunkedArray) -> Iterator[DocumentBlock]:
+    return (block for chunk in column.chunks for block in _cut(chunk))
+
+
+def as_arrow(
+    texts: ColumnLike | Iterable[object], decode_error: DecodeError = "strict", first_row: int = 0
+) -> pa.ChunkedArray:
     """One column of large strings, without a copy where the texts lie in Arrow's memory already."""
     import pyarrow as pa
 
-    column = _column(texts, decode_error)
+    column = _column(texts, decode_error, first_row)
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
     while isinstance(column.type, pa.BaseExtensionType):
@@ -58,13 +84,15 @@ def as_arrow(texts: ColumnLike | Iterable[object], decode_error: DecodeError = "
     if pa.types.is_null(kind):
         return column.cast(pa.large_string())
     if _is_binary(kind):
-        return _decoded(column.cast(pa.large_binary()), decode_error)
+        return _decoded(column.cast(pa.large_binary()), decode_error, first_row)
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
         raise DataError(f"Texts are expected, but these are {kind} values; turn them into strings first.")
     return column.cast(pa.large_string())
 
 
-def _column(texts: ColumnLike | Iterable[object], decode_error: DecodeError) -> pa.Array | pa.ChunkedArray:
+def _column(
+    texts: ColumnLike | Iterable[object], decode_error: DecodeError, first_row: int
+) -> pa.Array | pa.ChunkedArray:
     import pyarrow as pa
 
     if isinstance(texts, str | bytes):
@@ -87,7 +115,9 @@ def _column(texts: ColumnLike | Iterable[object], decode_error: DecodeError) -> 
         return pa.array(cells, from_pandas=True) if is_array else _from_list(cells)
     except (pa.ArrowException, UnicodeEncodeError, TypeError):
         # Bytes among strings, lone surrogates, or no texts at all: one by one, so that the row can be named.
-        return pa.array([_text(text, row, decode_error) for row, text in enumerate(cells)], pa.large_string())
+        return pa.array(
+            [_text(text, row, decode_error) for row, text in enumerate(cells, first_row)], pa.large_string()
+        )
 
 
 def _from_list(texts: Iterable[object]) -> pa.Array:
@@ -129,14 +159,15 @@ def _is_binary(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _decoded(column: pa.ChunkedArray, decode_error: DecodeError) -> pa.ChunkedArray:
+def _decoded(column: pa.ChunkedArray, decode_error: DecodeError, first_row: int) -> pa.ChunkedArray:
     import pyarrow as pa
 
     try:
         return column.cast(pa.large_string())
     except pa.ArrowInvalid:
         texts = (
-            None if text is None else _decode(text, row, decode_error) for row, text in enumerate(column.to_pylist())
+            None if text is None else _decode(text, row, decode_error)
+            for row, text in enumerate(column.to_pylist(), first_row)
         )
         return pa.chunked_array([pa.array(texts, pa.large_string())])
 

@@ -13,7 +13,7 @@ from likely.errors import SettingsError
 from likely.jit import kernel
 from likely.numerics import MOST_PLACES
 from likely.text.class_counts import count_columns
-from likely.text.documents import as_blocks
+from likely.text.documents import each_block
 from likely.text.linguistics import GUESS
 from likely.text.token_stream import read_stream
 from likely.text.tokenizer import Tokenizer
@@ -50,7 +50,7 @@ class HashingCounter(WordCounter, auto_wrap_output_keys=None):  # type: ignore[c
 
     def transform(self, X: ColumnLike) -> csr_array | csr_matrix:
         """Documents × `n_features`, sparse."""
-        stream = read_stream(as_blocks(X, self.decode_error), self._checked_tokenizer(), self.n_jobs)
+        stream = read_stream(each_block(X, self.decode_error), self._checked_tokenizer(), self.n_jobs)
         # Only the columns in use are counted: memory follows the words of the batch, not the width.
         used, place = np.unique(hashed_columns(stream.words, self.n_features), return_inverse=True)
         place_or_none = np.append(place, -1).astype(np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -13,8 +13,9 @@ import numpy as np
 from likely.arrays import ColumnLike, Int32, Int64
 from likely.errors import DataError
 from likely.jit import kernel
-from likely.parallel import run
-from likely.text.documents import DecodeError, DocumentBlock, as_blocks
+from likely.parallel import pipeline, run
+from likely.text.documents import DecodeError, DocumentBlock, each_block
+from likely.text.joint_words import join_words
 from likely.text.linguistics import changed_words
 from likely.text.ngrams import GramTable
 from likely.text.token_scan import (
@@ -60,17 +61,17 @@ class Stream:
         """How many tokens there are, those left out included."""
         return sum(len(part.ids) for part in self.parts)
 
-    def renamed(self, words: Words, new: Int32) -> Stream:
+    def renamed(self, words: Words, new: Int32, n_jobs: int | None = 1) -> Stream:
         """The same tokens under other words: word `k` becomes `new[k]`, or is left out if that is −1."""
         with_none = np.append(new, np.int32(-1)).astype(np.int32)
-        return Stream(words, self.parts, [with_none[old] for old in self.maps])
+        return Stream(words, self.parts, run(lambda old: rename(old, with_none), self.maps, n_jobs))
 
     def in_order(self, n_jobs: int | None = None) -> Stream:
         """With the words in alphabetical order."""
         order = self.words.order(n_jobs)
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        return self.renamed(self.words.take(order), rank)
+        return self.renamed(self.words.take(order), rank, n_jobs)
 
     def among(self, words: Words) -> Stream:
         """With the given words only."""
@@ -85,6 +86,15 @@ class Stream:
         new = np.full(len(self.words), -1, dtype=np.int32)
         new[kept] = np.arange(len(kept), dtype=np.int32)
         return self.renamed(self.words.take(kept), new)
+
+
+@kernel
+def rename(old: Int32, new: Int32) -> Int32:
+    """New numbers for old ones; −1 takes the last of the new ones."""
+    out = np.empty_like(old)
+    for k in range(len(old)):
+        out[k] = new[old[k]]
+    return out
 
 
 # Tables and scratch memory that threads borrow: as many as there are threads at work, however many blocks.
@@ -151,10 +161,10 @@ LONGEST_TEXT = 1 << 30
 Rewrite = Callable[[DocumentBlock], DocumentBlock]
 
 
-def read_stream(blocks: Sequence[DocumentBlock], tokenizer: Tokenizer, n_jobs: int | None = None) -> Stream:
+def read_stream(blocks: Iterable[DocumentBlock], tokenizer: Tokenizer, n_jobs: int | None = None) -> Stream:
     """Scan, change words, make n-grams. The order of the words means nothing yet; the tokens are as in the texts.
 
-    >>> stream = read_stream(as_blocks(["to be or not to be"]), Tokenizer())
+    >>> stream = read_stream(each_block(["to be or not to be"]), Tokenizer())
     >>> stream.words.to_list(), stream.parts[0].ids.tolist()
     (['to', 'be', 'or', 'not'], [0, 1, 2, 3, 0, 1])
     """
@@ -180,12 +190,12 @@ def stream_of(
     n_jobs: int | None = None,
 ) -> Stream:
     """The tokens of texts, with all words in alphabetical order, or among the given ones only."""
-    stream = read_stream(as_blocks(texts, decode_error), tokenizer, n_jobs)
+    stream = read_stream(each_block(texts, decode_error), tokenizer, n_jobs)
     return stream.in_order(n_jobs) if words is None else stream.among(words)
 
 
 def _read_words(
-    blocks: Sequence[DocumentBlock], rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, n_jobs: int | None
+    blocks: Iterable[DocumentBlock], rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, n_jobs: int | None
 ) -> Stream:
     pool = Pool(Lexicon)
     first = tokenizer.normalize is not None or tokenizer.strip_accents is not None
@@ -195,29 +205,19 @@ def _read_words(
             # Composition is looked after first; the few letters that need `str.lower` are met on the way.
             return _scan(rewrite(block) if first else block, rewrite, table, tokenizer, number, lexicon)
 
-    parts = run(task, blocks, n_jobs)
-    words, maps = _merged(pool.things or [Lexicon()], n_jobs)
+    parts = _each(task, blocks, n_jobs)
+    tables = run(Lexicon.to_words, pool.things or [Lexicon()], n_jobs)
+    words, maps = join_words(tables, process_seed(), n_jobs)
     return Stream(words, parts, maps)
 
 
-def _merged(lexicons: Sequence[Lexicon], n_jobs: int | None) -> tuple[Words, list[Int32]]:
-    """The words of all tables, and where each table's own are among them; two and two at a time, side by side."""
-
-    def start(lexicon: Lexicon) -> tuple[Words, list[Int32]]:
-        words = lexicon.to_words()
-        return words, [np.arange(len(words), dtype=np.int32)]
-
-    def join(first: int) -> tuple[Words, list[Int32]]:
-        if first + 1 == len(merged):
-            return merged[first]
-        (words, maps), (more, its_maps) = merged[first], merged[first + 1]
-        both, places = words.union(more)
-        return both, [*maps, *(places[own] for own in its_maps)]
-
-    merged = run(start, lexicons, n_jobs)
-    while len(merged) > 1:
-        merged = run(join, range(0, len(merged), 2), n_jobs)
-    return merged[0]
+def _each(
+    task: Callable[[DocumentBlock], TokenBlock], blocks: Iterable[DocumentBlock], n_jobs: int | None
+) -> list[TokenBlock]:
+    """The tokens of all blocks, also of those that are yet to be made."""
+    if isinstance(blocks, Sequence):
+        return run(task, blocks, n_jobs)
+    return [part for _, part in pipeline(task, blocks, n_jobs)]
 
 
 def _scan(
@@ -252,13 +252,13 @@ def _scan(
 
 
 def _read_chars(
-    blocks: Sequence[DocumentBlock], rewrite: Rewrite, table: Characters, by_word: bool, n_jobs: int | None
+    blocks: Iterable[DocumentBlock], rewrite: Rewrite, table: Characters, by_word: bool, n_jobs: int | None
 ) -> Stream:
     def task(block: DocumentBlock) -> TokenBlock:
         block = rewrite(block)
         return TokenBlock(*scan_chars(block.data, block.ends, table.pages, table.cells, by_word), 0)
 
-    parts = run(task, blocks, n_jobs)
+    parts = _each(task, blocks, n_jobs)
     highest = max((int(part.ids.max(initial=0)) for part in parts), default=0)
     used = np.zeros(highest + 2, dtype=np.bool_)
     for part in parts:

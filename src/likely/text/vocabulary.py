@@ -132,9 +132,7 @@ class Words:
 
     def order(self, n_jobs: int | None = None) -> Int64:
         """The numbers of the words in alphabetical order: by bytes, which is by code points."""
-        import pyarrow.compute as pc
-
-        words, first = self._to_binary(), np.zeros(len(self), dtype=np.uint8)
+        words, prefix, first = self._to_binary(), prefixes(self.arena, self.starts), np.zeros(len(self), dtype=np.uint8)
         is_empty = self.starts[1:] == self.starts[:-1]
         first[~is_empty] = self.arena[self.starts[:-1][~is_empty]]
         by_first = np.argsort(first, kind="stable")
@@ -142,9 +140,33 @@ class Words:
 
         def sort(bounds: tuple[int, int]) -> Int64:
             own = by_first[slice(*bounds)]
-            return np.asarray(own[pc.array_sort_indices(words.take(own)).to_numpy()], dtype=np.int64)
+            own = own[np.argsort(prefix[own])]
+            alike = np.diff(prefix[own]) == 0
+            tied = np.flatnonzero(np.append(alike, False) | np.append(False, alike))
+            if len(tied):  # these stay together, so that their own order is all that is missing
+                own[tied] = own[tied][_sorted_by_bytes(words.take(own[tied]))]
+            return np.asarray(own, dtype=np.int64)
 
         return np.concatenate(run(sort, list(pairwise([0, *ends])), n_jobs))
+
+
+def _sorted_by_bytes(words: pa.Array) -> Int64:
+    import pyarrow.compute as pc
+
+    order: Int64 = pc.array_sort_indices(words).to_numpy()
+    return order
+
+
+@kernel
+def prefixes(arena: UInt8, starts: Int64) -> UInt64:
+    """The first eight bytes of each word as a number, with zeros behind a shorter one: in the order of the words."""
+    out = np.zeros(starts.shape[0] - 1, dtype=np.uint64)
+    for k in range(len(out)):
+        for i in range(SHORT):
+            at = starts[k] + i
+            byte = np.uint64(arena[at]) if at < starts[k + 1] else _FREE
+            out[k] = out[k] << np.uint64(8) | byte
+    return out
 
 
 # The table of words, in compiled code.
@@ -238,7 +260,8 @@ def index_words(arena: UInt8, starts: Int64, seed: np.uint64) -> UInt64:
 
 
 @kernel
-def _same_bytes(a: UInt8, a_start: int, b: UInt8, b_start: int, length: int) -> bool:
+def same_bytes(a: UInt8, a_start: int, b: UInt8, b_start: int, length: int) -> bool:
+    """Whether so many bytes are the same in both."""
     for i in range(length):  # noqa: SIM110 - compiled code has no generators
         if a[a_start + i] != b[b_start + i]:
             return False
@@ -258,7 +281,7 @@ def find_words(cells: UInt64, arena: UInt8, starts: Int64, seed: np.uint64, othe
             meta = cells[2 * slot + 1]
             number = int(meta & _LOW) - 1
             alike = cells[2 * slot] == key and np.int64(meta >> _32) == length
-            if alike and (length <= SHORT or _same_bytes(arena, starts[number], other, begin, length)):
+            if alike and (length <= SHORT or same_bytes(arena, starts[number], other, begin, length)):
                 found[i] = number
                 break
             slot = (slot + 1) & mask

@@ -28,7 +28,7 @@ def question(
     """The column that is asked about, and the codes of side 1, where some rows want a higher score."""
     gradient = np.where(wanted, -0.5, 0.5)[:, None]
     side = np.zeros(256, dtype=np.uint8)
-    column = best_question(
+    column, _ = best_question(
         codes, SIZES, NUMERIC, np.array(gaps), np.arange(2), gradient, np.full(len(wanted), 0.25),
         np.zeros(len(wanted), dtype=np.uint8), 1, side,
     )  # fmt: skip
@@ -62,7 +62,7 @@ def test_categories_are_taken_out_together_or_alone(codes: NDArray[np.uint8]) ->
 def test_nothing_is_asked_where_nothing_is_left(codes: NDArray[np.uint8]) -> None:
     side = np.zeros(256, dtype=np.uint8)
     nothing = np.zeros((4000, 1))
-    found = best_question(
+    found, _ = best_question(
         codes, SIZES, NUMERIC, np.zeros(2, dtype=bool), np.arange(2), nothing, np.ones(4000),
         np.zeros(4000, dtype=np.uint8), 1, side,
     )  # fmt: skip

@@ -130,10 +130,9 @@ def test_threads_change_nothing() -> None:
     tables = rng.normal(size=(1500, 1))
     found = []
     for n_jobs in (1, 2, 5):
-        with WorkerPool(n_jobs) as crew:
-            rows = RowsInMemory(codes, y, weight, 2, np.zeros((0, 1)), crew)
-            assert len(rows.partition(1500)) > 1
-            found.append(rows.loss_and_gradient(starts, tables, np.zeros(1)))
+        rows = RowsInMemory(codes, y, weight, 2, np.zeros((0, 1)), WorkerPool(n_jobs))
+        assert len(rows.partition(1500)) > 1
+        found.append(rows.loss_and_gradient(starts, tables, np.zeros(1)))
     for other in found[1:]:
         assert other[0] == found[0][0]
         assert (other[1] == found[0][1]).all()

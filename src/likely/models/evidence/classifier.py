@@ -165,8 +165,8 @@ class EvidenceClassifier(Classifier):
         """Forget everything, then learn rows that `preparation` makes ready, wherever they are kept."""
         options, started = self._options(), time.monotonic()
         bar = StepBar(len(STEPS), "step", self.progress)
-        with one_thread_each(), WorkerPool(self.n_jobs) as pool:
-            data, summary = preparation(prepare.FitContext(schema, options.seed, pool))
+        with one_thread_each():
+            data, summary = preparation(prepare.FitContext(schema, options.seed, WorkerPool(self.n_jobs)))
             evidence = EvidenceFit(data, options, bar, started).run()
         bar.end()
         self._remember_columns(schema)

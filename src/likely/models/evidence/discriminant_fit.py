@@ -20,8 +20,8 @@ from scipy.special import ndtri
 from likely.arrays import Array, Int32
 from likely.models.evidence.discriminant import USUAL_SETTINGS, DiscriminantSettings, QuadraticDiscriminant
 from likely.models.evidence.encoding import N_CODES, BinnedNumber, Encoding, standard_means
-from likely.models.evidence.fitter import stack
 from likely.models.evidence.row_source import RowsInMemory, log_prior
+from likely.models.evidence.stacking import stack
 from likely.numerics import log_normalise
 from likely.stats import Scatter
 

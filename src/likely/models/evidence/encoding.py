@@ -20,7 +20,7 @@ from likely.arrays import Array, Int32, UInt8, UInt16
 from likely.errors import BadCell
 from likely.models.evidence.design import UNIT_BASIS, Basis, Design
 from likely.models.evidence.kernels import find_bins, term_codes
-from likely.parallel import run
+from likely.parallel import ALONE, WorkerPool, run
 from likely.table import Table, index_levels
 from likely.table.table import INFINITE
 
@@ -191,22 +191,27 @@ class Encoding:
             return (self.columns[term[0]].size,)
         return tuple((self.coarse if len(term) == 2 else self.tiny).widths[list(term)].tolist())
 
-    @cached_property
-    def _bases(self) -> tuple[list[Basis], list[Basis], list[Basis]]:
-        columns = self.columns
-        fine = [fine_basis(column) for column in columns]
-        coarse = [coarse_basis(column, column.coarse, self.rank) for column in columns]
-        return fine, coarse, [coarse_basis(column, column.tiny, TRIPLE_RANK) for column in columns]
+    def _bases(self, pool: WorkerPool = ALONE) -> tuple[list[Basis], list[Basis], list[Basis]]:
+        """Bases of main effects, pairs and triples: made once, by the threads of the first who asks."""
+
+        def bases(column: Column) -> tuple[Basis, Basis, Basis]:
+            coarse = coarse_basis(column, column.coarse, self.rank)
+            return fine_basis(column), coarse, coarse_basis(column, column.tiny, TRIPLE_RANK)
+
+        if "bases" not in vars(self):
+            vars(self)["bases"] = pool.do(bases, self.columns)
+        fine, coarse, tiny = ([of_column[k] for of_column in vars(self)["bases"]] for k in range(3))
+        return fine, coarse, tiny
 
     @property
     def prior_covariances(self) -> tuple[list[Array], list[Array], list[Array]]:
         """Prior covariance of the codes of each column in main effects, pairs and triples: codes × codes."""
-        fine, coarse, tiny = ([basis.covariance() for basis in bases] for bases in self._bases)
+        fine, coarse, tiny = ([basis.covariance() for basis in bases] for bases in self._bases())
         return fine, coarse, tiny
 
-    def design(self, terms: Terms) -> Design:
+    def design(self, terms: Terms, pool: WorkerPool = ALONE) -> Design:
         """Main effects of all columns, then pairs and triples."""
-        fine, coarse, tiny = self._bases
+        fine, coarse, tiny = self._bases(pool)
         blocks = [(basis, UNIT_BASIS) for basis in fine]
         blocks += [(coarse[a], coarse[b]) for a, b in terms.pairs.tolist()]
         blocks += [(kronecker(tiny[a], tiny[b]), tiny[c]) for a, b, c in terms.triples.tolist()]

@@ -15,15 +15,14 @@ import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64, UInt8
 from likely.jit import kernel
+from likely.models.evidence.boosted_rows import LEAF_PRECISION, BoostedRows, HeldOutRows, start_scores
 from likely.models.evidence.contrasts import Contrasts
 from likely.models.evidence.encoding import N_CODES, BinnedNumber, Encoding
-from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES, TreeEnsemble, add_leaves
-from likely.models.evidence.kernels import residuals, row_losses
+from likely.models.evidence.ensemble import MAX_QUESTIONS, TreeEnsemble
 from likely.models.evidence.row_source import RowsInMemory, log_prior
-from likely.models.evidence.search import hessian_of
 from likely.numerics import Place
+from likely.parallel import WorkerPool
 
-LEARNING_RATE = 0.2
 MAX_ROUNDS = 150
 PATIENCE = 10
 MIN_RELATIVE_GAIN = 3e-3
@@ -32,9 +31,6 @@ MIN_GAIN = 1e-4
 this share of it."""
 
 MAX_MIXTURES = 4
-LEAF_PRECISION = 3.0
-"""λ: a leaf is shrunk as if it had rows of so much curvature with nothing left to explain."""
-
 MAX_QUESTION_ROWS = 20_000
 """Questions are chosen by about so many rows, others for every tree; leaves are settled by all."""
 
@@ -59,34 +55,33 @@ def grow(
     numeric = np.array([isinstance(column, BinnedNumber) for column in columns])
     gaps = np.array([column.gap for column in columns])
     by_column = np.ascontiguousarray(rows.codes.T)
-    weight, scores = rows.weight, _start(rows)
     trees, losses = TreeEnsemble.empty(rows.n_scores, n_rounds), []
-    judged = None if held_out is None else _start(held_out, log_prior(rows.class_weights()))
-    if held_out is not None and judged is not None:
-        losses.append(_mean_loss(judged, held_out))
+    boosted = BoostedRows(rows, by_column)
+    prior = log_prior(rows.class_weights())
+    judged = None if held_out is None else HeldOutRows(held_out, start_scores(held_out, prior))
+    if judged is not None:
+        losses.append(judged.mean_loss())
     contrasts, together = Contrasts(encoding, by_column), True
     n_tried = min(max(MIN_COLUMNS, round(2.0 * np.sqrt(len(columns)))), len(columns))
     for t in range(n_rounds):
-        gradient = scores.copy()
-        residuals(gradient, rows.y, weight)
-        hessian = hessian_of(gradient, rows)
-        seen, curvature = _mixtures(gradient, hessian, rng)
+        mixing = _mixing(rows.n_scores, rng)
         tried = np.sort(rng.permutation(len(columns))[:n_tried]).astype(np.int64)
         step = -(-len(rows) // MAX_QUESTION_ROWS)
         drawn = slice(int(rng.integers(step)) if step > 1 else 0, None, max(step, 1))
         some = np.ascontiguousarray(by_column[:, drawn])
-        seen, curvature = np.ascontiguousarray(seen[drawn]), np.ascontiguousarray(curvature[drawn])
-        four = contrasts.strongest(gradient) if together else contrasts.columns[:0]
+        seen, curvature = _mixtures(boosted.gradient[drawn], boosted.hessian[drawn], mixing)
+        four = contrasts.strongest(boosted.gradient) if together else contrasts.columns[:0]
         together = len(four) > 0
         trees.columns[t, : len(four)], trees.sides[t, : len(four)] = four, contrasts.sides[four]
-        grow_tree(some, sizes, numeric, gaps, tried, seen, curvature, len(four), trees.columns[t], trees.sides[t])
-        leaf = find_leaves(by_column, trees.columns[t], trees.sides[t])
-        settle_leaves(leaf, gradient, hessian, weight, LEARNING_RATE, trees.leaves[t], trees.covers[t], scores)
-        if held_out is None or judged is None:
+        kinds = sizes, numeric, gaps
+        grow_tree(some, kinds, tried, (seen, curvature), len(four), trees.columns[t], trees.sides[t], rows.pool)
+        boosted.settle(trees.columns[t], trees.sides[t], trees.leaves[t], trees.covers[t])
+        boosted.add(trees.leaves[t])
+        if judged is None:
             continue
         one = trees.first(t + 1)
-        add_leaves(held_out.codes, one.columns[t:], one.sides[t:], one.leaves[t:], judged)
-        losses.append(_mean_loss(judged, held_out))
+        judged.add(one.columns[t:], one.sides[t:], one.leaves[t:])
+        losses.append(judged.mean_loss())
         if not _still_gains(losses) or not (has_time is None or has_time()):
             return one, losses
     return trees, losses
@@ -99,70 +94,64 @@ def _still_gains(losses: list[float]) -> bool:
     return min(losses[:-PATIENCE]) - best > max(MIN_RELATIVE_GAIN * best, MIN_GAIN)
 
 
-def _start(rows: RowsInMemory, intercept: Array | None = None) -> Array:
-    intercept = log_prior(rows.class_weights()) if intercept is None else intercept
-    return np.tile(intercept, (len(rows), 1)) if not len(rows.offset) else intercept + rows.offset
-
-
 def ensemble_scores(trees: TreeEnsemble, rows: RowsInMemory, intercept: Array) -> Array:
     """Scores of rows: intercept, offset and leaves."""
-    out = _start(rows, intercept)
+    out = start_scores(rows, intercept)
     trees.add_scores(rows.codes, slice(0, len(rows)), out)
     return out
 
 
-def _mean_loss(scores: Array, rows: RowsInMemory) -> float:
-    out = np.empty(len(rows))
-    row_losses(scores, rows.y, out)
-    return float(rows.weight @ out / max(float(rows.weight.sum()), 1e-300))
+def _mixing(n_scores: int, rng: np.random.Generator) -> Array | None:
+    """Random mixtures of many scores."""
+    return rng.normal(size=(n_scores, MAX_MIXTURES)) / np.sqrt(MAX_MIXTURES) if n_scores > MAX_MIXTURES else None
 
 
-def _mixtures(gradient: Array, hessian: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def _mixtures(gradient: Array, hessian: Array, mixing: Array | None) -> tuple[Array, Array]:
     """Gradients by which questions are chosen, rows × few, and one curvature for each row."""
-    n_scores = gradient.shape[1]
-    if n_scores == 1:
-        return gradient, np.ascontiguousarray(hessian[:, 0])
-    if n_scores > MAX_MIXTURES:
-        gradient = gradient @ (rng.normal(size=(n_scores, MAX_MIXTURES)) / np.sqrt(MAX_MIXTURES))
-    return np.ascontiguousarray(gradient), 0.5 * hessian.sum(axis=1)
+    curvature = hessian[:, 0] if gradient.shape[1] == 1 else 0.5 * hessian.sum(axis=1)
+    mixed = gradient if mixing is None else gradient @ mixing
+    return np.ascontiguousarray(mixed), np.ascontiguousarray(curvature)
 
 
-@kernel
+MOST_GROUPS = 4
+"""Groups of columns that threads search side by side; a smaller group is done before its thread has woken up."""
+
+
 def grow_tree(
-    codes: UInt8, sizes: Int64, numeric: Flags, gaps: Flags, tried: Int64, gradient: Array, curvature: Array,
-    n_given: int, columns: Int32, sides: UInt8,
+    codes: UInt8, kinds: tuple[Int64, Flags, Flags], tried: Int64, derivatives: tuple[Array, Array], n_given: int,
+    columns: Int32, sides: UInt8, pool: WorkerPool,
 ) -> None:  # fmt: skip
     """Ask those given, then one question after the other, as long as one gains. `codes` is columns × rows."""
-    n_rows = codes.shape[1]
-    leaf = np.zeros(n_rows, dtype=np.uint8)
+    leaf = np.zeros(codes.shape[1], dtype=np.uint8)
+    groups = np.array_split(tried, max(min(pool.size, MOST_GROUPS, len(tried)), 1))
+    found_sides = np.empty((len(groups), sides.shape[1]), dtype=np.uint8)
     for k in range(MAX_QUESTIONS):
-        column = columns[k]
         if k >= n_given:
-            column = best_question(codes, sizes, numeric, gaps, tried, gradient, curvature, leaf, 1 << k, sides[k])
-        if column < 0:
-            return
-        columns[k] = column
-        for i in range(n_rows):
-            leaf[i] = 2 * leaf[i] + sides[k, codes[column, i]]
+
+            def search(g: int, n_leaves: int = 1 << k) -> tuple[int, float]:
+                return best_question(codes, *kinds, groups[g], *derivatives, leaf, n_leaves, found_sides[g])
+
+            found = pool.do(search, range(len(groups)))
+            best = max(range(len(groups)), key=[gain for _, gain in found].__getitem__)  # the first of equals
+            if found[best][0] < 0:
+                return
+            columns[k], sides[k] = found[best][0], found_sides[best]
+        ask(codes[columns[k]], sides[k], leaf)
 
 
 @kernel
-def find_leaves(codes: UInt8, columns: Int32, sides: UInt8) -> UInt8:
-    """The leaf of each row in one tree; `codes` is columns × rows."""
-    leaf = np.zeros(codes.shape[1], dtype=np.uint8)
-    for k in range(MAX_QUESTIONS):
-        column = columns[k]
-        for i in range(len(leaf)):
-            leaf[i] = 2 * leaf[i] + sides[k, codes[column, i]]
-    return leaf
+def ask(codes: UInt8, side: UInt8, leaf: UInt8) -> None:
+    """The leaves of the rows after one more question."""
+    for i in range(len(leaf)):
+        leaf[i] = 2 * leaf[i] + side[codes[i]]
 
 
 @kernel
 def best_question(
     codes: UInt8, sizes: Int64, numeric: Flags, gaps: Flags, tried: Int64, gradient: Array, curvature: Array,
     leaf: UInt8, n_leaves: int, side: UInt8,
-) -> int:  # fmt: skip
-    """The column whose best question gains most, and its sides; −1 if nothing is gained."""
+) -> tuple[int, float]:  # fmt: skip
+    """The column whose best question gains most, what that is, and its sides; −1 if nothing is gained."""
     width = gradient.shape[1] + 1
     sums, totals = np.empty(n_leaves * N_CODES * width), np.empty((n_leaves, width))
     order = np.empty(N_CODES, dtype=np.int64)
@@ -186,7 +175,7 @@ def best_question(
                 best, found = gain, column
                 side[:] = 0
                 side[code] = 1
-    return found
+    return found, best
 
 
 @kernel
@@ -317,27 +306,3 @@ def _by_gradient(table: Array, n: int) -> Index:
     for b in range(1, size):
         steps[b - 1] = table[b, leading] / (table[b, n] + LEAF_PRECISION)
     return np.argsort(steps, kind="mergesort") + 1
-
-
-@kernel
-def settle_leaves(
-    leaf: UInt8, gradient: Array, hessian: Array, weight: Array, rate: float, leaves: Array, covers: Array,
-    scores: Array,
-) -> None:  # fmt: skip
-    """A Newton step for every leaf and score, −rate · G/(H + λ); adds it to the scores of the rows."""
-    n_scores = gradient.shape[1]
-    curvatures = np.zeros((N_LEAVES, n_scores))
-    leaves[:] = 0.0
-    covers[:] = 0.0
-    for i in range(len(leaf)):
-        at = leaf[i]
-        covers[at] += weight[i]
-        for c in range(n_scores):
-            leaves[at, c] += gradient[i, c]
-            curvatures[at, c] += hessian[i, c]
-    for at in range(N_LEAVES):
-        for c in range(n_scores):
-            leaves[at, c] = -rate * leaves[at, c] / (curvatures[at, c] + LEAF_PRECISION)
-    for i in range(len(leaf)):
-        for c in range(n_scores):
-            scores[i, c] += leaves[leaf[i], c]

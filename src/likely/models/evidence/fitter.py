@@ -5,9 +5,6 @@ Coefficients: minimise over U
 
 which is the posterior mode under t ~ N(0, scale² · M Mᵀ). The intercept is fixed at the log prior of the classes. A
 pass over the rows yields the gradient by table cells only, so rows may be divided and the results added.
-
-Stacking: minimise over a ≥ 0 the mean log loss of Σ_k a_k · (out-of-fold scores of expert k) + 0.01 · |a − e|², with e
-the weights of the best single expert alone.
 """
 
 from __future__ import annotations
@@ -18,19 +15,17 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from likely.arrays import Array, Index, Int32
+from likely.arrays import Array, Index
 from likely.models.evidence.design import Design
 from likely.models.evidence.encoding import Encoding, Terms
 from likely.models.evidence.row_source import RowsInMemory, RowSource, log_prior
 from likely.models.evidence.text_fit import TextFit
 from likely.models.evidence.weighted_nb import WeightedNaiveBayes, fit_feature_weights
-from likely.numerics import dot, lbfgs, log_normalise, newton
+from likely.numerics import dot, lbfgs
 
 SEARCH_TOLERANCE = 1e-4
 FINAL_TOLERANCE = 3e-5
 """Gain of log loss per unit of weight below which a fit ends, in inner cross-validation and on all rows."""
-
-STACKING_RIDGE = 0.01
 
 Source = TypeVar("Source", bound=RowSource, covariant=True)
 """Rows in memory, or on disk."""
@@ -90,7 +85,7 @@ class Fitter(Generic[Source]):
     def __init__(self, data: EncodedData[Source], tolerance: float = SEARCH_TOLERANCE) -> None:
         self.data, self.tolerance, self.passes = data, tolerance, 0
         self.rows = data.rows.deduplicate()
-        self._last: tuple[Terms, Design, RowSource] | None = None
+        self._last: tuple[Terms, Design, RowSource, Array] | None = None
 
     def weighted_nb(self) -> WeightedNaiveBayes:
         """Weighted naive Bayes over coarse bins."""
@@ -106,20 +101,23 @@ class Fitter(Generic[Source]):
 
         It starts at the mean of the tables of the experts in `warm_start`.
         """
-        design, rows = self._design(terms)
+        design, rows, curvature = self._design(terms)
         n_columns = len(self.data.encoding.columns)
         scales = np.sqrt(np.repeat(list(variances), [n_columns, len(terms.pairs), len(terms.triples)]))
         start = _mean_coefficients(warm_start, terms, design, scales, rows.n_scores)
-        coefficients, intercept, passes = solve(rows, design, scales, start, self.tolerance)
+        coefficients, intercept, passes = solve(rows, design, scales, start, self.tolerance, curvature)
         self.passes += passes
         return Expert(terms, design, coefficients, scales, intercept)
 
-    def _design(self, terms: Terms) -> tuple[Design, RowSource]:
-        """The design of these terms and the rows in its codes, from the last fit if that had the same terms."""
+    def _design(self, terms: Terms) -> tuple[Design, RowSource, Array]:
+        """The design of these terms, the rows in its codes, and the weight that speaks for each coefficient.
+
+        They come from the last fit if that had the same terms.
+        """
         if self._last is None or self._last[0] is not terms:
-            encoding, design = self.data.encoding, self.data.encoding.design(terms)
+            encoding, design = self.data.encoding, self.data.encoding.design(terms, self.rows.pool)
             rows = self.rows.recode(lambda codes: encoding.codes(codes, terms), len(design.layout))
-            self._last = terms, design, rows
+            self._last = terms, design, rows, _curvature(rows, design)
         return self._last[1:]
 
 
@@ -152,7 +150,15 @@ def _coefficients_of(design: Design, k: int) -> slice:
     return slice(start, start + int(design.layout[k, 2] * design.layout[k, 4]))
 
 
-def solve(rows: RowSource, design: Design, scales: Array, start: Array, tolerance: float) -> tuple[Array, Array, int]:
+def _curvature(rows: RowSource, design: Design) -> Array:
+    """The diagonal of Mᵀ N M with all scales at 1, N the weight of each cell."""
+    weights = rows.cell_weights(design.starts, design.n_cells)
+    return design.hessian_diagonal(weights, np.ones(len(design.layout)))
+
+
+def solve(
+    rows: RowSource, design: Design, scales: Array, start: Array, tolerance: float, curvature: Array | None = None
+) -> tuple[Array, Array, int]:
     """Coefficients, intercept and passes over rows: from `start` until a step gains less than `tolerance` per weight.
 
     The preconditioner is 1 / (1 + p_c (1 − p_c) · diag(Mᵀ N M)), with N the weight of each cell and p the class shares.
@@ -161,9 +167,9 @@ def solve(rows: RowSource, design: Design, scales: Array, start: Array, toleranc
     intercept, total = log_prior(class_weights), float(class_weights.sum())
     p = class_weights / total
     variance = (p * (1.0 - p))[1:] if rows.n_scores == 1 else p * (1.0 - p)
-    starts = design.starts
-    cell_weights = rows.cell_weights(starts, design.n_cells)
-    preconditioner = 1.0 / (1.0 + design.hessian_diagonal(cell_weights, scales)[:, None] * variance)
+    starts, curvature = design.starts, _curvature(rows, design) if curvature is None else curvature
+    sizes = design.layout[:, 2] * design.layout[:, 4]
+    preconditioner = 1.0 / (1.0 + (np.repeat(scales**2, sizes) * curvature)[:, None] * variance)
 
     def objective(u: Array) -> tuple[float, Array]:
         loss, table_gradient, _ = rows.loss_and_gradient(starts, design.tables(u, scales), intercept)
@@ -172,30 +178,3 @@ def solve(rows: RowSource, design: Design, scales: Array, start: Array, toleranc
 
     coefficients, passes = lbfgs(objective, start, preconditioner, tolerance * total)
     return coefficients, intercept, passes
-
-
-def stack(scores: list[Array], y: Int32, weight: Array, best: int, ridge: float = STACKING_RIDGE) -> Array:
-    """Stacking weights of experts, given rows × scores of each; shrunk towards the expert `best` alone."""
-    stacked = np.stack(scores)
-    if stacked.shape[2] == 1:
-        stacked = np.concatenate([np.zeros_like(stacked), stacked], axis=2)
-    target = np.zeros(len(scores))
-    target[best] = 1.0
-    row_shares = weight / max(float(weight.sum()), 1e-300)
-    rows = np.arange(len(y))
-
-    def objective(a: Array) -> tuple[float, Array, Array]:
-        p, log_p = log_normalise(np.tensordot(a, stacked, axes=1))
-        loss = float(row_shares @ -log_p[rows, y])
-        expected = np.einsum("knc,nc->kn", stacked, p)
-        gradient = (expected - stacked[:, rows, y]) @ row_shares
-        second = np.einsum("knc,lnc,nc,n->kl", stacked, stacked, p, row_shares, optimize=True)
-        hessian = second - (expected * row_shares) @ expected.T
-        shift = a - target
-        return (
-            loss + ridge * float(shift @ shift),
-            gradient + 2 * ridge * shift,
-            hessian + 2 * ridge * np.eye(len(a)),
-        )
-
-    return newton(objective, target, max_steps=50, shortest=1e-6, min_gain=1e-7, nonnegative=True)

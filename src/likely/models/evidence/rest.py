@@ -16,10 +16,10 @@ from likely.models.evidence.discriminant import DiscriminantSettings
 from likely.models.evidence.discriminant_fit import DiscriminantSearch, discriminant_columns, fit_discriminant
 from likely.models.evidence.encoding import Encoding
 from likely.models.evidence.ensemble_fit import MAX_ROUNDS, ensemble_scores, grow
-from likely.models.evidence.fitter import stack
 from likely.models.evidence.predictor import AdditiveModel, Hyperparameters
 from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowsInMemory, RowSource, log_prior
 from likely.models.evidence.search import InnerCV
+from likely.models.evidence.stacking import stack
 
 MIN_ROWS_FOR_TREES = 2000
 MAX_SCORES = 64
@@ -63,7 +63,7 @@ def stacked(cv: InnerCV, experts: Sequence[Array], ridge: float | None = None) -
     losses = [float(cv.row_shares @ cv.log_losses(scores)) for scores in experts]
     best = int(np.argmin(losses))
     more = {} if ridge is None else {"ridge": ridge}
-    weights = stack(list(experts), cv.y, cv.row_shares, best, **more)
+    weights = stack(list(experts), cv.y, cv.row_shares, best, **more, pool=cv.pool)
     return Stack(weights, np.asarray(sum(a * scores for a, scores in zip(weights, experts, strict=True))))
 
 

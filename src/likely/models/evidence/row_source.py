@@ -23,9 +23,14 @@ Codes = AnyArray
 Recoding = Callable[[UInt8], Codes]
 """From codes of columns to others: to coarse ones, say, or with cells of pairs behind them."""
 
-PARTITION_WORK = 1 << 20
-MAX_PARTITIONS = 16
+PARTITION_WORK = 1 << 17
+"""Codes × scores of a part: half a millisecond, which is worth a task."""
+
+MAX_PARTITIONS = 32
 MAX_DISTINCT_SHARE = 0.8
+SOME_HASHES, FEWEST_HASHES, MOSTLY_DISTINCT = 32, 1000, 0.95
+"""Of so many rows one is looked at first, if these are not few: where so many differ, most do."""
+
 DEDUPLICATED_ROWS = 1 << 18
 """Rows that are searched for duplicates at once."""
 
@@ -33,6 +38,9 @@ BLOCK_CODES = 1 << 22
 MIN_BLOCK_ROWS = 1 << 10
 """Codes that a thread holds at once, unless these are fewer rows. It is the same for rows in memory, so that sums are
 made in the same order."""
+
+RECODED_ROWS = 1 << 14
+"""Rows whose codes a thread looks up at once."""
 
 MAX_SEARCH_ROWS = 200_000
 """Rows on which hyperparameters are chosen: a stratified sample, if there are more. The final fit takes all."""
@@ -145,17 +153,19 @@ class RowSource(ABC):
 
     def cell_weights(self, starts: Int32, n_cells: int) -> Array:
         """Weight of the rows in each cell of each table."""
-        out = np.zeros(n_cells)
-        for b in self.blocks(slice(0, len(self))):
-            out += cell_weights(b.codes[b.rows], starts, b.weight[b.rows], n_cells)
-        return out
+        return self.sum_over_blocks(
+            lambda b: [cell_weights(b.codes[b.rows], starts, b.weight[b.rows], n_cells)], n_cells
+        )[0]
 
     def class_counts(self, starts: Int32, n_cells: int) -> Array:
         """Weight of the rows of each class in each cell: cells × classes."""
-        out = np.zeros((n_cells, self.n_classes))
-        for b in self.blocks(slice(0, len(self))):
+
+        def statistics(b: RowBlock) -> list[Array]:
+            out = np.zeros((n_cells, self.n_classes))
             class_counts(b.codes[b.rows], starts, b.y[b.rows], b.weight[b.rows], out)
-        return out
+            return [out]
+
+        return self.sum_over_blocks(statistics, n_cells * self.n_classes)[0]
 
     def sample(self, most: int, seed: int) -> RowsInMemory:
         """A stratified sample of about so many rows; all of them where they are no more."""
@@ -202,7 +212,18 @@ class RowsInMemory(RowSource):
         return self
 
     def recode(self, recoding: Recoding, n_codes: int) -> RowsInMemory:
-        return replace(self, codes=recoding(self.codes))
+        none = self.codes[:0]
+        like = recoding(none)
+        if like is none:
+            return self
+        out = np.empty((len(self), n_codes), dtype=like.dtype)
+
+        def recode(rows: slice) -> None:
+            out[rows] = recoding(self.codes[rows])
+
+        blocks = [slice(at, at + RECODED_ROWS) for at in range(0, len(self), RECODED_ROWS)]
+        self.pool.do(recode, blocks)
+        return replace(self, codes=out)
 
     def with_offset(self, text_weights: Array) -> RowsInMemory:
         return replace(self, offset=text_offset(self.text_scores, text_weights))
@@ -214,7 +235,7 @@ class RowsInMemory(RowSource):
         if len(self.offset) or not len(self):
             return self
         parts = [slice(at, at + DEDUPLICATED_ROWS) for at in range(0, len(self), DEDUPLICATED_ROWS)]
-        distinct = [distinct_rows(self, part) for part in parts]
+        distinct = self.pool.do(lambda part: distinct_rows(self, part), parts)
         if sum(len(y) for _, y, _ in distinct) > MAX_DISTINCT_SHARE * len(self):
             return self
         codes, y, weight = (np.concatenate(arrays) for arrays in zip(*distinct, strict=True))
@@ -250,6 +271,9 @@ def distinct_rows(rows: RowsInMemory, part: slice) -> tuple[Codes, Int32, Array]
     codes, y, weight = rows.codes[part], rows.y[part], rows.weight[part]
     hashes = np.empty(len(y), dtype=np.uint64)
     row_hashes(codes, y, hashes)
+    some = hashes[hashes >> np.uint64(32) & np.uint64(SOME_HASHES - 1) == 0]  # all or none of rows that are equal
+    if len(some) > FEWEST_HASHES and len(np.unique(some)) > MOSTLY_DISTINCT * len(some):
+        return codes, y, weight
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
     if len(first) > MAX_DISTINCT_SHARE * len(hashes):
         return codes, y, weight

@@ -109,8 +109,8 @@ def corrected_anew(
             "partial_fit counts new rows, and every class needs some here."
         )
     rows = TableRows(rows.table, classes, places[rows.y].astype(np.int32), rows.weight, rows.n_jobs, rows.preprocessing)
-    with one_thread_each(), WorkerPool(rows.n_jobs) as pool:
-        data, _ = encode_rows(before.encoding, rows, FitContext(schema, options.seed, pool))
+    with one_thread_each():
+        data, _ = encode_rows(before.encoding, rows, FitContext(schema, options.seed, WorkerPool(rows.n_jobs)))
         if data.rows.n_classes < 2 or not before.encoding.columns:
             return EvidenceFit(data, options).run()
         chosen = before.hyperparameters.for_classes(np.arange(len(classes)), data.rows.class_weights())

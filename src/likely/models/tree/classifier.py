@@ -70,6 +70,9 @@ if TYPE_CHECKING:
     from likely.sql.query import Query
     from likely.store.onnx import OnnxGraph
 
+FEW_ROWS = 1 << 14
+"""Columns of so many rows are read before a thread has woken up."""
+
 OWN_PRUNING_ROWS = "rows that were given apart"
 """What a file says of a pruning set, which it does not keep."""
 
@@ -151,7 +154,8 @@ class TreeClassifier(Classifier):
             LossMatrix.of(as_loss(self.loss), labels.classes, 1)
         weights = self._weights(labels, given.weight)
         features = features_of(table, schema, self._word_selection(table, labels, weights))
-        data = TrainingData.read(table, features, labels.classes, labels.codes, weights)
+        threads = self.n_jobs if table.n_rows > FEW_ROWS else 1
+        data = TrainingData.read(table, features, labels.classes, labels.codes, weights, threads)
         held_out = None
         if pruning.method == "reduced_error" and not isinstance(pruning.amount, float | int):
             held_out = self._pruning_data(pruning.amount, schema, data)

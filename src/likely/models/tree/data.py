@@ -13,6 +13,7 @@ from likely.errors import DataError, SchemaError, in_column, say_kind
 from likely.evaluation.folds import shuffled_by_class
 from likely.jit import kernel
 from likely.models.tree.tree import Feature
+from likely.parallel import run
 from likely.stats import TokenCounts
 from likely.stats.binning import equal_frequency_edges
 from likely.table import GAP, Table, index_levels
@@ -106,11 +107,17 @@ class TrainingData:
 
     @classmethod
     def read(
-        cls, table: Table, features: tuple[Feature, ...], classes: AnyArray, labels: Int32, weights: Array | None
+        cls,
+        table: Table,
+        features: tuple[Feature, ...],
+        classes: AnyArray,
+        labels: Int32,
+        weights: Array | None,
+        n_jobs: int | None = 1,
     ) -> TrainingData:
         """The columns of a table, without the rows that weigh nothing."""
         asked = with_word_tests(table, features)
-        columns = tuple(read_column(asked, feature) for feature in features)
+        columns = tuple(run(lambda feature: read_column(asked, feature), features, n_jobs))
         data = cls(features, columns, classes, labels, weights)
         return data if weights is None or weights.all() else data.take(np.flatnonzero(weights))
 

@@ -107,10 +107,10 @@ def fit_tree(plan: GrowthPlan, data: TrainingData, n_jobs: int | None = None) ->
         known = BinnedColumn(place, numbers, quantile_edges(numbers)) if plan.binned else SortedColumn(place, numbers)
         return replace(feature, cuts=known.n_cuts), known
 
-    with TreeWorkers(n_jobs) as workers:
-        prepared = workers.each(prepare, range(len(data.features)), len(data))
-        features, columns = tuple(feature for feature, _ in prepared), [column for _, column in prepared]
-        tree = TreeGrower(data.classes, features, columns, criterion, plan, workers).grow(data.labels, weights)
+    workers = TreeWorkers(n_jobs)
+    prepared = workers.each(prepare, range(len(data.features)), len(data))
+    features, columns = tuple(feature for feature, _ in prepared), [column for _, column in prepared]
+    tree = TreeGrower(data.classes, features, columns, criterion, plan, workers).grow(data.labels, weights)
     return collapse_tree(tree) if plan.collapse else tree
 
 
@@ -199,12 +199,15 @@ class TreeGrower:
     def _winners(self, level: Level) -> Index:
         """The place of the column that each node splits, −1 for none."""
 
-        def judge(column: SearchColumn) -> tuple[Array, Array]:
-            if self.moves is not None:  # a column goes to a level when it is asked, while it is at hand anyway
+        def move(column: SearchColumn) -> None:
+            if self.moves is not None:
                 column.move(self.moves)
+
+        def judge(column: SearchColumn) -> tuple[Array, Array]:
             return score_column(column, level, self.criterion)
 
-        return best_columns(self.workers.each(judge, self.columns, level.n_cases), len(level), self.criterion)
+        found = self.workers.each_in_two(move, judge, self.columns, level.n_cases)
+        return best_columns(found, len(level), self.criterion)
 
     def _count_children(
         self, level: Level, winners: Index, partition: LevelPartition

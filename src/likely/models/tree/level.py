@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,11 @@ from likely.parallel import Item, Result
 MIN_PARALLEL_CASES = 1 << 13
 """Cases below which one thread is quicker than several: a column is done before another thread wakes up."""
 
-MOST_BLOCKS = 2
+FEW_WORKERS = 4
+"""Up to so many threads a column is moved and scored by one of them, in whose cache it is."""
+
+CHUNK_CASES = 1 << 14
+"""Cases of a level that a thread counts or moves at once, of a large node or of many small ones."""
 
 HALF = 32
 LOWER = (1 << HALF) - 1
@@ -33,11 +37,38 @@ NOWHERE = np.empty(0, dtype=np.int32)
 
 
 class TreeWorkers(parallel.WorkerPool):
-    """Threads that stay for a whole tree, but are not woken up for a level that is soon done."""
+    """Threads for a whole tree, which are not woken up for a level that is soon done."""
 
     def each(self, task: Callable[[Item], Result], items: Sequence[Item], n_cases: int) -> list[Result]:
         """Results of `task` for every item, in the order of the items; each of them looks at `n_cases` cases."""
         return [task(item) for item in items] if n_cases < MIN_PARALLEL_CASES else self.do(task, items)
+
+    def each_in_two(
+        self, before: Callable[[Item], None], task: Callable[[Item], Result], items: Sequence[Item], n_cases: int
+    ) -> list[Result]:
+        """The same, with something to be done before to every item.
+
+        Many threads take both apart: twenty columns are soon done by sixteen threads if they can be divided.
+        """
+        n, done = len(items), [Event() for _ in items]
+
+        def both(item: Item) -> Result:
+            before(item)
+            return task(item)
+
+        def half(k: int) -> list[Result]:
+            if k >= n:  # what comes before has begun, for tasks are taken in their order
+                done[k - n].wait()
+                return [task(items[k - n])]
+            try:
+                before(items[k])
+            finally:
+                done[k].set()
+            return []
+
+        if self.size <= FEW_WORKERS or n_cases < MIN_PARALLEL_CASES:
+            return self.each(both, items, n_cases)
+        return [result for found in self.do(half, range(2 * n)) for result in found]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +90,15 @@ class SplitCriterion:
         if weights is None:
             return max(int(np.ceil(self.min_cases - TIE)), 1)
         return max(self.min_cases - ZERO_WEIGHT, ZERO_WEIGHT)
+
+
+class Chunk(NamedTuple):
+    """Cases from `first` to `last`, which lie in the nodes from `first_node` up to `last_node`."""
+
+    first: int
+    last: int
+    first_node: int
+    last_node: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,11 +129,14 @@ class Level:
         """Zeros to count cases in: whole numbers where every case weighs 1."""
         return np.zeros(shape, dtype=np.int64 if self.weights is None else np.float64)
 
-    def blocks(self) -> list[slice]:
-        """Neighbouring nodes with about as many cases as other blocks have: work for threads."""
-        wanted = np.linspace(0, self.starts[-1], MOST_BLOCKS + 1)
-        ends = np.unique(np.searchsorted(self.starts, wanted)).tolist()
-        return [slice(first, last) for first, last in pairwise(ends)]
+    def chunks(self) -> list[Chunk]:
+        """Neighbouring cases, cut by their number alone: work for threads."""
+        firsts = np.arange(0, self.n_cases, CHUNK_CASES)
+        lasts = np.minimum(firsts + CHUNK_CASES, self.n_cases)
+        first_nodes = np.searchsorted(self.starts, firsts, side="right") - 1
+        last_nodes = np.searchsorted(self.starts, lasts, side="left")
+        found = zip(firsts.tolist(), lasts.tolist(), first_nodes.tolist(), last_nodes.tolist(), strict=True)
+        return [Chunk(*chunk) for chunk in found]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,26 +177,18 @@ class SurrogateSplit:
     branches: Int32
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Moves:
-    """The way to the next level: where each of its cases was in this one, and its `starts`."""
+    """The way to the next level: where each of its cases was in this one, and its `starts`.
+
+    `targets` is where each case goes, and `copies` where the next copy of each case of the next level is: node and
+    place, or −1. There are no copies where no case has a gap.
+    """
 
     sources: Int32
     starts: Int64
-    n_before: int
-    has_copies: bool
-
-    @cached_property
-    def targets(self) -> tuple[Int64, Int64 | None]:
-        """Where each case goes, and where the next copy of each case of the next level is: node and place, or −1."""
-        targets, copies = np.full(self.n_before, -1), np.empty(len(self.sources) if self.has_copies else 0, np.int64)
-        nodes = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        places = nodes << HALF | np.arange(len(self.sources))
-        if not self.has_copies:
-            targets[self.sources] = places
-            return targets, None
-        link_copies(self.sources, places, targets, copies)
-        return targets, copies
+    targets: Int64
+    copies: Int64 | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,14 +212,22 @@ class LevelPartition:
 
     def child_counts(self, level: Level, workers: TreeWorkers) -> tuple[Array, Array, int]:
         """Class weights of the children by known branches, those of the gaps of each node, and how many gaps."""
-        counts, gaps = np.zeros((int(self.n_branches.sum()), level.counts.shape[1])), np.zeros_like(level.counts)
+        n_classes, ends = level.counts.shape[1], np.concatenate([[0], np.cumsum(self.n_branches)])
+        chunks = level.chunks()
 
-        def count(nodes: slice) -> int:
-            starts = level.starts[nodes.start : nodes.stop + 1]
-            first = self.first_child[nodes]
-            return count_children(starts, self.of_case, first, level.labels, level.weights, counts, gaps[nodes])
+        def count(chunk: Chunk) -> tuple[Array, Array, int]:
+            base, end = ends[chunk.first_node], ends[chunk.last_node]
+            counts = np.zeros((end - base, n_classes))
+            gaps = np.zeros((chunk.last_node - chunk.first_node, n_classes))
+            cases = level.starts, self.of_case, self.first_child, level.labels, level.weights
+            return counts, gaps, count_children(chunk, *cases, base, counts, gaps)
 
-        return counts, gaps, sum(workers.each(count, level.blocks(), level.n_cases))
+        counts, gaps, n_gaps = np.zeros((ends[-1], n_classes)), np.zeros_like(level.counts), 0
+        for chunk, found in zip(chunks, workers.each(count, chunks, level.n_cases), strict=True):
+            counts[ends[chunk.first_node] : ends[chunk.last_node]] += found[0]
+            gaps[chunk.first_node : chunk.last_node] += found[1]
+            n_gaps += found[2]
+        return counts, gaps, n_gaps
 
     def majority_branches(self, known: Array) -> Int32:
         """The branch of each node that most cases take; the first of equals."""
@@ -208,74 +251,118 @@ class LevelPartition:
         `counts` and `used` are those of all children.
         """
         child_places = np.where(open_, np.cumsum(open_) - 1, -1)
+        opened = np.concatenate([[0], np.cumsum(open_)])  # how many open children come before each child
+        ends, chunks = np.concatenate([[0], np.cumsum(self.n_branches)]), level.chunks()
+        bounds = [(opened[ends[chunk.first_node]], opened[ends[chunk.last_node]]) for chunk in chunks]
+        partition = level.starts, self.of_case, self.first_child, self.n_branches, child_places
 
-        def divide(at: Int64, sources: Int32) -> None:
-            def work(nodes: slice) -> None:
-                starts = level.starts[nodes.start : nodes.stop + 1]
-                some = self.first_child[nodes], self.n_branches[nodes]
-                distribute(starts, self.of_case, *some, child_places, at, sources)
+        def count(k: int) -> Int64:
+            sizes = np.zeros(bounds[k][1] - bounds[k][0], dtype=np.int64)
+            count_cases(chunks[k], *partition, bounds[k][0], sizes)
+            return sizes
 
-            workers.each(work, level.blocks(), level.n_cases)
-
-        sizes = np.zeros(int(open_.sum()), dtype=np.int64)
-        divide(sizes, NOWHERE)
+        found, sizes = workers.each(count, range(len(chunks)), level.n_cases), np.zeros(int(opened[-1]), dtype=np.int64)
+        begins = []
+        for (first, last), more in zip(bounds, found, strict=True):
+            begins.append(sizes[first:last].copy())
+            sizes[first:last] += more
         starts = np.concatenate([[0], np.cumsum(sizes)])
         refuse_many(int(starts[-1]), "cases in a level of the tree, with those that gaps send to several branches")
-        sources = np.empty(starts[-1], dtype=np.int32)
-        divide(starts[:-1].copy(), sources)
+        sources, rows, labels = (np.empty(starts[-1], dtype=np.int32) for _ in range(3))
+        targets = np.empty(level.n_cases, dtype=np.int64)
+
+        def move(k: int) -> None:
+            first, last = bounds[k]
+            at = starts[first:last] + begins[k]
+            old = level.rows, level.labels
+            distribute(chunks[k], *partition, first, at, *old, sources, rows, labels, targets)
+
+        workers.each(move, range(len(chunks)), level.n_cases)
         weights = None if level.weights is None else level.weights[sources]
         if shares is not None:
             parts = np.where(self.of_case[sources] < 0, np.repeat(shares[open_], sizes), 1.0)
             weights = parts if weights is None else weights * parts
         counts = counts[open_]
-        cases = np.take(level.rows, sources), np.take(level.labels, sources), weights
-        moves = Moves(sources, starts, level.n_cases, shares is not None)
-        return Level(*cases, starts, counts, counts.sum(axis=1), used[open_]), moves
+        copies = None
+        if shares is not None:
+            targets[:], copies = -1, np.empty(len(sources), dtype=np.int64)
+            link_copies(
+                sources, np.repeat(np.arange(len(sizes)), sizes) << HALF | np.arange(len(sources)), targets, copies
+            )
+        moves = Moves(sources, starts, targets, copies)
+        return Level(rows, labels, weights, starts, counts, counts.sum(axis=1), used[open_]), moves
 
 
 @kernel
 def count_children(
-    starts: Int64, branches: Int32, first_child: Int64, labels: Int32, weights: Array | None, counts: Array, gaps: Array
-) -> int:
-    """Class weights of every child from the cases whose branch is known, and those of every node's gaps."""
+    chunk: Chunk, starts: Int64, branches: Int32, first_child: Int64,
+    labels: Int32, weights: Array | None, base: int, counts: Array, gaps: Array,
+) -> int:  # fmt: skip
+    """Class weights of every child from the cases whose branch is known, and those of every node's gaps.
+
+    Of the cases of a chunk; `counts` begins with the child `base`, `gaps` with the first node.
+    """
     n_gaps = 0
-    for node in range(len(starts) - 1):
+    for node in range(chunk.first_node, chunk.last_node):
         if first_child[node] < 0:
             continue
-        for i in range(starts[node], starts[node + 1]):
+        for i in range(max(starts[node], chunk.first), min(starts[node + 1], chunk.last)):
             weight = 1.0 if weights is None else weights[i]
             if branches[i] < 0:
-                gaps[node, labels[i]] += weight
+                gaps[node - chunk.first_node, labels[i]] += weight
                 n_gaps += 1
             else:
-                counts[first_child[node] + branches[i], labels[i]] += weight
+                counts[first_child[node] - base + branches[i], labels[i]] += weight
     return n_gaps
 
 
 @kernel
+def count_cases(
+    chunk: Chunk, starts: Int64, branches: Int32, first_child: Int64,
+    n_children: Int32, child_places: Int64, base: int, sizes: Int64,
+) -> None:  # fmt: skip
+    """How many of some cases come to each open child, from the open child `base` on; a gap comes to all of a node."""
+    for node in range(chunk.first_node, chunk.last_node):
+        if first_child[node] < 0:
+            continue
+        for i in range(max(starts[node], chunk.first), min(starts[node + 1], chunk.last)):
+            low, high = first_child[node], first_child[node] + n_children[node]
+            if branches[i] >= 0:
+                low += branches[i]
+                high = low + 1
+            for child in range(low, high):
+                if child_places[child] >= 0:
+                    sizes[child_places[child] - base] += 1
+
+
+@kernel
 def distribute(
-    starts: Int64, branches: Int32, first_child: Int64, n_children: Int32, child_places: Int64, at: Int64,
-    sources: Int32,
+    chunk: Chunk, starts: Int64, branches: Int32, first_child: Int64,
+    n_children: Int32, child_places: Int64, base: int, at: Int64, old_rows: Int32, old_labels: Int32, sources: Int32,
+    rows: Int32, labels: Int32, targets: Int64,
 ) -> None:  # fmt: skip
     """Write every case behind those that its open child has had so far, one with a gap behind those of each of them.
 
-    `at` is where the next case of each node of the next level belongs; without room in `sources`, cases are counted.
+    `at` is where the next case of each open child belongs, from the open child `base` on; `targets` gets the child and
+    the place of each case, −1 where its child is not open.
     """
-    for node in range(len(starts) - 1):
-        first = first_child[node]
-        if first < 0:
+    for node in range(chunk.first_node, chunk.last_node):
+        begin, end = max(starts[node], chunk.first), min(starts[node + 1], chunk.last)
+        targets[begin:end] = -1
+        if first_child[node] < 0:
             continue
-        for i in range(starts[node], starts[node + 1]):
-            low, high = first, first + n_children[node]
+        for i in range(begin, end):
+            low, high = first_child[node], first_child[node] + n_children[node]
             if branches[i] >= 0:
-                low = first + branches[i]
+                low += branches[i]
                 high = low + 1
             for child in range(low, high):
                 place = child_places[child]
                 if place >= 0:
-                    if len(sources):
-                        sources[at[place]] = i
-                    at[place] += 1
+                    to = at[place - base]
+                    sources[to], rows[to], labels[to] = i, old_rows[i], old_labels[i]
+                    targets[i] = place << HALF | to
+                    at[place - base] = to + 1
 
 
 @kernel

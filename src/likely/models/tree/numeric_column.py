@@ -107,7 +107,7 @@ class SortedColumn(NumericColumn):
         return SurrogateScores(gains, sides[:, 0], sides[:, 1], self._between(ranks[:, 0], ranks[:, 1]))
 
     def move(self, moves: Moves) -> None:
-        targets, copies = moves.targets
+        targets, copies = moves.targets, moves.copies
         starts = moves.starts
         if not self.complete:
             sizes = np.zeros(len(starts) - 1, dtype=np.int64)

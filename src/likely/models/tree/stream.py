@@ -29,7 +29,7 @@ from likely.models.tree.grow import (
     refuse_many_groups,
     score_column,
 )
-from likely.models.tree.level import NOWHERE, Level, LevelPartition, count_children
+from likely.models.tree.level import NOWHERE, Level, LevelPartition, TreeWorkers
 from likely.models.tree.nominal_column import NominalColumn
 from likely.models.tree.numeric_column import BinnedColumn
 from likely.models.tree.predict import Flat, TreeRows, branch_at, flatten, push_children
@@ -319,11 +319,7 @@ class StreamedTreeGrower:
             branches, n_branches = np.full(level.n_cases, -1, dtype=np.int32), np.zeros(len(counts), dtype=np.int32)
             found = column.split(level, criterion, chosen, branches)
             n_branches[chosen] = found.n_branches
-            first_child = LevelPartition.of(n_branches, branches).first_child
-            known = np.zeros((int(n_branches.sum()), counts.shape[1]))
-            count_children(
-                level.starts, branches, first_child, level.labels, level.weights, known, np.empty_like(counts)
-            )
+            known, _, _ = LevelPartition.of(n_branches, branches).child_counts(level, TreeWorkers(1))
             yield (place, chosen, found), known
 
     def _as_cases(self, place: int, table: Array, counts: Array, used: UInt8) -> tuple[SearchColumn, Level]:
