@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from likely import AODEClassifier, BayesClassifier
+from likely import AODEClassifier, BayesClassifier, FullBayesClassifier
 from likely.engines.cell_counts import CountedColumns, count_cells
 from likely.engines.connect import as_relation
 from likely.engines.relation import Relation
@@ -112,6 +112,46 @@ def test_a_class_that_was_not_there_when_classes_were_counted_is_told(engine: st
     later = replace(rows.grouping, relation=as_relation(load(tables.plain(200))))
     with pytest.raises(ValueError, match="has changed while it was counted; begin again"):
         count_cells(later, [CountedColumns("town", (later.relation.values("town"),))])
+
+
+CHANGES = {
+    "a row more": "insert into t select * from t limit 1",
+    "a class more": "insert into t by name select 'violet' as label",
+    "a row less": "delete from t where rowid = 3",
+    "a value more": "insert into t by name select 'Rome' as town, 'red' as label",
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("classifier", [BayesClassifier(), FullBayesClassifier(), AODEClassifier()])
+def test_a_table_that_changes_meanwhile_is_told(what: str, classifier: Any) -> None:
+    """Parts of two tables make no model; a change before the first count or after the last one is none."""
+
+    def learned(before: int) -> int:
+        con = duckdb.connect()
+        con.register("rows", tables.plain(300))
+        con.execute("create table t as from rows")
+        relation, n_asked = as_relation(con.table("t")), 0
+
+        def ask(query: Any) -> pa.Table:
+            nonlocal n_asked
+            if n_asked == before:
+                con.execute(CHANGES[what])
+            n_asked += 1
+            return relation.ask(query)
+
+        type(classifier)().fit(replace(relation, ask=ask), "label")
+        return n_asked
+
+    n = learned(before=-1)
+    assert n >= 4
+    for before in range(2, n):
+        with pytest.raises(ValueError, match="has changed while it was counted; begin again"):
+            learned(before)
+    if what == "a class more":
+        with pytest.raises(ValueError, match="has changed while it was counted; begin again"):
+            learned(before=1)
+    assert learned(before=0) in (n, n + 1)
 
 
 @pytest.mark.parametrize("engine", ["spark"])

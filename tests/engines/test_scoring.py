@@ -20,6 +20,7 @@ from likely.errors import DataError, SchemaError, SettingsError
 from likely.models.calibrated import CalibratedClassifier
 from tests.engines import tables
 from tests.engines.conftest import ENGINES, Load
+from tests.models.evidence.test_ensemble import parity
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
@@ -105,6 +106,34 @@ def test_strange_names_values_and_numbers(name: str, engine: str, load: Load) ->
     rows = tables.TABLES[name]()
     target = rows.column_names[-1]
     agree(BayesClassifier().fit(rows, target), rows.drop_columns([target]), engine, load)
+
+
+@pytest.fixture(scope="module")
+def with_trees() -> tuple[Any, pa.Table]:
+    """Evidence that needs boosted trees, for four columns speak only together; and rows with gaps."""
+    rows, label = parity(2200)
+    clf = EvidenceClassifier(n_jobs=1).fit(rows, label)
+    assert len(clf.model_.evidence.trees) > 0
+    some = pa.Table.from_pandas(rows.iloc[:150], preserve_index=False)
+    gap = pa.array([None if k % 9 == 0 else v for k, v in enumerate(some.column(0).to_pylist())], some.schema.types[0])
+    return clf, some.set_column(0, some.column_names[0], gap)
+
+
+def test_boosted_trees_score_where_the_rows_are(with_trees: tuple[Any, pa.Table], engine: str, load: Load) -> None:
+    """Probabilities, decisions and contributions, which are told together where no column has them alone."""
+    clf, rows = with_trees
+    there = agree(clf, rows, engine, load)
+    loss = Loss.zero_one(clf.classes_.tolist()).refusing(0.2)
+    found = scored(clf, there, engine, output="decision", loss=loss).sort_by("row number")
+    want = clf.decisions(rows, loss)
+    assert found.column("decision").to_pylist() == [str(each) for each in want["decision"]]
+    np.testing.assert_allclose(numbers(found, ["risk"])[:, 0], want["risk"], rtol=0, atol=1e-9)
+    found = scored(clf, there, engine, output="explanation").sort_by("row number")
+    names = found.column_names[found.column_names.index(f"prior: {clf.classes_[0]}") :]
+    for label, joint in zip(clf.classes_.tolist(), clf.predict_joint_log_proba(rows).T, strict=True):
+        own = [name for name in names if name.endswith(f": {label}")]
+        assert len(own) > rows.num_columns
+        np.testing.assert_allclose(numbers(found, own).sum(axis=1), joint, rtol=1e-9, atol=1e-9)
 
 
 TEXTS = {

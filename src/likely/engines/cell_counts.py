@@ -68,7 +68,10 @@ class CellCounts:
         if cell == "boolean":
             return pc.equal(found, "true")
         kinds = {"string": pa.string(), "integer": pa.int64(), "float": pa.float64()}
-        return found.cast(kinds[cell])
+        try:
+            return found.cast(kinds[cell])
+        except pa.ArrowInvalid:  # without a sign, there are larger whole numbers
+            return found.cast(pa.uint64())
 
 
 def count_cells(grouping: Grouping, tables: Sequence[CountedColumns]) -> list[CellCounts]:
@@ -121,6 +124,9 @@ def _asked(
     out = []
     for table, start, end in zip(tables, starts, ends, strict=True):
         own = order[start:end]
+        counted = np.zeros_like(grouping.weights)
+        np.add.at(counted, (fold[own], y[own]), weight[own])
+        grouping.refuse_changes(counted, grouping.weights)
         own = own[(known if _is_single(table) else both)[own]]
         some = found.take(own)
         columns = tuple(some.column(name) for name in ("a" if _is_single(table) else "ab"))

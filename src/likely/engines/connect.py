@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Protocol, TypeVar, runtime_checkable
 from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote, urlsplit
 from uuid import uuid4
 
 from likely.arrow import pa
+from likely.engines.casts import Cast, duckdb_casts, postgres_casts, recast
 from likely.engines.relation import Backend, EngineError, Expression, Relation, Run, ibis_module, one_line
 from likely.errors import LikelyError, MissingExtra, SettingsError, did_you_mean, listed, to_install
 
@@ -25,6 +27,9 @@ SECRETS = ("password", "passwd", "pwd", "token", "access_token", "sslpassword", 
 """Parameters of an address that are told to nobody."""
 
 VIEW = "likely_rows"
+
+SPARK_ODD = ("interval", "variant")
+"""Types of Spark that Ibis does not know."""
 
 INTERRUPT_EVERY = 0.1
 """Seconds between attempts to end a query."""
@@ -77,7 +82,32 @@ def _from_ibis(table: Expression) -> Relation:
         backend = table.get_backend()
     except Exception as error:  # noqa: BLE001 — Ibis has many errors for a table that belongs nowhere
         raise SettingsError(f"The Ibis table belongs to no engine: {one_line(error)}.") from None
-    return Relation(table, _name_of(table), backend.name, _asking(backend))
+    return _readable(backend, Relation(table, _name_of(table), backend.name, _asking(backend)))
+
+
+def _readable(backend: Backend, relation: Relation) -> Relation:
+    """The same where columns that could not be fetched are cast in the engine; what goes wrong here is told later."""
+    table, engine = relation.table, relation.engine
+    if engine not in ("postgres", "duckdb"):
+        return relation
+    try:
+        query = str(backend.compile(table))
+        if engine == "postgres":
+            casts = postgres_casts(backend, query, table.schema())
+        else:
+            asked = backend.con.sql(query)
+            casts = duckdb_casts(dict(zip(asked.columns, map(str, asked.types), strict=True)))
+    except Exception:  # noqa: BLE001 — the first query says what is wrong, and names the table
+        return relation
+    if not casts:
+        return relation
+
+    def with_casts(some: Mapping[str, Cast]) -> Expression:
+        kinds = dict(table.schema()) | {name: cast.held for name, cast in some.items()}
+        return backend.sql(recast(query, table.columns, some, engine), schema=ibis_module().schema(kinds))
+
+    apart = {name: cast for name, cast in casts.items() if cast.apart}
+    return replace(relation, table=with_casts(casts), as_given=with_casts(apart) if apart else table)
 
 
 def _asking(backend: Backend) -> Run:
@@ -120,6 +150,9 @@ def _from_duckdb(relation: Expression) -> Relation:
     """A relation of DuckDB is asked on its own connection; nothing is created there."""
     ibis = ibis_module()
     try:
+        casts = duckdb_casts(dict(zip(relation.columns, map(str, relation.types), strict=True)))
+        if casts:
+            relation = relation.query(VIEW, recast(f"FROM {VIEW}", relation.columns, casts, "duckdb"))
         schema = ibis.Schema.from_pyarrow(relation.limit(0).to_arrow_table().schema)
     except Exception as error:  # noqa: BLE001 — every engine has errors of its own
         reason = one_line(error)
@@ -142,6 +175,7 @@ def _from_spark(frame: Expression) -> Relation:
     except ImportError:
         raise MissingExtra(f"Spark frames are read through Ibis: {to_install('spark')}.") from None
     name = f"{VIEW}_{uuid4().hex[:12]}"
+    frame = _carried(frame)
     frame.createOrReplaceTempView(name)
     try:
         table = ibis.table(backend.table(name).schema(), name=name)
@@ -158,6 +192,17 @@ def _from_spark(frame: Expression) -> Relation:
             frame.sparkSession.catalog.dropTempView(name)
 
     return Relation(table, "the Spark frame", "pyspark", ask)
+
+
+def _carried(frame: Expression) -> Expression:
+    """A frame of Spark whose intervals and variants, which Ibis does not know, are texts."""
+    from pyspark.sql import functions
+
+    odd = {name for name, kind in frame.dtypes if kind.startswith(SPARK_ODD)}
+    if not odd:
+        return frame
+    columns = {name: functions.col("`{}`".format(name.replace("`", "``"))) for name in frame.columns}
+    return frame.select(*(c.cast("string").alias(name) if name in odd else c for name, c in columns.items()))
 
 
 # An address and the name of a table.
@@ -188,7 +233,8 @@ def connect(url: str | HasAddress, table: str) -> Relation:
     where = f"{engine} at {parts.hostname}" if parts.hostname else engine
     try:
         backend, found = _opened(engine, text, table)
-        return Relation(found, f"table {table!r}", engine, _asking(backend), secrets, close=backend.disconnect)
+        named = Relation(found, f"table {table!r}", engine, _asking(backend), secrets, close=backend.disconnect)
+        return _readable(backend, named)
     except ImportError as error:
         lacking = one_line(error, secrets)
         refused: LikelyError = MissingExtra(
@@ -233,15 +279,21 @@ def _backend(engine: str, url: str) -> Backend:
 
 
 def _table(backend: Backend, name: str) -> Expression:
+    """A table by its name, which may hold dots, after that of its schema, and after that of a catalogue."""
     from ibis.common.exceptions import TableNotFound
 
-    schema, dot, own = name.rpartition(".")
-    try:
-        return backend.table(name)
-    except TableNotFound:
-        if not dot:
-            raise
-        return backend.table(own, database=schema)
+    cuts = [place for place, letter in enumerate(name) if letter == "."]
+    places: list[tuple[str, str | tuple[str, str] | None]] = [(name, None)]
+    places += [(name[cut + 1 :], name[:cut]) for cut in cuts]
+    places += [(name[b + 1 :], (name[:a], name[a + 1 : b])) for a in cuts for b in cuts if a < b]
+    if len(cuts) > 1 and hasattr(backend, "current_catalog"):
+        places += [(name[cut + 1 :], (backend.current_catalog, name[:cut])) for cut in cuts]
+    for own, database in places:
+        try:
+            return backend.table(own, database=database)
+        except (TableNotFound, ValueError):  # too many parts are no name either
+            continue
+    raise LookupError("there is no table of that name that you may see")
 
 
 def session() -> Backend:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.engines.relation import Expression, Relation, ibis_module
-from likely.errors import DataError, without_row
+from likely.errors import DataError, SchemaError, without_row
 from likely.numerics import HEAVIEST
 from likely.stats import ClassWeights
 from likely.table import Labels, as_table, encode_column, merge_classes
@@ -69,18 +69,19 @@ class Grouping:
         where = f"{self.relation.name}, column {self.target!r}"
         if not found.num_rows:
             raise DataError(f"{self.relation.name} has no rows; there is nothing to learn from.")
-        column = as_table(found).cells("y")
-        if column.gaps():
-            known = found.column("y").is_valid().to_numpy()
-            lost = int(found.column("rows").to_numpy()[~known].sum()) or 1
-            raise DataError(
-                f"{where}: {lost:,} row{'s have' if lost > 1 else ' has'} no label; leave them out with a filter in "
-                "the engine, or give them one."
-            )
+        column = as_table(found.select(["y"]).rename_columns([self.target])).cells(self.target)
         try:
+            lost = int(found.column("rows").to_numpy()[column.codes(self.target).codes < 0].sum())
+            if lost:
+                raise DataError(
+                    f"{lost:,} row{'s have' if lost > 1 else ' has'} no label; leave them out with a filter in the "
+                    "engine, or give them one."
+                )
             labels = encode_column(column)
         except DataError as error:
             raise DataError(f"{where}: ", without_row(error.message)) from None
+        except SchemaError as error:  # its sentence names the column
+            raise SchemaError(f"{self.relation.name}: ", error.message) from None
         if "bad" in found.column_names and found.column("bad").to_numpy().any():
             raise DataError(
                 f"{self.relation.name}: a weight in column {self.weight!r} is missing, negative or infinite."
@@ -97,6 +98,7 @@ class Grouping:
         weights, rows = np.zeros((2, n_folds, self.n_classes))
         found = Grouping(self.relation, self.target, self.weight, self.seen, weights, rows.astype(np.int64), fold)
         counted = found.sums(found.project({}), [found.weight_of, lambda table: table.count()])
+        self.refuse_changes(counted[..., 1].sum(axis=0), self.seen.rows)
         return replace(found, weights=counted[..., 0], rows=counted[..., 1].round().astype(np.int64))
 
     @property
@@ -133,17 +135,34 @@ class Grouping:
         out = np.zeros((self.n_folds, self.n_classes, len(wanted)))
         for start in range(0, len(wanted), AGGREGATES):
             some = {f"s{k}": wanted[k](table) for k in range(start, min(start + AGGREGATES, len(wanted)))}
-            self.fill(out, table.group_by(self.keys).aggregate(**some), probe=probe)
+            self.fill(out, table.group_by(self.keys).aggregate(rows=table.count(), **some), probe=probe)
         return out
 
     def fill(self, out: Array, query: Expression, *, probe: bool = True) -> None:
         """Run a query whose columns `s0`, `s1` … are aggregates, and put these where they belong."""
         found = self.relation.run(query, probe=probe)
         fold, y = self.places(found)
+        if "rows" in found.column_names and self.rows.any():
+            counted = np.zeros_like(self.rows)
+            counted[fold, y] = found.column("rows").to_numpy()
+            self.refuse_changes(counted, self.rows)
         for name in found.column_names:
             if name.startswith("s"):
                 numbers = found.column(name).cast("float64").fill_null(0.0)
                 out[fold, y, int(name[1:])] = numbers.to_numpy()
+
+    def refuse_changes(self, counted: AnyArray, before: AnyArray) -> None:
+        """Raise where rows have come or gone since they were first counted: parts of two tables make no model."""
+        if not np.allclose(counted, before, rtol=1e-9, atol=0.0):
+            raise self._changed()
+
+    def refuse_classes(self, all_of_them: AnyArray) -> None:
+        """Raise where there are more classes than when they were counted."""
+        if len(all_of_them) > self.n_classes:
+            raise self._changed()
+
+    def _changed(self) -> DataError:
+        return DataError(f"{self.relation.name} has changed while it was counted; begin again.")
 
     def places(self, found: pa.Table) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """The fold and the class of each row of a result."""
@@ -157,7 +176,7 @@ class Grouping:
             y = theirs[labels.codes]
             changed = len(merged) > self.n_classes
         if changed:
-            raise DataError(f"{self.relation.name} has changed while it was counted; begin again.")
+            raise self._changed()
         return fold.astype(np.intp), y.astype(np.int32)
 
     def numbered(self, table: Expression) -> tuple[list[str], Expression]:

@@ -46,6 +46,12 @@ def weight_column(given: object) -> str | None:
     return next((str(name) for name, kind in given.items() if kind == "weight"), None)
 
 
+def ignored_columns(given: object) -> list[str]:
+    """The columns that a user's schema leaves out."""
+    kinds = given.kinds if isinstance(given, Schema) else given if isinstance(given, Mapping) else {}
+    return [str(name) for name, kind in kinds.items() if kind == "ignored"]
+
+
 def task_in_place(
     X: object, y: object, sample_weight: object, given: object, look: Callable[[Table, str], Task], n_jobs: int | None
 ) -> Task:
@@ -55,7 +61,7 @@ def task_in_place(
     """
     relation, weight = as_relation(X), weight_column(given)
     target = label_column(relation, y, sample_weight)
-    rows = RelationalRows.of(relation, target, weight, n_jobs=n_jobs)
+    rows = RelationalRows.of(relation, target, weight, ignored=ignored_columns(given), n_jobs=n_jobs)
     judged = look(rows.table, target)
     refuse_unfit(relation, judged.assigned)
     return Task(rows.with_preprocessing(judged.rows.preprocessing), judged.schema, judged.assigned, weight is not None)
@@ -74,7 +80,8 @@ def further_task(
     target = label_column(relation, y, sample_weight)
     relation.require(tuple(assigned))
     refuse_unfit(relation, assigned)
-    rows = RelationalRows.of(relation, target, schema.weight, preprocessing=preprocessing)
+    left_out = ignored_columns(schema)
+    rows = RelationalRows.of(relation, target, schema.weight, ignored=left_out, preprocessing=preprocessing)
     return Task(rows, schema, assigned, schema.weight is not None)
 
 
@@ -152,8 +159,7 @@ def _read(rows: RelationalRows, found: pa.Table, weights: Array | None) -> Rows:
         raise DataError(f"{rows.relation.name}: no row was drawn; ask for more of them.")
     labels = encode_column(table.cells(grouping.target))
     merged, _, theirs = merge_classes(grouping.seen.labels, labels.classes)
-    if len(merged) > grouping.n_classes:
-        raise DataError(f"{rows.relation.name} has changed while it was counted; begin again.")
+    grouping.refuse_classes(merged)
     y = theirs.astype(np.int32)[labels.codes]
     weight = row_weights(None, table, grouping.weight)
     if weights is not None:

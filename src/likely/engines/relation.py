@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -91,6 +91,7 @@ class Relation:
     """A table of an engine as Ibis sees it, the engine's name, and how queries are run; rows stay where they are.
 
     `secrets` never appear in what is told of errors; `drawn` is how many rows may be fetched for what needs rows.
+    `as_given` is the table before columns of odd types were cast, if any were.
     """
 
     table: Expression = field(repr=False)
@@ -99,6 +100,7 @@ class Relation:
     ask: Run = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     drawn: int | None = None
+    as_given: Expression | None = field(default=None, repr=False)
     close: Callable[[], None] = field(default=lambda: None, repr=False)
 
     @property
@@ -132,7 +134,7 @@ class Relation:
         if type(error).__name__ in ENDED:
             return EngineError(f"{told}: {self.reason(error)}; see that it may run so long, and begin again.")
         used = self._columns_of(query)
-        at_fault = self._unreadable(used) if probe else ()
+        at_fault = self._unreadable(query, used) if probe else ()
         if at_fault:
             return EngineError(
                 f"{self.name}, column {at_fault[0]!r}: {self.engine} cannot read it: {self.reason(error)}; see that it "
@@ -154,19 +156,31 @@ class Relation:
         read = {field.name for field in query.op().find(ops.Field) if isinstance(field.rel, whole)}
         return tuple(name for name in self.names if name in read) or self.names
 
-    def _unreadable(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The first column that the engine cannot read by itself, sought by halves; none if it is the whole table."""
-        if self._fails(()):
-            return ()
-        while len(columns) > 1:
-            half = columns[: len(columns) // 2]
-            columns = half if self._fails(half) else columns[len(half) :]
-        return columns if self._fails(columns) else ()
+    def _unreadable(self, query: Expression, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The first column that the engine cannot read by itself, sought by halves; none if it is the whole table.
 
-    def _fails(self, columns: tuple[str, ...]) -> bool:
-        counts = {f"n{k}": self.table[name].count() for k, name in enumerate(columns)}
+        Where rows were to be fetched, a column is at fault that can be read but not fetched, too.
+        """
+
+        def counted(some: tuple[str, ...]) -> Expression:
+            counts = {f"n{k}": self.table[name].count() for k, name in enumerate(some)}
+            return self.table.aggregate(rows=self.table.count(), **counts)
+
+        def fetched(some: tuple[str, ...]) -> Expression:
+            return query.select(*some)
+
+        if self._fails(counted(())):
+            return ()
+        probes = [counted, fetched] if set(query.columns) <= set(self.names) else [counted]
+        ask = next((probe for probe in probes if self._fails(probe(columns))), None)
+        while ask is not None and len(columns) > 1:
+            half = columns[: len(columns) // 2]
+            columns = half if self._fails(ask(half)) else columns[len(half) :]
+        return columns if ask is not None and self._fails(ask(columns)) else ()
+
+    def _fails(self, query: Expression) -> bool:
         try:
-            self._asked(self.table.aggregate(rows=self.table.count(), **counts))
+            self._asked(query)
         except Exception:  # noqa: BLE001 — what is wrong is known already
             return True
         return False
@@ -181,6 +195,11 @@ class Relation:
         missing = [name for name in dict.fromkeys(map(self.input_of, columns)) if name not in there]
         if missing:
             raise missing_columns(missing, self.names, self.name)
+
+    def blanked(self, names: Sequence[str]) -> Relation:
+        """The same where some columns are gaps throughout, and are not read."""
+        none = {name: ibis_module().null("string") for name in names if name in self.names}
+        return replace(self, table=self.table.mutate(**none))
 
     def _part(self, name: str) -> tuple[str, Part] | None:
         """The date column and the part of it that a name means; real columns come first."""
@@ -254,6 +273,8 @@ class Relation:
             return table
         if self.engine in LONG_BY_UNNEST:  # Spark's TABLESAMPLE has no seed, its random numbers have
             return table.filter(builtin("rand", "int64", "float64")(seed) < share)
+        if self.engine == "postgres":  # its TABLESAMPLE is for tables, not for views
+            return table.filter(ibis_module().random() < share)
         drawn = table.sample(share, seed=seed)
         try:
             ibis_module().to_sql(drawn, dialect=self.engine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +32,17 @@ from likely.stats import (
 )
 from likely.table import Table, as_table, encode_column, merge_classes
 from likely.table.cells import shortened
+from likely.table.dates import endless
 from likely.table.infer import SAMPLE
 from likely.table.labels import row_weights
 from likely.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+ENDLESS = ("duckdb", "postgres")
+"""Engines that have infinite dates."""
 
 
 class RelationalRows(Rows):
@@ -43,7 +52,9 @@ class RelationalRows(Rows):
         self, grouping: Grouping, sample: Table, n_jobs: int | None = None, preprocessing: Preprocessing | None = None
     ) -> None:
         labels = encode_column(sample.cells(grouping.target))
-        y = merge_classes(grouping.seen.labels, labels.classes)[2].astype(np.int32)[labels.codes]
+        merged, _, theirs = merge_classes(grouping.seen.labels, labels.classes)
+        grouping.refuse_classes(merged)
+        y = theirs.astype(np.int32)[labels.codes]
         weight = row_weights(None, sample, grouping.weight)
         super().__init__(sample, grouping.seen.labels, y, weight, n_jobs, preprocessing)
         self.grouping = grouping
@@ -55,19 +66,25 @@ class RelationalRows(Rows):
         target: str,
         weight: str | None = None,
         *,
+        ignored: Sequence[str] = (),
         random_state: int = 0,
         n_jobs: int | None = None,
         preprocessing: Preprocessing | None = None,
     ) -> RelationalRows:
-        """Count the classes, and fetch a bounded sample of the rows to judge columns by."""
+        """Count the classes, and fetch a bounded sample of the rows to judge columns by.
+
+        Columns that are `ignored` need not be readable.
+        """
         if target not in relation.names:
             relation.require([target])
         grouping = Grouping.of(relation, target, weight)
         rows = int(grouping.seen.rows.sum())
-        relation.seed(random_state)
-        sample = relation.run(relation.sample(relation.table, SAMPLE / max(rows, 1), random_state))
-        if not sample.num_rows:
-            sample = relation.run(relation.table.limit(SAMPLE))
+        try:
+            sample = _glance(relation, rows, random_state)
+        except EngineError:
+            if not ignored:
+                raise
+            sample = _glance(relation.blanked(ignored), rows, random_state)
         known = sample.filter(sample.column(target).is_valid())
         return cls(grouping, as_table(known), n_jobs, preprocessing)
 
@@ -135,6 +152,13 @@ class RelationalRows(Rows):
         return out
 
 
+def _glance(relation: Relation, rows: int, seed: int) -> pa.Table:
+    """A bounded number of rows, drawn by the engine."""
+    relation.seed(seed)
+    sample = relation.run(relation.sample(relation.table, SAMPLE / max(rows, 1), seed))
+    return sample if sample.num_rows else relation.run(relation.table.limit(SAMPLE))
+
+
 # Sums by class.
 
 
@@ -197,9 +221,10 @@ def refuse_below(relation: Relation, columns: Sequence[str], least: float, *, st
 
 
 def refuse_no_dates(relation: Relation, names: Iterable[str]) -> None:
-    """Raise where a text is no date; `names` are those of what is learned, parts of dates among them."""
-    inputs = dict.fromkeys(relation.input_of(name) for name in names)
-    texts = [name for name in inputs if name not in names and relation.table[name].type().is_string()]
+    """Raise where a text is no date, or a date is infinite; `names` are what is learned, parts of dates among it."""
+    inputs = [name for name in dict.fromkeys(map(relation.input_of, names)) if name not in names]
+    _refuse_endless(relation, inputs)
+    texts = [name for name in inputs if relation.table[name].type().is_string()]
     if not texts:
         return
     wrong = {f"x{k}": _undated(relation.table[name]).min() for k, name in enumerate(texts)}
@@ -210,6 +235,21 @@ def refuse_no_dates(relation: Relation, names: Iterable[str]) -> None:
     for name, (cell,) in zip(texts, found.to_pydict().values(), strict=True):
         if cell is not None:
             raise _no_date(relation, [name], f"{shortened(cell)} is no date such as 2025-01-31 or 2025-01-31 17:05")
+
+
+def _refuse_endless(relation: Relation, inputs: Sequence[str]) -> None:
+    """Raise where a date is infinite; some engines have such."""
+    kinds = {name: relation.table[name].type() for name in inputs if not relation.table[name].type().is_string()}
+    if not kinds or relation.engine not in ENDLESS:
+        return
+    wanted = {
+        f"x{k}": builtin("isfinite", str(kind), "boolean")(relation.table[name]).all()
+        for k, (name, kind) in enumerate(kinds.items())
+    }
+    found = relation.run(relation.table.aggregate(**wanted)).to_pydict()
+    for name, (finite,) in zip(kinds, found.values(), strict=True):
+        if finite is False:
+            raise endless(name, f"{relation.name}: ")
 
 
 def _undated(text: Expression) -> Expression:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
@@ -87,6 +88,8 @@ def scored(
         refuse_letters(relation, name, tokenizer)
     if wanted is not None:
         columns = {name: node for name, node in columns.items() if name.startswith(tuple(wanted))}
+    if relation.as_given is not None:  # the query casts what it reads, and the result keeps the types of the table
+        relation = replace(relation, table=relation.as_given)
     return expression(relation, query.written(columns), _types(classifier.classes_, columns, loss))
 
 

@@ -109,8 +109,9 @@ class Nodes:
     def typed(self, cell: Node, values: Sequence[Hashable], name: str) -> Node:
         """A cell in the type that the values of its column have."""
         exact = all(type(value) is int for value in values)
-        large = exact and any(abs(value) > EXACT for value in values)  # type: ignore[arg-type]
-        for kinds, sql in (((bool,), "boolean"), ((str,), "text"), ((int, float), "bigint" if large else "double")):
+        largest = max(map(abs, values), default=0) if exact else 0  # type: ignore[arg-type]
+        number = "double" if largest <= EXACT else "bigint" if largest < 1 << 63 else "decimal(38, 0)"
+        for kinds, sql in (((bool,), "boolean"), ((str,), "text"), ((int, float), number)):
             if all(isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)) for value in values):
                 return self.exp.cast(cell, sql)
         raise SettingsError(f"The values of column {name!r} are of several types, or of one that SQL has no word for.")

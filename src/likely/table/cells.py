@@ -264,7 +264,13 @@ class ArrowCells(Cells):
             # Chunks may together have more values than their own indices, of 8 bits perhaps, can tell apart.
             wide = self.column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
             return settled(*_dictionary(wide.unify_dictionaries()))
-        levels, codes = _dictionary(roomy(self.column).dictionary_encode())
+        try:
+            levels, codes = _dictionary(roomy(self.column).dictionary_encode())
+        except OverflowError:  # dates that are infinite, or in the year 5,000,000
+            raise SchemaError(
+                f"Column {name!r} holds dates that are beyond all calendars; make them gaps, or leave the column out (",
+                say_kind(name, "ignored"), ").",
+            ) from None  # fmt: skip
         return Codes(tuple(levels), codes) if self.held == "string" else settled(levels, codes)
 
     def _coded_exactly(self) -> Codes:

@@ -28,6 +28,9 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 DAY = 86_400_000_000
 """Microseconds of a day."""
 
+INFINITE = (1 << 63) - 1
+"""How databases write an infinite point in time, later or, as a number below zero, earlier than all others."""
+
 ISO = r"^\s*\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?\s*$"
 ZONE = r"(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)\d*(?:Z|[+-]\d{2}:?\d{2})?$"
 WRITTEN = r"^\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?)\d*(?:Z|[+-]\d{2}:?\d{2})?\s*$"
@@ -72,9 +75,15 @@ def moments_of(cells: Cells, name: str) -> pa.ChunkedArray:
     if pa.types.is_null(kind):
         return column.cast(pa.timestamp("us"))
     if pa.types.is_timestamp(kind):
+        ends = pc.min_max(column.cast(pa.int64())).as_py().values()
+        if any(end is not None and abs(end) >= INFINITE for end in ends):
+            raise endless(name)
         return (pc.local_timestamp(column) if kind.tz is not None else column).cast(pa.timestamp("us"), safe=False)
     if pa.types.is_date(kind):
-        return column.cast(pa.timestamp("us"))
+        try:
+            return column.cast(pa.timestamp("us"))
+        except pa.ArrowInvalid:  # the infinite dates of databases are the last ones that there are
+            raise endless(name) from None
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise SchemaError(
             f"Column {name!r} holds {kind} and cannot be read as dates; leave it out (", say_kind(name, "ignored"),
@@ -84,6 +93,14 @@ def moments_of(cells: Cells, name: str) -> pa.ChunkedArray:
         return _parsed(column)
     except pa.ArrowInvalid:
         raise _no_date(column, name) from None
+
+
+def endless(name: str, where: str = "") -> SchemaError:
+    """The error for a column with dates that are infinite, or so far away that they might be."""
+    return SchemaError(
+        f"{where}Column {name!r} holds an infinite date, or one beyond all calendars; make it a gap, or leave the "
+        "column out (", say_kind(name, "ignored"), ").",
+    )  # fmt: skip
 
 
 def part_cells(moments: pa.ChunkedArray, part: Part) -> Cells:

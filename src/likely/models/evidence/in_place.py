@@ -8,7 +8,7 @@ from dataclasses import replace
 from likely.engines import files
 from likely.engines.connect import as_relation
 from likely.engines.files import USUAL_FAMILIES
-from likely.engines.in_place import label_column, stratified_sample, task_in_place, weight_column
+from likely.engines.in_place import ignored_columns, label_column, stratified_sample, task_in_place, weight_column
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import Task, assign, tokenizers_for
 from likely.engines.relation import Relation
@@ -76,8 +76,9 @@ def further_rows(
     relation = _with_weight(as_relation(X), schema.weight)
     relation.require(schema.features)
     return RelationalRows.of(
-        relation, label_column(relation, y, sample_weight), schema.weight, preprocessing=preprocessing
-    )
+        relation, label_column(relation, y, sample_weight), schema.weight, ignored=ignored_columns(schema),
+        preprocessing=preprocessing,
+    )  # fmt: skip
 
 
 def at_hand(rows: Rows, schema: Schema, seed: int) -> Rows:
