@@ -25,7 +25,7 @@ from likely.studio.material import CurvePoint, Material
 from likely.studio.observed import observed
 from likely.studio.payload import packed, plain_value
 from likely.studio.rules import Rules, by_service, scoring_rules
-from likely.studio.suspicions import Finding, suspicions
+from likely.studio.suspicions import Finding, identifiers, suspicions
 from likely.table import Table, as_table, index_levels
 from likely.table.infer import Column
 from likely.table.schema import Schema
@@ -97,7 +97,10 @@ def document(material: Material) -> Document:
         "image": _image(inner),
         "intervals": interval_tables(classifier, facts),
         "counted_in": None if shown is None else "model" if seen is None else "data",
-        "suspicions": [] if shown is None else suspicions(shown.summary, shown.bits, table if seen is None else None),
+        "suspicions": [
+            *([] if shown is None else suspicions(shown.summary, shown.bits, table if seen is None else None)),
+            *([] if table is None or _image(inner) is not None else identifiers(table, classifier.schema_)),
+        ],
         "rows": None if table is None else example_rows(classifier, table, material, known),
         "evaluation": None if report is None else evaluation(report, honest=material.honest, name=material.data_name),
         "comparison": None if material.comparison is None else comparison(material.comparison),

@@ -73,6 +73,7 @@ function columns(go) {
 const ODD = {
   leak: (each) => t("knows {0} of the class all by itself. Does it hold what is to be predicted, or was it filled in afterwards?", share(each.share)),
   gaps: (each) => t("has gaps that speak: they are {0} of the rows in one class and {1} in another.", share(Math.min(...each.shares)), share(Math.max(...each.shares))),
+  identifier: (each) => t("names the rows, as identifiers do: {0} of its values are different. Leave it out.", share(each.share)),
   drift: (each) => (each.moved === undefined
     ? t("has drifted: the data hold other values than those that were learned ({0} bits apart).", figure(each.bits, 2))
     : t("has drifted: its mean has moved by {0} deviations.", signed(each.moved, 1))),
@@ -82,7 +83,7 @@ function odd(model, go) {
   const found = model.suspicions;
   const list = found.length ? h("ul", { class: "odd" }, found.map((each) => h("li", {}, h("strong", {}, named(each.column, 50)), " ", ODD[each.kind](each), " ",
     h("button", { class: "quiet", on: { click: () => go("column", model.columns.findIndex((column) => column.name === each.column)) } }, t("Look"))))) : empty(t("Nothing looks odd."));
-  return card("", t("What looks odd"), t("A column that knows too much, gaps that speak, data that have drifted."), list);
+  return card("", t("What looks odd"), t("A column that knows too much or names the rows, gaps that speak, data that have drifted."), list);
 }
 
 function about(model) {
