@@ -53,7 +53,7 @@ function form(told, redraw, go) {
   const matching = wanted ? state.ranked.filter((column) => column.name.toLowerCase().includes(wanted)) : state.ranked;
   const shown = matching.slice(0, shownFields), id = freshId("filter");
   return [
-    state.features.length > 12 ? h("div", { class: "row" }, h("label", { for: id }, t("Find a column")), h("input", { id, type: "search", value: state.filter, on: { change: (event) => { state.filter = event.target.value; go("case"); } } })) : null,
+    state.features.length > 12 ? h("div", { class: "row noprint" }, h("label", { for: id }, t("Find a column")), h("input", { id, type: "search", value: state.filter, on: { change: (event) => { state.filter = event.target.value; go("case"); } } })) : null,
     h("div", { class: "fields" }, shown.map((column) => field(column, told, redraw))),
     matching.length > shown.length ? h("p", {}, h("button", { on: { click: () => { shownFields *= 4; go("case"); } } }, t("Show more of {0} columns", whole(matching.length)))) : null,
     matching.length ? null : empty(t("No column has this in its name.")),
