@@ -88,3 +88,16 @@ def test_a_thousand_columns_and_a_thousand_support_vectors_fit_into_a_page() -> 
 def test_a_histogram_of_numbers_with_sixteen_digits() -> None:
     found = histogram(np.array([2.0**60]), np.ones((2, 1)))["bins"]
     assert (np.diff(found["edges"]) > 0.0).all() and found["counts"].sum() == 2.0
+
+
+@pytest.mark.parametrize("kind", [BayesClassifier, EvidenceClassifier])
+def test_truths_beside_equal_numbers_are_left_to_the_service(show: Open, kind: Any) -> None:
+    """Python takes True for 1, so rules that are written by value would hold one of them only."""
+    table = {"a": pd.Series([True, "True", 1, "1", None, 2.5] * 20, dtype=object)}
+    y = np.random.default_rng(0).choice(["u", "v"], 120).tolist()
+    clf = kind().fit(table, y)
+    tab = show(clf, rows=table)
+    if tab.evaluate("likely.scorer !== null"):
+        compared(show, clf, table)
+    else:
+        assert tab.evaluate("likely.model.scorer.why") == "kind"

@@ -93,7 +93,7 @@ def document(material: Material) -> Document:
         "columns": _columns(inner, facts, table, known),
         "n_columns": len(classifier.schema_.features),
         "pairs": [list(term) for term in inner.pairs_] if isinstance(inner, HasTerms) else [],
-        "scorer": scoring_rules(classifier),
+        "scorer": by_service("kind") if counted is not None and _mixes(facts) else scoring_rules(classifier),
         "image": _image(inner),
         "intervals": interval_tables(classifier, facts),
         "counted_in": None if shown is None else "model" if seen is None else "data",
@@ -118,6 +118,17 @@ def packed_document(material: Material, budget: int = BUDGET) -> bytes:
         lighten(whole)
         content = packed(whole)
     return content
+
+
+def _key(value: Json) -> Hashable:
+    """A value that can be told from others: what is endless is an object in JSON."""
+    return str(value) if isinstance(value, dict | list) else value
+
+
+def _mixes(facts: Mapping[str, ColumnFacts]) -> bool:
+    """Whether a column holds True beside 1, or False beside 0: equal in Python, so that rules keep only one of them."""
+    held = (told["values"] for told in facts.values() if "values" in told)
+    return any(len({_key(value) for value in values}) < len(values) for values in held)
 
 
 def _without_rows(whole: Document) -> None:
