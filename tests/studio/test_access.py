@@ -147,6 +147,18 @@ def test_printed_pages_have_no_controls_and_no_dark_ground(whole: Any) -> None:
     assert go_dark == "rgb(255, 255, 255)" and not whole.locator(".side").is_visible()
 
 
+def test_a_tree_is_printed_whole(show: Open) -> None:
+    table = labelled(400)
+    tab = show(TreeClassifier(prune=None).fit(table, "risk"), "tree", rows=table)
+    tab.click("button:has-text('Unfold all')")
+    before = tab.locator(".pan svg > g").get_attribute("transform")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    box = tab.locator(".pan svg > g").bounding_box()
+    assert box["width"] <= 690 and box["x"] >= tab.locator(".pan").bounding_box()["x"] - 1
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.locator(".pan svg > g").get_attribute("transform") == before
+
+
 def test_without_scripts_it_says_what_it_needs(browser: Any, whole: Any) -> None:
     context = browser.new_context(java_script_enabled=False)
     plain = context.new_page()

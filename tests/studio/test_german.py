@@ -108,7 +108,7 @@ SAID = """() => {
 }"""
 
 NOT_TRANSLATED = re.compile(
-    r"likely|\b(?:True|False)\b|\S*…\S*|\bzz\w*|\bx1\b|\bnone\b|English|Deutsch|JSON|\bCSV\b|\bUTF\b|\bF\b|10\^?|E-?\d+"
+    r"likely|\b(?:True|False)\b|\S*…\S*|\bzz\w*|\bx1\b|\bnone\b|English|Deutsch|JSON|\bCSV\b|\bUTF\b|\bF\b|10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
 )
 
 

@@ -27,6 +27,16 @@ def test_work_is_done_and_told() -> None:
     jobs.close()
 
 
+def test_a_bar_never_goes_back() -> None:
+    job = Job()
+    for share in (None, 0.4, 0.1, None, 0.6):
+        job.tell("learning", share)
+        if share == 0.1:
+            assert job.share == 0.4
+    job.tell("judging")
+    assert job.share == 0.6 and job.step == "judging"
+
+
 def test_what_fails_is_one_sentence() -> None:
     def refused(_: Job) -> None:
         raise SettingsError("No.")

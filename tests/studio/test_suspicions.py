@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from likely import BayesClassifier
-from likely.studio.suspicions import suspicions
+from likely.studio.suspicions import identifiers, suspicions
 from likely.table import as_table
 
 
@@ -27,3 +27,14 @@ def test_new_values_and_moved_numbers_are_drift() -> None:
     found = suspicions(clf.summary_, {}, later)
     assert {each["column"] for each in found if each["kind"] == "drift"} == {"town", "x"}
     assert suspicions(clf.summary_, {}, as_table({"town": ["c"] * 5, "x": [9.0] * 5})) == []  # too few rows to say
+
+
+def test_identifiers_are_odd_and_quantities_are_not() -> None:
+    n = 200
+    table = {
+        "number": np.arange(n), "size": np.random.default_rng(0).normal(size=n), "y": ["u", "v"] * (n // 2),
+        "town": ["a", "b", "c", "d"] * (n // 4),
+    }  # fmt: skip
+    clf = BayesClassifier().fit(table, "y")
+    found = identifiers(as_table(table), clf.schema_)
+    assert [(each["kind"], each["column"], each["share"]) for each in found] == [("identifier", "number", 1.0)]

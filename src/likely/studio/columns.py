@@ -19,7 +19,7 @@ from likely.models.protocols import Fitted
 from likely.scorer import Model, Scorer
 from likely.stats import HasValues, Histogram, Statistic, Summary, TokenCounts, ValueCounts, moments_of
 from likely.stats.protocol import HasTables
-from likely.studio.payload import plain_value
+from likely.studio.payload import LARGEST_WHOLE, plain_value
 from likely.table.infer import Column
 
 MOST_COLUMNS = 12_000
@@ -33,6 +33,11 @@ MOST_POINTS, FEWEST_POINTS, BINS = 40, 12, 24
 MOST_VALUES, MOST_WORDS = 200, 80
 CENTRAL = 0.998
 """Of each class's numbers, what a histogram covers."""
+
+
+Drawn = Float32 | Array
+SMALLEST, LARGEST = 1e-30, 1e38
+"""What the largest of some numbers may be if these are drawn with seven digits."""
 
 
 class BinColumn(TypedDict):
@@ -60,11 +65,11 @@ class ColumnFacts(TypedDict, total=False):
     grid: Array
     edges: Array
     outcomes: list[Json]
-    shares: Float32
-    density: Float32
+    shares: Drawn
+    density: Drawn
     is_density: bool
     words: list[str]
-    word_bits: Float32
+    word_bits: Drawn
     word_counts: Array
     texts: Array
     n_words: int
@@ -138,9 +143,11 @@ def _expected(outcomes: Outcomes) -> ColumnFacts:
     return {**told, "is_density": True} if outcomes.edges is None else {**told, "density": _small(outcomes.density)}
 
 
-def _small(numbers: Array) -> Float32:
-    """For drawing: seven digits do."""
-    return np.asarray(numbers, dtype=np.float32)
+def _small(numbers: Array) -> Drawn:
+    """For drawing seven digits do, unless the numbers are too large for them, or all too small."""
+    top = float(np.abs(numbers).max(initial=0.0))
+    few = top == 0.0 or SMALLEST < top < LARGEST
+    return np.asarray(numbers, dtype=np.float32) if few else np.asarray(numbers, dtype=np.float64)
 
 
 def _values(seen: HasValues) -> ColumnFacts:
@@ -165,9 +172,10 @@ def histogram(middles: Array, counts: Array) -> ColumnFacts:
     low = middles[min(int(np.searchsorted(below, (1.0 - CENTRAL) / 2.0)), len(middles) - 1)]
     high = middles[min(int(np.searchsorted(below, (1.0 + CENTRAL) / 2.0)), len(middles) - 1)]
     if not high > low:
-        low, high = low - 0.5, high + 0.5
+        wide = max(0.5, 1e-9 * abs(float(low)))  # a half is lost beside a number of sixteen digits
+        low, high = low - wide, high + wide
     edges = np.linspace(low, high, BINS + 1)
-    if len(middles) <= BINS and (middles % 1.0 == 0.0).all():
+    if len(middles) <= BINS and (middles % 1.0 == 0.0).all() and np.abs(middles).max() < LARGEST_WHOLE / 2:
         edges = np.arange(middles[0] - 0.5, middles[-1] + 1.0) if middles[-1] - middles[0] < BINS else edges
     inside = np.clip(middles, edges[0], edges[-1])
     binned = np.array([np.histogram(inside, edges, weights=line)[0] for line in counts])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from likely.studio.columns import MOST_COLUMNS, ColumnFacts, Facts, schema_line
 from likely.studio.evaluation import comparison, evaluation
 from likely.studio.intervals import interval_tables
 from likely.studio.material import CurvePoint, Material
+from likely.studio.observed import observed
 from likely.studio.payload import packed, plain_value
 from likely.studio.rules import Rules, by_service, scoring_rules
-from likely.studio.suspicions import Finding, suspicions
-from likely.table import RowsLike, Table, as_table, index_levels
+from likely.studio.suspicions import Finding, identifiers, suspicions
+from likely.table import Table, as_table, index_levels
 from likely.table.infer import Column
 from likely.table.schema import Schema
 from likely.version import __version__
@@ -37,8 +38,8 @@ MOST_ROW_BYTES = 150_000
 
 MOST_VALUES = 200
 
-BUDGET = 700_000
-"""Bytes of a packed document; in Base64, and with the page around it, that is below a megabyte."""
+BUDGET = 560_000
+"""Bytes of a packed document; in Base64, and with the page around it, that is below a megabyte (a test says so)."""
 
 
 class ExampleRows(TypedDict):
@@ -62,6 +63,7 @@ class Document(TypedDict):
     columns: list[dict[str, object]]
     n_columns: int
     pairs: list[list[str]]
+    counted_in: Literal["model", "data"] | None
     scorer: Rules
     image: dict[str, object] | None
     intervals: dict[str, object] | None
@@ -77,9 +79,12 @@ def document(material: Material) -> Document:
     """The whole document; its order does not matter."""
     classifier, inner = material.classifier, _bare(material.classifier)
     counted = _facts(inner)
-    facts = {} if counted is None else counted.by_column()
-    table = None if material.rows is None else _aligned(classifier, material.rows)
-    report, known = material.report, _known_values(inner, facts)
+    whole = None if material.rows is None else as_table(material.rows)
+    table = None if whole is None else _aligned(classifier, whole)
+    seen = None if counted is not None or whole is None or table is None else observed(inner, whole, table)
+    shown = seen if counted is None else counted
+    facts = {} if shown is None else shown.by_column()
+    report, known = material.report, _known_values(inner, facts if seen is None else {})
     return {
         "version": VERSION,
         "likely": __version__,
@@ -88,10 +93,14 @@ def document(material: Material) -> Document:
         "columns": _columns(inner, facts, table, known),
         "n_columns": len(classifier.schema_.features),
         "pairs": [list(term) for term in inner.pairs_] if isinstance(inner, HasTerms) else [],
-        "scorer": scoring_rules(classifier),
+        "scorer": by_service("kind") if counted is not None and _mixes(facts) else scoring_rules(classifier),
         "image": _image(inner),
         "intervals": interval_tables(classifier, facts),
-        "suspicions": [] if counted is None else suspicions(counted.summary, counted.bits, table),
+        "counted_in": None if shown is None else "model" if seen is None else "data",
+        "suspicions": [
+            *([] if shown is None else suspicions(shown.summary, shown.bits, table if seen is None else None)),
+            *([] if table is None or _image(inner) is not None else identifiers(table, classifier.schema_)),
+        ],
         "rows": None if table is None else example_rows(classifier, table, material, known),
         "evaluation": None if report is None else evaluation(report, honest=material.honest, name=material.data_name),
         "comparison": None if material.comparison is None else comparison(material.comparison),
@@ -109,6 +118,17 @@ def packed_document(material: Material, budget: int = BUDGET) -> bytes:
         lighten(whole)
         content = packed(whole)
     return content
+
+
+def _key(value: Json) -> Hashable:
+    """A value that can be told from others: what is endless is an object in JSON."""
+    return str(value) if isinstance(value, dict | list) else value
+
+
+def _mixes(facts: Mapping[str, ColumnFacts]) -> bool:
+    """Whether a column holds True beside 1, or False beside 0: equal in Python, so that rules keep only one of them."""
+    held = (told["values"] for told in facts.values() if "values" in told)
+    return any(len({_key(value) for value in values}) < len(values) for values in held)
 
 
 def _without_rows(whole: Document) -> None:
@@ -220,9 +240,8 @@ def _seen_in(table: Table, name: str, kind: str) -> dict[str, object]:
     )
 
 
-def _aligned(classifier: Classifier, rows: RowsLike) -> Table | None:
+def _aligned(classifier: Classifier, table: Table) -> Table | None:
     """The rows under the names of the schema; columns that they lack are no reason to show none."""
-    table = as_table(rows)
     try:
         return classifier.schema_.align(table, type(classifier).__name__)
     except LikelyError:

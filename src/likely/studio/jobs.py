@@ -42,8 +42,10 @@ class Job:
     refusal: HTTPRefusal | None = None
 
     def tell(self, step: str, share: float | None = None) -> None:
-        """Say what is being done, and which share of all of it is behind."""
-        self.step, self.share = step, share
+        """Say what is being done, and which share of all of it is behind: what is known to be done stays done."""
+        self.step = step
+        if share is not None:
+            self.share = share if self.share is None else max(share, self.share)
 
     def told(self) -> dict[str, object]:
         """For the page."""

@@ -1,4 +1,4 @@
-"""What looks odd: a column that knows too much, gaps that speak, data that have drifted away from what was learned.
+"""What looks odd: a column that knows too much, gaps that speak, identifiers, data that are not those learned.
 
 Each finding is data (its kind, the column and the figures behind it); the page words it in the reader's language.
 """
@@ -15,6 +15,8 @@ from likely.errors import LikelyError
 from likely.measures import entropy, information_gain
 from likely.stats import Histogram, Statistic, Summary, ValueCounts, moments_of
 from likely.table import Table, index_levels
+from likely.table.notes import data_notes
+from likely.table.schema import Schema
 
 TOO_MUCH = 0.95
 """Share of the class's entropy beyond which a single column is too good to be true."""
@@ -33,9 +35,9 @@ FEWEST_ROWS = 30
 
 
 class Finding(TypedDict, total=False):
-    """What looks odd about a column: a leak, gaps that speak, or drift by so many bits or deviations of its mean."""
+    """What looks odd about a column: a leak, gaps that speak, drift by so many bits or deviations, an identifier."""
 
-    kind: Literal["leak", "gaps", "drift"]
+    kind: Literal["leak", "gaps", "drift", "identifier"]
     column: str
     share: float
     shares: Array
@@ -51,6 +53,12 @@ def suspicions(summary: Summary, bits: Mapping[str, float], data: Table | None =
     if data is not None and data.n_rows >= FEWEST_ROWS:
         found += sorted(_drifts(summary, data), key=lambda each: -each["much"])
     return found[:MOST]
+
+
+def identifiers(data: Table, schema: Schema) -> list[Finding]:
+    """Columns whose values name the rows, as far as these are at hand; the share is that of different values."""
+    found = [note for note in data_notes(data, schema) if note.about == "identifier" and note.column is not None]
+    return [{"kind": "identifier", "column": str(note.column), "share": float(note.share or 1.0)} for note in found]
 
 
 def _leaks(summary: Summary, bits: Mapping[str, float]) -> Iterator[Finding]:

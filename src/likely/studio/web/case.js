@@ -1,10 +1,10 @@
 // One case: edit any value, gaps included; prior and contributions make the posterior, redrawn while typing.
 
-import { bars, chip } from "./charts.js";
+import { bars, chip, classColour } from "./charts.js";
 import { diverging } from "./column.js";
 import { card, clear, empty, freshId, h, named, selectOf, short } from "./dom.js";
 import { isGap } from "./expression.js";
-import { figure, share, shownCell, signed, whole } from "./format.js";
+import { figure, share, shownCell, signed, typed, whole } from "./format.js";
 import { t } from "./language.js";
 import { contrast } from "./odds.js";
 import { pasted } from "./paste.js";
@@ -12,16 +12,16 @@ import { emptyRow, labels, readCell, state, takeRow } from "./state.js";
 import { counterfactuals, decide, interval, nextMeasurements, whenSure } from "./whatif.js";
 import { asked, byService } from "./work.js";
 
-const AT_ONCE = 60, MOST_TERMS = 14, AT_ONCE_CELLS = 2000;
+const AT_ONCE = 60, MOST_TERMS = 14, AT_ONCE_CELLS = 2000, SHOWN_AS_NOTHING = 0.005;
 let later = 0;
 let shownFields = AT_ONCE;
 
 export function caseView(go) {
   if (!state.scorer && !state.served) return [title(), byService()];
-  const side = h("div", { class: "stack sticky" }), below = h("div", { class: "grid" }), told = new Map();
-  const redraw = () => { const done = draw(side, below, told, go, redraw); if (done instanceof Promise) done.catch((error) => clear(side, h("p", { class: "wrong", role: "alert" }, error.message))); };
+  const side = h("div", { class: "stack sticky" }), glance = h("div", { class: "glance noprint", "aria-hidden": "true" }), below = h("div", { class: "grid" }), told = new Map();
+  const redraw = () => { const done = draw({ side, glance, below }, told, go, redraw); if (done instanceof Promise) done.catch((error) => clear(side, h("p", { class: "wrong", role: "alert" }, error.message))); };
   const fields = h("div", {}, form(told, redraw, go));
-  const page = [title(), pick(go), h("div", { class: "grid case-grid" }, h("div", { class: "card w7" }, fields), h("div", { class: "case-side" }, side), h("div", { class: "w7" }, below))];
+  const page = [title(), pick(go), glance, h("div", { class: "grid case-grid" }, h("div", { class: "card w7" }, fields), h("div", { class: "case-side" }, side), h("div", { class: "w7" }, below))];
   redraw();
   return page;
 }
@@ -37,7 +37,7 @@ function pick(go) {
     parts.push(selectOf(t("From the data"), names, rows.numbers.indexOf(state.rowNumber), (k) => { takeRow(k); go("case"); }, { "data-use": "row" }));
   }
   const id = freshId("paste"), said = h("span", { class: "wrong", role: "status" });
-  const area = h("input", { id, placeholder: t("paste a row of a table here"), on: { change: (event) => {
+  const area = h("input", { id, class: "paste", placeholder: t("paste a row of a table here"), on: { change: (event) => {
     const found = pasted(event.target.value);
     if (found.wrong) { said.textContent = found.wrong; return; }
     for (const [name, cell] of found.cells) state.row.set(name, cell);
@@ -53,7 +53,7 @@ function form(told, redraw, go) {
   const matching = wanted ? state.ranked.filter((column) => column.name.toLowerCase().includes(wanted)) : state.ranked;
   const shown = matching.slice(0, shownFields), id = freshId("filter");
   return [
-    state.features.length > 12 ? h("div", { class: "row" }, h("label", { for: id }, t("Find a column")), h("input", { id, type: "search", value: state.filter, on: { change: (event) => { state.filter = event.target.value; go("case"); } } })) : null,
+    state.features.length > 12 ? h("div", { class: "row noprint" }, h("label", { for: id }, t("Find a column")), h("input", { id, type: "search", value: state.filter, on: { change: (event) => { state.filter = event.target.value; go("case"); } } })) : null,
     h("div", { class: "fields" }, shown.map((column) => field(column, told, redraw))),
     matching.length > shown.length ? h("p", {}, h("button", { on: { click: () => { shownFields *= 4; go("case"); } } }, t("Show more of {0} columns", whole(matching.length)))) : null,
     matching.length ? null : empty(t("No column has this in its name.")),
@@ -74,7 +74,7 @@ function field(column, told, redraw) {
     box.classList.toggle("gap", cell === null);
     redraw();
   };
-  const shown = isGap(now) ? "" : typeof now === "number" ? String(Number(now.toPrecision(9))) : String(now), on = { input: (event) => take(event.target.value) };
+  const shown = isGap(now) ? "" : typeof now === "number" ? typed(now) : String(now), on = { input: (event) => take(event.target.value) };
   const values = column.values || column.outcomes;
   let input, list = null;
   if (column.kind === "text") input = h("textarea", { id, on, value: shown, rows: 5 });
@@ -99,22 +99,29 @@ async function scored() {
   return { ...found, posterior: Float64Array.from(found.posterior), joint: found.posterior.map(Math.log), terms: [], start: null };
 }
 
-function draw(side, below, told, go, redraw) {
+function draw(places, told, go, redraw) {
   const why = explained();
-  if (why instanceof Promise) return why.then((found) => drawn(found, side, below, told, go, redraw));
-  return drawn(why, side, below, told, go, redraw);
+  if (why instanceof Promise) return why.then((found) => drawn(found, places, told, go, redraw));
+  return drawn(why, places, told, go, redraw);
 }
 
-function drawn(why, side, below, told, go, redraw) {
+// Where the form fills the screen, the answer stays in sight above it.
+function inShort(posterior, decision, all) {
+  return [h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 30)), h("span", {}, share(posterior[Math.max(decision, 0)])),
+    h("span", { class: "track" }, Array.from(posterior, (p, k) => (p < 0.003 ? null : h("span", { style: { width: `${100 * p}%`, background: classColour(k) } }))))];
+}
+
+function drawn(why, { side, glance, below }, told, go, redraw) {
   const all = labels(), { decision, risk } = decide(why.posterior), c = state.focus;
   const split = contrast(why, c);
   const sums = new Map();
   why.terms.forEach(({ columns }, place) => { if (columns.length === 1) sums.set(columns[0], (sums.get(columns[0]) ?? 0) + split.shares[place]); });
   for (const [name, place] of told) {
     const size = sums.get(name) ?? 0;
-    place.textContent = Math.abs(size) > 0.005 ? signed(size) : "";
+    place.textContent = Math.abs(size) > SHOWN_AS_NOTHING ? signed(size) : "";
     place.className = `told ${size > 0 ? "for" : "against"}`;
   }
+  clear(glance, inShort(why.posterior, decision, all));
   clear(side, verdict(why, decision, risk, all, redraw), waterfall(why, split, all, redraw, go));
   const more = () => clear(below, ...texts(), flips(decision, all, go), measure(go));
   clearTimeout(later);
@@ -136,20 +143,20 @@ function verdict(why, decision, risk, all, redraw) {
 function sureness(ends, waits) {
   if (waits) return t("The interval is being computed …");
   if (!ends) return t("There is no interval here: this kind of model has none.");
-  return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100 %.") : t("Lines and small figures: where the share lies with a probability of 90 %, by the rows learned.");
+  return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100%.") : t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.");
 }
 
 function waterfall(why, split, all, redraw, go) {
   const lines = why.terms.map((term, k) => ({ columns: term.columns, name: term.name, size: split.shares[k] })).filter((each) => Math.abs(each.size) > 1e-9);
   lines.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
-  const shown = lines.slice(0, MOST_TERMS), rest = lines.slice(MOST_TERMS).reduce((total, each) => total + each.size, 0);
+  const shown = lines.filter((each, k) => k < MOST_TERMS && (k < 2 || Math.abs(each.size) > SHOWN_AS_NOTHING)), left = lines.slice(shown.length);
   const most = Math.max(0.5, Math.abs(split.before ?? 0), ...shown.map((each) => Math.abs(each.size)).filter(Number.isFinite));
   const names = shown.map((each) => ({ size: each.size, node: each.columns.length ? termName(each.columns, each.name) : h("span", {}, t(each.name || "intercept")) }));
   if (split.before !== null) names.unshift({ name: t("prior"), size: split.before });
-  if (lines.length > MOST_TERMS) names.push({ name: t("{0} further terms", whole(lines.length - MOST_TERMS)), size: rest });
+  if (left.length) names.push({ name: left.length > 1 ? t("{0} further terms", whole(left.length)) : t("one further term"), size: left.reduce((total, each) => total + each.size, 0) });
   return h("section", { class: "card" }, h("h2", {}, t("Why “{0}”?", short(all[state.focus], 30))), h("p", {}, split.before !== null ? t("Prior and contributions add up to the log-odds of the class.") : t("How the log-odds would fall if the cell were open. These do not add up.")),
     h("div", { class: "row noprint" }, selectOf(t("for the class"), all, state.focus, (k) => { state.focus = k; state.focusChosen = true; redraw(); }, { "data-use": "focus" }), chip(state.focus)),
-    names.length ? diverging(names, most) : empty(t("Every value is open, so there is only the prior.")),
+    names.length ? diverging(names, most, "whole") : empty(t("Every value is open, so there is only the prior.")),
     h("p", {}, h("strong", {}, split.before !== null ? t("together {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])) : t("log-odds {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])))));
 }
 

@@ -6,10 +6,19 @@ import { figure } from "./format.js";
 export function roundTicks(low, high, most) {
   if (!(high > low)) return [low];
   const rough = (high - low) / Math.max(most, 1), power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((each) => each >= rough * (1 - 1e-9));
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((each) => each >= rough * (1 - 1e-9));
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high * (1 + 1e-12) + step * 1e-9; k++) ticks.push(k * step + 0);
   return ticks;
+}
+
+// How many digits after the point round ticks need.
+export function digitsOf(ticks) { return ticks.length < 2 ? 1 : [0, 1, 2, 3, 4, 5].find((digits) => Math.abs(ticks[1] - ticks[0] - Number((ticks[1] - ticks[0]).toFixed(digits))) < 1e-9) ?? 6; }
+
+// The width of a picture in a card as wide as the view, or in one of two beside each other.
+export function roomIn(width, most, half = false) {
+  const padding = matchMedia("(max-width: 48rem)").matches ? 34 : 50, beside = half && !matchMedia("(max-width: 62rem)").matches;
+  return Math.max(Math.min(Math.floor((beside ? (width - 16) / 2 : width) - padding), most), 160);
 }
 
 export function scale(low, high, from, to) {
@@ -33,9 +42,9 @@ export function legend(labels, places) {
 
 // A frame with both axes; `draw` gets the scales and adds what is inside.
 export function plot({ width, height, x, y, xLabel, yLabel, title, xTicks, yTicks, xFormat = figure, yFormat = figure }, draw) {
-  const left = 48, right = 14, top = yLabel ? 24 : 10, bottom = xLabel ? 44 : 26;
+  const left = 48, right = 22, top = yLabel ? 24 : 10, bottom = xLabel ? 44 : 26;
   const across = scale(x[0], x[1], left, width - right), up = scale(y[0], y[1], height - bottom, top);
-  const xs = xTicks || roundTicks(x[0], x[1], Math.max(Math.floor(width / 90), 2)), ys = yTicks || roundTicks(y[0], y[1], 4);
+  const xs = xTicks || roundTicks(x[0], x[1], Math.max(Math.floor(width / 80), 3)), ys = yTicks || roundTicks(y[0], y[1], 4);
   const svg = s("svg", { role: "img", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}` });
   svg.append(s("g", { stroke: "var(--rule)" }, ys.map((tick) => s("line", { x1: left, x2: width - right, y1: up(tick), y2: up(tick) }))));
   svg.append(s("g", {}, ys.map((tick) => s("text", { x: left - 6, y: up(tick) + 4, "text-anchor": "end", class: "muted" }, yFormat(tick)))));

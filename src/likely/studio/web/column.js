@@ -1,6 +1,6 @@
 // One column: densities or tables of the classes, counts beneath, what each value adds, pairs as heat maps.
 
-import { chip, classColour, classDashes, legend, pathOf, plot, smoothPath } from "./charts.js";
+import { chip, classColour, classDashes, digitsOf, legend, pathOf, plot, roomIn, roundTicks, smoothPath } from "./charts.js";
 import { card, empty, h, named, s, selectOf, short } from "./dom.js";
 import { figure, percent, share, shownCell, signed, whole } from "./format.js";
 import { heatMaps } from "./heat.js";
@@ -46,8 +46,8 @@ function shapes(column, width) {
 
 function numbersCard(column, width) {
   const k = state.model.classes.length, places = shownClasses(), all = labels();
-  const room = Math.min(width - 60, 1000), parts = [];
-  const [low, high] = rangeOf(column), density = densityOf(column, k);
+  const room = roomIn(width, 1100), parts = [];
+  const [low, high] = rangeOf(column), ofModel = state.model.counted_in === "model", density = ofModel ? densityOf(column, k) : null;
   if (density) {
     let top = 0;
     const xs = Array.from(column.grid), inside = xs.map((x) => x >= low && x <= high);
@@ -61,11 +61,11 @@ function numbersCard(column, width) {
         svg.append(s("path", { d: `${drawn}L${at[at.length - 1]} ${up(0)}L${at[0]} ${up(0)}Z`, fill: classColour(c), opacity: 0.12 }));
         svg.append(s("path", { d: drawn, fill: "none", stroke: classColour(c), "stroke-width": 2, "stroke-dasharray": classDashes(c) }));
       })));
-  } else if (column.grid && column.shares) parts.push(stepShares(column, room, places, k));
+  } else if (ofModel && column.grid && column.shares) parts.push(stepShares(column, room, places, k));
   if (column.bins) parts.push(histogramOf(column, room, places, low, high));
   if (column.mean) parts.push(momentsTable(column, all));
   if (!parts.length) return null;
-  return card("", t("What it looks like in each class"), column.bins ? t("Curves are what is believed, counts beneath what was seen.") : null,
+  return card("", t("What it looks like in each class"), !ofModel ? t("As the data show it: this kind of model keeps no counts.") : column.bins ? t("Curves are what is believed, counts beneath what was seen.") : null,
     legend(places.map((c) => all[c]), places), ...parts);
 }
 
@@ -74,7 +74,7 @@ function densityOf(column, k) {
   if (column.density || !column.is_density) return column.density || null;
   const { grid, shares } = column, n = grid.length;
   const wide = (v) => (n < 2 ? 1 : (grid[Math.min(v + 1, n - 1)] - grid[Math.max(v - 1, 0)]) / 2);
-  return shares.map((part, at) => part / (wide(Math.floor(at / k)) || 1));
+  return Float64Array.from(shares, (part, at) => part / (wide(Math.floor(at / k)) || 1)); // seven digits are enough, their range is not
 }
 
 function stepShares(column, room, places, k) {
@@ -124,7 +124,7 @@ function valuesCard(column) {
         `${share(count / totals[place])} · ${whole(count)}`);
     })));
   const more = column.values.length - n + (column.more_values || 0);
-  return card("", t("Values in each class"), t("Share of the class, and rows."), h("div", { class: "scroll", tabindex: "0" }, h("table", {},
+  return card("", t("Values in each class"), `${t("Share of the class, and rows.")} ${state.model.counted_in === "data" ? t("As the data show it: this kind of model keeps no counts.") : ""}`, h("div", { class: "scroll", tabindex: "0" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("value")), places.map((c) => h("th", { scope: "col" }, chip(c), named(all[c], 20))))), h("tbody", {}, rows))),
   more > 0 ? h("p", { class: "note" }, t("… and {0} more", whole(more))) : null);
 }
@@ -150,8 +150,8 @@ function added(column, width, go) {
   if (column.kind === "numeric") {
     const [low, high] = rangeOf(column), xs = Array.from({ length: 121 }, (_, v) => low + ((high - low) * v) / 120), ys = xs.map(weigh);
     const most = Math.max(0.1, ...ys.filter(Number.isFinite).map(Math.abs));
-    const gap = weigh(null), room = Math.min(width - 60, 1000);
-    return card("", title, note, which, plot({ width: room, height: 220, x: [low, high], y: [-most, most], title, yFormat: (y) => signed(y, 1) }, (svg, across, up) => {
+    const gap = weigh(null), room = roomIn(width, 1100), yTicks = roundTicks(-most, most, 4);
+    return card("", title, note, which, plot({ width: room, height: 220, x: [low, high], y: [-most, most], title, yTicks, yFormat: (y) => signed(y, digitsOf(yTicks)) }, (svg, across, up) => {
       svg.append(s("line", { x1: across(low), x2: across(high), y1: up(0), y2: up(0), stroke: "var(--edge)" }));
       for (const [sign, colour] of [[1, "var(--for)"], [-1, "var(--against)"]]) {
         const at = xs.map(across), heights = ys.map((y) => up(sign > 0 ? Math.max(y, 0) : Math.min(y, 0)));
@@ -168,8 +168,8 @@ function added(column, width, go) {
   return card("", title, note, which, diverging(lines.map(([value, y]) => ({ name: value === null ? t("gap") : shownCell(value), size: y })), most));
 }
 
-export function diverging(lines, most) {
-  return h("ul", { class: "bars" }, lines.map(({ name, size, node }) => h("li", {}, h("span", { class: "name" }, node || named(name, 40)),
+export function diverging(lines, most, kind = "") {
+  return h("ul", { class: `bars ${kind}` }, lines.map(({ name, size, node }) => h("li", {}, h("span", { class: "name" }, node || named(name, 40)),
     h("span", { class: "track", style: { background: "linear-gradient(90deg, var(--shade) calc(50% - 1px), var(--edge) calc(50% - 1px) calc(50% + 1px), var(--shade) calc(50% + 1px))" } },
       h("span", { class: "fill", style: { left: size >= 0 ? "50%" : `${50 - 50 * Math.min(1, -size / most)}%`, width: `${50 * Math.min(1, Math.abs(size) / most)}%`, background: size >= 0 ? "var(--for)" : "var(--against)" } })),
     h("span", { class: "value" }, signed(size)))));

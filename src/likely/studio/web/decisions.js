@@ -1,6 +1,6 @@
 // Costs and the price of no decision: regions, expected cost, confusion, risk against coverage; all redrawn at once.
 
-import { chip, classColour, pathOf, plot } from "./charts.js";
+import { chip, classColour, pathOf, plot, roomIn, roundTicks } from "./charts.js";
 import { card, clear, empty, freshId, h, named, s, short } from "./dom.js";
 import { figure, percent, share, whole } from "./format.js";
 import { t } from "./language.js";
@@ -21,7 +21,7 @@ export function decisionsView(go, width) {
 
 function matrix(all, redraw) {
   return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "matrix" }, h("caption", {}, t("decision (down) for a true class (across)")),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("decision")), all.map((label, c) => h("th", { scope: "col" }, chip(c), named(label, 16))))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "hidden" }, t("decision"))), all.map((label, c) => h("th", { scope: "col" }, chip(c), named(label, 16))))),
     h("tbody", {}, all.map((label, d) => h("tr", {}, h("th", { scope: "row" }, chip(d), named(label, 20)), all.map((truth, c) => h("td", {},
       h("input", { type: "number", step: "any", min: "0", value: String(state.costs[d][c]), "aria-label": t("cost of deciding {0} when it is {1}", short(label, 30), short(truth, 30)), "data-cost": `${d}-${c}`, on: { input: (event) => {
         const cost = Number(event.target.value), fair = event.target.value !== "" && Number.isFinite(cost) && cost >= 0;
@@ -61,7 +61,7 @@ export function judged() {
 }
 
 function results(all, width, left, right) {
-  const parts = [], k = all.length, room = Math.min((width - 100) / (width > 900 ? 2 : 1), 560);
+  const parts = [], k = all.length, room = roomIn(width, 620, true);
   if (k === 2) parts.push(card("", t("Regions"), t("What is decided at each probability."), strip(all, room)));
   else if (k === 3) parts.push(card("", t("Regions"), t("Corners are certainty of a class; colours are decisions."), triangle(all, Math.min(room, 420))));
   const found = judged();
@@ -92,11 +92,16 @@ function strip(all, room) {
     before = decision;
   }
   parts.push([from, 1, before]);
-  return plot({ width: room, height: 110, x: [0, 1], y: [0, 1], yTicks: [], xLabel: t("probability of “{0}”", short(all[1], 24)), title: t("Regions"), xFormat: percent }, (svg, across) => {
+  // A border is told at its place, so a tick beside it is left out.
+  const borders = parts.slice(0, -1).map((part) => part[1]), near = (p, q) => Math.abs(p - q) * room < 56;
+  const xTicks = roundTicks(0, 1, Math.max(Math.floor(room / 90), 2)).filter((tick) => !borders.some((border) => near(tick, border)));
+  const anchorOf = (border) => (borders.some((other) => other > border && near(other, border)) ? "end" : borders.some((other) => other < border && near(other, border)) ? "start" : "middle");
+  return plot({ width: room, height: 110, x: [0, 1], y: [0, 1], xTicks, yTicks: [], xLabel: t("probability of “{0}”", short(all[1], 24)), title: t("Regions"), xFormat: percent }, (svg, across) => {
     for (const [low, high, decision] of parts) {
       svg.append(s("rect", { x: across(low), width: Math.max(across(high) - across(low), 0), y: 14, height: 48, fill: decision < 0 ? "var(--shade)" : classColour(decision), opacity: decision < 0 ? 1 : 0.75 }));
-      if (across(high) - across(low) > 50) svg.append(s("text", { x: (across(low) + across(high)) / 2, y: 10, "text-anchor": "middle" }, decision < 0 ? t("none") : short(all[decision], 14)));
-      if (high < 1) svg.append(s("line", { x1: across(high), x2: across(high), y1: 10, y2: 66, stroke: "var(--ink)", "stroke-width": 2 }), s("text", { x: across(high), y: 78, "text-anchor": "middle" }, share(high)));
+      const name = decision < 0 ? t("none") : short(all[decision], 14);
+      if (across(high) - across(low) > 7 * name.length) svg.append(s("text", { x: (across(low) + across(high)) / 2, y: 10, "text-anchor": "middle" }, name));
+      if (high < 1) svg.append(s("line", { x1: across(high), x2: across(high), y1: 10, y2: 66, stroke: "var(--ink)", "stroke-width": 2 }), s("text", { x: across(high), y: 83, "text-anchor": anchorOf(high) }, share(high)));
     }
   });
 }

@@ -1,6 +1,6 @@
 // How good the model is: curves, calibration with intervals, figures of each class, what more rows would bring.
 
-import { classColour, classDashes, legend, pathOf, plot } from "./charts.js";
+import { classColour, classDashes, legend, pathOf, plot, roomIn } from "./charts.js";
 import { confusionTable } from "./decisions.js";
 import { card, empty, h, named, s } from "./dom.js";
 import { decimals, figure, percent, whole } from "./format.js";
@@ -15,7 +15,7 @@ export function evaluationView(go, width) {
   const found = state.model.evaluation, all = labels();
   const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Evaluation")), found ? h("p", {}, howWords(found), " ", found.honest ? "" : t("It may have learned these rows, so the figures may flatter it.")) : null));
   if (!found) return [head, empty(t("This model has not been evaluated yet."), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv")))];
-  const room = Math.min((width - 100) / (width > 900 ? 2 : 1), 560);
+  const room = roomIn(width, 620, true);
   return [head, h("div", { class: "grid" },
     h("div", { class: "stack w6" }, figures(found), curve(found.roc, all, room, t("ROC: each class against the rest"), t("false alarms"), t("found"), true), calibrationCard(found, room)),
     h("div", { class: "stack w6" }, classTable(found, all), curve(found.precision_recall, all, room, t("Precision and recall"), t("recall"), t("precision"), false),
@@ -28,8 +28,8 @@ function lines(array) {
 }
 
 function figures(found) {
-  return card("", t("Figures"), t("With 95 % intervals."), h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, [t("measure"), t("value"), t("from"), t("to")].map((each) => h("th", { scope: "col" }, each)))),
-    h("tbody", {}, found.figures.filter((each) => each.value !== null && NAMES[each.name]).map((each) => h("tr", {}, h("th", { scope: "row" }, t(NAMES[each.name])), h("td", {}, decimals(each.value, 4)), h("td", {}, each.low === undefined ? "" : decimals(each.low, 4)), h("td", {}, each.high === undefined ? "" : decimals(each.high, 4))))))));
+  return card("", t("Figures"), null, h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, [t("measure"), t("value"), t("95% interval")].map((each) => h("th", { scope: "col" }, each)))),
+    h("tbody", {}, found.figures.filter((each) => each.value !== null && NAMES[each.name]).map((each) => h("tr", {}, h("th", { scope: "row" }, t(NAMES[each.name])), h("td", {}, decimals(each.value, 4)), h("td", { class: "muted" }, each.low === undefined ? "" : `${decimals(each.low)} – ${decimals(each.high)}`)))))));
 }
 
 function curve(points, all, room, title, xLabel, yLabel, diagonal) {
@@ -43,7 +43,7 @@ function curve(points, all, room, title, xLabel, yLabel, diagonal) {
 function calibrationCard(found, room) {
   if (!found.calibration.length) return null;
   const largest = Math.max(...found.calibration.map((each) => each.weight));
-  return card("", t("Calibration"), t("On the line, probabilities can be believed; bars are 95 % intervals."), plot({ width: room, height: 300, x: [0, 1], y: [0, 1], xLabel: t("probability given to the chosen class"), yLabel: t("share that was right"), title: t("Calibration"), xFormat: percent, yFormat: percent }, (svg, across, up) => {
+  return card("", t("Calibration"), t("On the line, probabilities can be believed; bars are 95% intervals."), plot({ width: room, height: 300, x: [0, 1], y: [0, 1], xLabel: t("probability given to the chosen class"), yLabel: t("share that was right"), title: t("Calibration"), xFormat: percent, yFormat: percent }, (svg, across, up) => {
     svg.append(s("line", { x1: across(0), y1: up(0), x2: across(1), y2: up(1), stroke: "var(--edge)", "stroke-dasharray": "3 4" }));
     for (const each of found.calibration) {
       svg.append(s("line", { x1: across(each.predicted), x2: across(each.predicted), y1: up(each.from), y2: up(each.to), stroke: "var(--for)", "stroke-width": 2 }));

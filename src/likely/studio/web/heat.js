@@ -47,26 +47,27 @@ function nameOf(column, codes) {
 function heat(part, term, place, go) {
   const which = term.length === 2 ? "coarse" : "tiny", sides = term.map((k) => codesOf(part, k, which));
   const third = term.length === 3 ? Math.min(chosenThird.get(place) || 0, sides[2].length - 1) : 0;
-  const entry = (a, b) => {
-    const groups = [a.group, b.group, ...(term.length === 3 ? [sides[2][third].group] : [])];
+  const flip = sides[1].length > sides[0].length && matchMedia("(max-width: 48rem)").matches, [down, across] = flip ? [1, 0] : [0, 1]; // on a phone the longer side goes down
+  const entry = (p, q) => {
+    const [a, b] = flip ? [q, p] : [p, q], groups = [a.group, b.group, ...(term.length === 3 ? [sides[2][third].group] : [])];
     let cell = 0;
     term.forEach((k, at) => { cell = cell * part.told[which][k] + groups[at]; });
     const from = (part.told.starts[place] + cell) * part.scores;
     const scores = part.classScores(part.told.tables.subarray(from, from + part.scores)), mean = scores.reduce((x, y) => x + y, 0) / part.k;
     return part.k === 2 ? scores[state.focus] - scores[1 - state.focus] : scores[state.focus] - mean;
   };
-  const cells = sides[0].map((a) => sides[1].map((b) => entry(a, b)));
+  const cells = sides[down].map((a) => sides[across].map((b) => entry(a, b)));
   const largest = Math.max(...cells.flat().map(Math.abs)), most = Math.max(0.05, largest), digits = largest < 0.95 ? 2 : 1;
   const take = (a, b) => {
-    [a, b].forEach((side, at) => state.row.set(part.names[term[at]], side.value));
+    [a, b].forEach((side, at) => state.row.set(part.names[term[[down, across][at]]], side.value));
     if (term.length === 3) state.row.set(part.names[term[2]], sides[2][third].value);
     go("case");
   };
   const node = h("div", { class: sides[1].length > 5 ? "w12" : "w6" }, h("h3", {}, named(term.map((k) => short(part.names[k], 24)).join(" × "), 80)),
     term.length === 3 ? h("div", { class: "row" }, selectOf(named(part.names[term[2]], 24), sides[2].map((each) => each.name), third, (k) => { chosenThird.set(place, k); go("column", state.column); })) : null,
     h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "heat" }, h("caption", { class: "hidden" }, t("Interactions")),
-      h("thead", {}, h("tr", {}, h("td", {}), sides[1].map((b) => h("th", { scope: "col" }, named(b.name, 14))))),
-      h("tbody", {}, sides[0].map((a, i) => h("tr", {}, h("th", { scope: "row" }, named(a.name, 18)), sides[1].map((b, j) => {
+      h("thead", {}, h("tr", {}, h("td", {}), sides[across].map((b) => h("th", { scope: "col" }, named(b.name, 14))))),
+      h("tbody", {}, sides[down].map((a, i) => h("tr", {}, h("th", { scope: "row" }, named(a.name, 18)), sides[across].map((b, j) => {
         const value = cells[i][j], strength = Math.round(50 * Math.abs(value) / most);
         return h("td", {}, h("button", { style: { background: `color-mix(in srgb, var(--${value >= 0 ? "for" : "against"}) ${strength}%, var(--card))` }, "aria-label": `${short(a.name, 30)}, ${short(b.name, 30)}: ${signed(value)}`, on: { click: () => take(a, b) } }, signed(value, digits)));
       })))))));

@@ -1,6 +1,6 @@
 // A nomogram: points for every value of every column; drag a point, and the total turns into a probability.
 
-import { roundTicks, scale } from "./charts.js";
+import { digitsOf, roomIn, roundTicks, scale } from "./charts.js";
 import { clear, empty, h, s, selectOf, short } from "./dom.js";
 import { isGap } from "./expression.js";
 import { share, shownCell, signed } from "./format.js";
@@ -14,7 +14,7 @@ export function nomogramView(go, width) {
   const all = labels(), head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Nomogram")), h("p", {}, t("Every value has points, the log-odds of one class against another. Drag a point, or move it with the arrow keys."))));
   if (!state.scorer || all.length < 2) return [head, empty(t("This model has no nomogram: it is not scored in the page, or has one class."))];
   if (rival === null || rival >= all.length || rival === state.focus) rival = state.focus === 0 ? 1 : 0;
-  const others = all.map((_, c) => c).filter((c) => c !== state.focus), room = Math.min(width - 50, 1050);
+  const others = all.map((_, c) => c).filter((c) => c !== state.focus), room = roomIn(width, 1100);
   const box = h("div", {}), again = () => go("nomogram");
   const sheet = new Sheet(box, room, again);
   sheet.draw();
@@ -29,7 +29,7 @@ class Sheet {
     this.again = again;
     this.columns = this.chosen();
     this.dragging = null;
-    this.svg = s("svg", { width: room, height: LINE * this.columns.length + 92, viewBox: `0 0 ${room} ${LINE * this.columns.length + 92}` });
+    this.svg = s("svg", { width: room, height: LINE * this.columns.length + 100, viewBox: `0 0 ${room} ${LINE * this.columns.length + 100}` });
     this.svg.addEventListener("pointermove", (event) => { if (this.dragging !== null) this.move(event); });
     for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => { this.dragging = null; });
     clear(box, this.svg);
@@ -53,9 +53,10 @@ class Sheet {
     const low = Math.max(Math.min(-0.5, ...flat), -FARTHEST_POINT), high = Math.min(Math.max(0.5, ...flat), FARTHEST_POINT), across = scale(low, high, 12, this.room - 12), parts = [];
     this.across = across;
     this.all = all;
-    parts.push(s("g", {}, roundTicks(low, high, 8).map((tick) => [s("line", { x1: across(tick), x2: across(tick), y1: 18, y2: LINE * all.length + 10, stroke: "var(--rule)" }), s("text", { x: across(tick), y: 12, "text-anchor": "middle", class: "muted" }, signed(tick, 1))])));
+    const ticks = roundTicks(low, high, Math.max(Math.floor(this.room / 110), 3)), digits = digitsOf(ticks);
+    parts.push(s("g", {}, ticks.map((tick) => [s("line", { x1: across(tick), x2: across(tick), y1: 18, y2: LINE * all.length + 10, stroke: "var(--rule)" }), s("text", { x: Math.min(Math.max(across(tick), 14), this.room - 14), y: 12, "text-anchor": "middle", class: "muted" }, signed(tick, digits))])));
     all.forEach((each, place) => parts.push(this.line(each, place)));
-    parts.push(this.total(LINE * all.length + 34));
+    parts.push(this.total(LINE * all.length + 38));
     const focused = document.activeElement && document.activeElement.getAttribute ? document.activeElement.getAttribute("data-slider") : null;
     clear(this.svg, parts);
     if (focused !== null) this.svg.querySelector(`[data-slider="${focused}"]`)?.focus({ preventScroll: true });
@@ -68,12 +69,16 @@ class Sheet {
     const xs = points.map((point) => Math.min(Math.max(across(point), 4), this.room - 4)), group = s("g", {}, s("text", { x: 2, y: top + 12, "font-weight": 600 }, short(column.name, 40)));
     each.places = xs.map((x, k) => [x, y(k)]);
     group.append(s("polyline", { points: each.places.map(([x, h2]) => `${x.toFixed(1)},${h2.toFixed(1)}`).join(" "), fill: "none", stroke: "var(--edge)", "stroke-width": 2 }));
-    let last = -Infinity;
+    const ends = [-Infinity, 12 + 8 * short(column.name, 40).length];
     const marks = numeric ? roundTicks(values[0], values[values.length - 1], 6).map((tick) => [tick, nearest(values, tick)]) : values.map((value, k) => [value, k]);
     for (const [value, k] of marks.sort((a, b) => xs[a[1]] - xs[b[1]])) {
       const text = short(shownCell(value), 14), wide = 7 * text.length;
       group.append(s("circle", { cx: xs[k], cy: y(k), r: 3, fill: "var(--edge)" }));
-      if (xs[k] - wide / 2 > last) { group.append(s("text", { x: Math.min(Math.max(xs[k], wide / 2), this.room - wide / 2), y: middle + 22, "text-anchor": "middle", class: "muted" }, text)); last = xs[k] + wide / 2 + 6; }
+      // Below the line, or above it where there is no room below.
+      const x = Math.min(Math.max(xs[k], wide / 2), this.room - wide / 2), side = ends.findIndex((end) => x - wide / 2 > end);
+      if (side < 0) continue;
+      group.append(s("text", { x, y: side ? middle - 11 : middle + 22, "text-anchor": "middle", class: "muted" }, text));
+      ends[side] = x + wide / 2 + 6;
     }
     const vary = state.scorer.vary(state.row, column.name), own = isGap(now) ? 0 : bound(ratio(vary.joint(now)) - ratio(vary.joint(null)));
     const at = isGap(now) ? null : numeric ? nearest(values, now) : values.indexOf(now);
@@ -82,7 +87,7 @@ class Sheet {
       s("circle", { cx, cy, r: 15, fill: "transparent" }), s("circle", { cx, cy, r: 8, fill: isGap(now) ? "var(--card)" : "var(--accent)", stroke: "var(--ink)", "stroke-width": 2 }));
     slider.addEventListener("pointerdown", (event) => { this.dragging = place; this.svg.setPointerCapture(event.pointerId); event.preventDefault(); slider.focus({ preventScroll: true }); });
     slider.addEventListener("keydown", (event) => this.key(event, place));
-    group.append(slider, s("text", { x: this.room - 4, y: top + 12, "text-anchor": "end" }, `${isGap(now) ? t("open") : short(shownCell(now), 20)}  ${signed(own)}`));
+    group.append(slider, s("text", { x: this.room - 4, y: top + 12, "text-anchor": "end" }, s("tspan", { class: "muted" }, `${isGap(now) ? t("open") : short(shownCell(now), 20)}  `), s("tspan", { "font-weight": 600 }, signed(own))));
     return group;
   }
 
@@ -116,7 +121,7 @@ class Sheet {
     const posterior = state.scorer.posterior(state.row), total = ratio(state.scorer.explain(state.row).joint), most = Math.max(5, Math.min(Math.abs(total) * 1.15, 40)), all = labels();
     const across = scale(-most, most, 12, this.room - 12), chances = [1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1 - 1e-6, 1 - 1e-9];
     let last = -Infinity;
-    const group = s("g", {}, s("text", { x: 2, y: top, "font-weight": 600 }, t("Total {0} against “{1}”. Among all classes “{2}” has {3}.", signed(total), short(all[rival], 24), short(all[state.focus], 24), share(posterior[state.focus]))), s("line", { x1: 12, x2: this.room - 12, y1: top + 24, y2: top + 24, stroke: "var(--ink)", "stroke-width": 2 }));
+    const group = s("g", {}, s("text", { x: 2, y: top - 8, "font-weight": 600 }, t("Total {0} against “{1}”.", signed(total), short(all[rival], 24))), s("text", { x: 2, y: top + 10, class: "muted" }, t("Among all classes “{0}” has {1}.", short(all[state.focus], 24), share(posterior[state.focus]))), s("line", { x1: 12, x2: this.room - 12, y1: top + 24, y2: top + 24, stroke: "var(--ink)", "stroke-width": 2 }));
     for (const p of chances) {
       const x = across(Math.log(p / (1 - p)));
       if (x < 12 || x > this.room - 12 || x - last < 52) continue;

@@ -1,6 +1,6 @@
 // What was learned, how good it is, which columns tell most, what looks odd.
 
-import { bars } from "./charts.js";
+import { bars, legend } from "./charts.js";
 import { card, empty, h, named, short } from "./dom.js";
 import { asDate, decimals, figure, share, signed, whole } from "./format.js";
 import { reasonText, t } from "./language.js";
@@ -53,6 +53,7 @@ function classes(model) {
   const lines = model.classes.map((each, place) => ({ name: all[place], size: each.prior ?? 0, colour: place,
     text: each.rows === null || each.rows === undefined ? share(each.prior) : `${share(each.prior)} · ${whole(each.rows)}` }));
   const shown = [...lines].sort((a, b) => b.size - a.size).slice(0, 12);
+  if (model.classes.every((each) => each.prior === null)) return card("", t("Classes"), null, legend(all.slice(0, 30)), all.length > 30 ? h("p", { class: "note" }, t("… and {0} more", whole(all.length - 30))) : null);
   return card("", t("Classes"), t("How common each is before a row is looked at."), bars(shown, { most: 1, label: t("Classes") }),
     lines.length > 12 ? h("p", { class: "note" }, t("… and {0} more", whole(lines.length - 12))) : null);
 }
@@ -60,17 +61,19 @@ function classes(model) {
 function columns(go) {
   const best = state.ranked.filter((column) => column.bits !== undefined).slice(0, 12);
   if (!best.length) {
-    const all = state.features.slice(0, 12).map((column) => ({ name: column.name, size: 0, text: t(column.kind), act: () => go("column", state.model.columns.indexOf(column)) }));
-    return card("", t("Columns"), t("This kind of model does not rank its columns by what they tell."), bars(all, { label: t("Columns") }));
+    const all = state.features.slice(0, 12).map((column) => h("li", {}, h("button", { class: "name", on: { click: () => go("column", state.model.columns.indexOf(column)) } }, named(column.name, 40)), h("span", { class: "note" }, t(column.kind))));
+    return card("", t("Columns"), t("What they tell is not known without rows whose class is known."), h("ul", { class: "bars listed", "aria-label": t("Columns") }, all),
+      state.features.length > 12 ? h("p", { class: "note" }, t("… and {0} more", whole(state.features.length - 12))) : null);
   }
-  const lines = best.map((column) => ({ name: column.name, size: column.bits, text: t("{0} bits", decimals(column.bits, 2)),
+  const lines = best.map((column) => ({ name: column.name, size: column.bits, text: t("{0} bits", column.bits > 0 && column.bits < 0.0005 ? `< ${decimals(0.001)}` : decimals(column.bits)),
     act: () => go("column", state.model.columns.indexOf(column)) }));
-  return card("", t("Which columns tell most"), t("What each alone tells about the class, in bits."), bars(lines, { label: t("Which columns tell most") }));
+  return card("", t("Which columns tell most"), `${t("What each alone tells about the class, in bits.")} ${state.model.counted_in === "data" ? t("As the data show it: this kind of model keeps no counts.") : ""}`, bars(lines, { label: t("Which columns tell most") }));
 }
 
 const ODD = {
   leak: (each) => t("knows {0} of the class all by itself. Does it hold what is to be predicted, or was it filled in afterwards?", share(each.share)),
   gaps: (each) => t("has gaps that speak: they are {0} of the rows in one class and {1} in another.", share(Math.min(...each.shares)), share(Math.max(...each.shares))),
+  identifier: (each) => t("names the rows, as identifiers do: {0} of its values are different. Leave it out.", share(each.share)),
   drift: (each) => (each.moved === undefined
     ? t("has drifted: the data hold other values than those that were learned ({0} bits apart).", figure(each.bits, 2))
     : t("has drifted: its mean has moved by {0} deviations.", signed(each.moved, 1))),
@@ -80,7 +83,7 @@ function odd(model, go) {
   const found = model.suspicions;
   const list = found.length ? h("ul", { class: "odd" }, found.map((each) => h("li", {}, h("strong", {}, named(each.column, 50)), " ", ODD[each.kind](each), " ",
     h("button", { class: "quiet", on: { click: () => go("column", model.columns.findIndex((column) => column.name === each.column)) } }, t("Look"))))) : empty(t("Nothing looks odd."));
-  return card("", t("What looks odd"), t("A column that knows too much, gaps that speak, data that have drifted."), list);
+  return card("", t("What looks odd"), t("A column that knows too much or names the rows, gaps that speak, data that have drifted."), list);
 }
 
 function about(model) {

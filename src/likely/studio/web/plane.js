@@ -1,6 +1,6 @@
 // Two columns as a plane, the others as the case has them: what the model says everywhere, and the rows of the data.
 
-import { classColour, legend, plot } from "./charts.js";
+import { classColour, legend, plot, roomIn } from "./charts.js";
 import { card, empty, h, s, selectOf, short } from "./dom.js";
 import { asNumber } from "./expression.js";
 import { t } from "./language.js";
@@ -17,7 +17,7 @@ export function planeView(go, width) {
   const best = state.ranked.filter((column) => column.kind === "numeric");
   if (!axes || axes.some((column) => !numeric.includes(column))) axes = [best[0], best[1]];
   const names = numeric.map((column) => column.name), choose = (side) => (k) => { axes[side] = numeric[k]; go("plane"); };
-  const room = Math.min(width - 60, 820), [a, b] = axes;
+  const room = roomIn(width, 1000), [a, b] = axes;
   return [head, h("div", { class: "row noprint", style: { "margin-bottom": "1rem" } }, selectOf(t("across"), names, numeric.indexOf(a), choose(0), { "data-use": "across" }), selectOf(t("up"), names, numeric.indexOf(b), choose(1), { "data-use": "up" })),
     card("", null, null, legend(all.slice(0, 7)), picture(a, b, room, all, go), h("p", { class: "note" }, state.rules.form === "svm" && all.length === 2 ? t("Solid: the border. Dashed: where the margin ends.") : t("The stronger the colour, the surer the model.")))];
 }
@@ -28,7 +28,7 @@ function widened(column) {
 }
 
 function picture(a, b, room, all, go) {
-  const x = widened(a), y = widened(b), height = Math.round(room * 0.62), vary = state.scorer.vary(state.row, [a.name, b.name]);
+  const x = widened(a), y = widened(b), height = Math.min(Math.max(Math.round(room * 0.62), 300), 560), vary = state.scorer.vary(state.row, [a.name, b.name]);
   const svg = plot({ width: room, height, x, y, xLabel: short(a.name, 50), yLabel: short(b.name, 50), title: t("What the model says for {0} and {1}", short(a.name, 30), short(b.name, 30)) }, (inside, across, up) => {
     const wide = (across(x[1]) - across(x[0])) / CELLS, tall = (up(y[0]) - up(y[1])) / CELLS, grid = [];
     for (let i = 0; i < CELLS; i++) {

@@ -1,6 +1,6 @@
 // The first page, without any model: drop a table, see what its columns are and why, choose the target, train.
 
-import { clear, empty, freshId, h, named, selectOf } from "./dom.js";
+import { clear, empty, freshId, h, named, selectOf, short } from "./dom.js";
 import { figure, shownCell, whole } from "./format.js";
 import { reasonText, t } from "./language.js";
 import { asked, work } from "./work.js";
@@ -20,10 +20,11 @@ export function startView(go) {
 }
 
 function drop(redraw) {
-  const said = h("p", { class: "wrong", role: "alert" }), id = freshId("file");
+  const said = h("p", { class: "wrong", role: "alert" }), reads = h("p", { class: "note", role: "status" }), id = freshId("file");
   const take = async (file) => {
     if (!file) return;
     said.textContent = "";
+    reads.textContent = t("Reading {0} …", short(file.name, 40));
     zone.setAttribute("aria-busy", "true");
     try {
       table = await asked(`/studio/table?name=${encodeURIComponent(file.name.slice(0, 200))}`, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: file });
@@ -31,6 +32,7 @@ function drop(redraw) {
       kinds.clear();
       redraw();
     } catch (error) { said.textContent = error.message; }
+    reads.textContent = "";
     zone.removeAttribute("aria-busy");
   };
   const zone = h("div", { class: "drop", on: {
@@ -38,7 +40,7 @@ function drop(redraw) {
     dragleave: () => zone.classList.remove("over"),
     drop: (event) => { event.preventDefault(); zone.classList.remove("over"); take(event.dataTransfer.files[0]); },
   } }, h("h2", {}, t("Drop a table here")), h("p", {}, t("CSV of any dialect, TSV, Parquet, Arrow or JSON lines, packed or not.")), h("label", { for: id }, t("or choose a file")),
-  h("input", { id, type: "file", on: { change: (event) => take(event.target.files[0]) } }), said);
+  h("input", { id, type: "file", on: { change: (event) => take(event.target.files[0]) } }), reads, said);
   return zone;
 }
 

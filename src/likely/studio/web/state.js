@@ -51,7 +51,7 @@ export function emptyRow() { return new Map(state.features.map((column) => [colu
 export function readCell(column, text) {
   if (text === "" || text === null) return null;
   if (column.kind === "numeric") {
-    const number = Number(String(text).trim().replace(/^(-?\d+),(\d+)$/, "$1.$2"));
+    const number = Number(String(text).trim().replace(/^([+-]?\d*),(\d+(?:e[+-]?\d+)?)$/i, "$1.$2"));
     return Number.isFinite(number) ? number : undefined;
   }
   if (column.kind === "text") return String(text);

@@ -6,15 +6,19 @@ import { figure, share, shownCell, whole } from "./format.js";
 import { t } from "./language.js";
 import { labels, state } from "./state.js";
 
-const BOX = 168, TALL = 54, GAP = 22, LEVEL = 116, AT_FIRST = 3;
+const BOX = 168, TALL = 54, GAP = 22, LEVEL = 116, AT_FIRST = 3, PAPER = 680;
 const folded = new Map();
 let zoom = null;
 
 export function treeView(go, width) {
+  let all = 1;
   const told = state.rules, box = h("div", { class: "pan", tabindex: "0", role: "application", "aria-label": t("The tree. Plus and minus zoom, arrow keys move.") }), root = s("svg", { width: "100%", height: "100%" }), layer = s("g", {});
   const place = () => layer.setAttribute("transform", `translate(${zoom.x} ${zoom.y}) scale(${zoom.k})`);
   const scaleBy = (factor, x = 300, y = 200) => { const k = Math.min(Math.max(zoom.k * factor, 0.15), 3); zoom = { k, x: x - ((x - zoom.x) * k) / zoom.k, y: y - ((y - zoom.y) * k) / zoom.k }; place(); };
-  const redraw = () => { const { parts, wide, root: middle } = drawnTree(told, redraw); clear(layer, parts); if (!zoom) { const k = Math.min(1, Math.max(0.45, (width - 40) / wide)); zoom = { k, x: k * wide <= width ? (width - k * wide) / 2 : width / 2 - k * middle, y: 20 }; } place(); };
+  const redraw = () => { const { parts, wide, root: middle } = drawnTree(told, redraw); clear(layer, parts); all = wide; if (!zoom) { const k = Math.min(1, Math.max(width < 600 ? 0.8 : 0.55, (width - 40) / wide)); zoom = { k, x: k * wide <= width ? (width - k * wide) / 2 : width / 2 - k * middle, y: 20 }; } place(); };
+  // On paper nothing can be moved: all that is unfolded has to be there.
+  window.onbeforeprint = () => { if (box.isConnected) { zoom = { k: Math.min(1, PAPER / all), x: 0, y: 20 }; place(); } };
+  window.onafterprint = () => { if (box.isConnected) { zoom = null; redraw(); } };
   let from = null;
   box.addEventListener("pointerdown", (event) => { if (!event.target.closest(".node")) { from = [event.clientX - zoom.x, event.clientY - zoom.y]; box.setPointerCapture(event.pointerId); } });
   box.addEventListener("pointermove", (event) => { if (from) { zoom = { ...zoom, x: event.clientX - from[0], y: event.clientY - from[1] }; place(); } });
@@ -57,7 +61,7 @@ function drawnTree(told, redraw) {
     if (!open) continue;
     for (let branch = 0; branch < told.children[node]; branch++) {
       const child = told.first[node] + branch, at = places.get(child), on = way.has(child);
-      parts.push(s("path", { d: `M${x + BOX / 2} ${y + TALL}C${x + BOX / 2} ${y + TALL + 30} ${at.x + BOX / 2} ${at.y - 30} ${at.x + BOX / 2} ${at.y}`, fill: "none", stroke: on ? "var(--accent)" : "var(--rule)", "stroke-width": on ? 6 : 2 }),
+      parts.push(s("path", { d: `M${x + BOX / 2} ${y + TALL}C${x + BOX / 2} ${y + TALL + 30} ${at.x + BOX / 2} ${at.y - 30} ${at.x + BOX / 2} ${at.y}`, fill: "none", stroke: on ? "var(--accent)" : "var(--edge)", "stroke-width": on ? 6 : 1.5 }),
         s("text", { x: at.x + BOX / 2, y: at.y - 8, "text-anchor": "middle", class: on ? "halo" : "muted halo" }, short(outcomeOf(told, node, branch), 24)));
     }
   }
