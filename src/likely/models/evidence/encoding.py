@@ -270,7 +270,7 @@ def coarse_basis(column: Column, groups: UInt8, rank: int) -> Basis:
     if not isinstance(column, BinnedNumber) or len(column.means) < 2:
         return Basis.identity(int(groups.max()) + 1)
     n = len(column.means)
-    mass, group = column.mass[:n], groups[1 : n + 1] - 1
+    mass, group = column.mass[:n], groups[1 : n + 1].astype(np.intp) - 1
     total = np.bincount(group, weights=mass).astype(np.float64)
     if len(total) < 2:
         return Basis.identity(int(groups.max()) + 1)
