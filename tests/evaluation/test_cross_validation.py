@@ -326,3 +326,8 @@ def test_the_number_of_threads_that_is_asked_for_leads_over_that_of_the_classifi
     clf = BayesClassifier(n_jobs=1)
     told = [Experiment.read(clf, X, y, None, None, n_jobs, False, True).n_jobs for n_jobs in (None, 2)]
     assert told == [1, 2]
+
+
+def test_without_weight_of_recall_f_is_precision() -> None:
+    report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=3, beta=0.0)
+    assert report.figures["f_macro"] == pytest.approx(report.figures["precision_macro"])

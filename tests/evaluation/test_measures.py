@@ -16,6 +16,7 @@ from likely.decide import Loss
 from likely.evaluation.intervals import MOST_CURVED, intervals, rows_worth, wilson
 from likely.evaluation.metrics import (
     CURVES,
+    MOST_CURVES,
     UNBOUNDED,
     Rates,
     areas,
@@ -23,6 +24,7 @@ from likely.evaluation.metrics import (
     crossed,
     curve,
     figures,
+    has_curves,
     log_losses,
     majority,
     thinned,
@@ -305,3 +307,8 @@ def test_what_a_classifier_chose_without_shares_is_kept() -> None:
     found = buffer.finish()
     assert found.top.tolist() == [2, 0, 1]
     assert found.posterior is None
+
+
+def test_curves_are_drawn_up_to_the_most_classes() -> None:
+    assert has_curves(predictions(MOST_CURVES)[0])
+    assert not has_curves(predictions(MOST_CURVES + 1)[0])
