@@ -63,6 +63,16 @@ def test_hostile_arrays_are_refused_or_make_a_model_that_works(name: str, tmp_pa
     assert tried > 1 and refused > 0.2 * tried
 
 
+@pytest.mark.parametrize("weight", [3e38, -3e38, 1e31, np.nan])
+def test_a_network_whose_scores_overflow_is_refused(tmp_path: Path, weight: float) -> None:
+    document, arrays = container.unpack(content_of("network"))
+    name = document["learned"]["weights"][-2]
+    huge = {**arrays, name: np.full_like(arrays[name], weight)}
+    (tmp_path / "m.likely").write_bytes(sealed(document, save_arrays(huge)))
+    with pytest.raises(ModelFileError, match="scores overflow"):
+        likely.load(tmp_path / "m.likely")
+
+
 def changed(tmp_path: Path, name: str, trail: tuple[Any, ...], new: Any) -> Path:
     """A sound file with one value of its document replaced."""
     document, arrays = container.unpack(content_of(name))
