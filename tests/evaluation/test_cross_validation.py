@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -18,6 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import likely
 from likely import BayesClassifier, CalibratedClassifier, FullBayesClassifier, MEstimate, SettingsError, TreeClassifier
+from likely.evaluation.cross_validation import readable
+from likely.evaluation.evaluate import Experiment
 from likely.evaluation.folds import stratified
 from likely.naive_bayes import GaussianNB
 from likely.stats import feature_counts
@@ -308,3 +311,23 @@ def test_a_schema_may_name_the_target_of_folds_that_are_fitted_anew() -> None:
     for cv in (3, 0.3, (frame, "label")):
         assert likely.evaluate(clf, frame, "label", cv=cv).accuracy < 0.8
     assert CalibratedClassifier(clf).fit(frame, "label").predict_proba(frame).max() < 0.95
+
+
+def test_a_sparse_matrix_is_read_row_by_row_whatever_its_format() -> None:
+    cells = np.eye(4)
+    for form in ("csr", "coo", "bsr", "dok"):
+        read = readable(LogisticRegression(), sparse.coo_matrix(cells).asformat(form))
+        assert read.format == "csr"
+        assert (read.toarray() == cells).all()
+
+
+def test_the_number_of_threads_that_is_asked_for_leads_over_that_of_the_classifier() -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = BayesClassifier(n_jobs=1)
+    told = [Experiment.read(clf, X, y, None, None, n_jobs, False, True).n_jobs for n_jobs in (None, 2)]
+    assert told == [1, 2]
+
+
+def test_without_weight_of_recall_f_is_precision() -> None:
+    report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=3, beta=0.0)
+    assert report.figures["f_macro"] == pytest.approx(report.figures["precision_macro"])

@@ -103,3 +103,9 @@ def test_a_sample_comes_from_everywhere_and_follows_no_rhythm() -> None:
     np.testing.assert_array_equal(found // 10, np.arange(1000))
     assert np.bincount(found % 10, minlength=10).min() > 50
     assert not np.array_equal(found, stratified_sample(lambda: [y], 1000, 1))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.5, 1.5])
+def test_a_split_that_tests_nothing_or_learns_nothing_is_refused(share: float) -> None:
+    with pytest.raises(SettingsError, match="between 0 and 1"):
+        split(np.array([0, 1] * 5, dtype=np.int32), None, share, 0)

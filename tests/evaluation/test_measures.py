@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 from sklearn import metrics
@@ -13,7 +14,21 @@ from sklearn.calibration import calibration_curve
 
 from likely.decide import Loss
 from likely.evaluation.intervals import MOST_CURVED, intervals, rows_worth, wilson
-from likely.evaluation.metrics import CURVES, UNBOUNDED, Rates, areas, calibration, crossed, curve, figures, log_losses
+from likely.evaluation.metrics import (
+    CURVES,
+    MOST_CURVES,
+    UNBOUNDED,
+    Rates,
+    areas,
+    calibration,
+    crossed,
+    curve,
+    figures,
+    has_curves,
+    log_losses,
+    majority,
+    thinned,
+)
 from likely.evaluation.predictions import PredictionBuffer, Predictions
 
 EXACT = 1e-12
@@ -265,3 +280,35 @@ def test_curves_of_many_classes_have_no_interval(n_classes: int, drawn: bool) ->
     seen, _ = predictions(n_classes, n=n_classes * 4)
     ends = intervals(seen, figures(seen, 1.0), 1.0, 1, 0)
     assert [name in ends for name in CURVES] == [drawn, drawn]
+
+
+def test_the_baseline_of_small_weights_is_that_of_the_same_rows_with_large_ones() -> None:
+    rows = np.array([[3.0, 1.0], [0.0, 12.0]])
+    often, share, nats = majority(pd.DataFrame(rows / 1000.0, index=["a", "b"]))
+    assert (often, share) == ("b", pytest.approx(0.75))
+    assert nats == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)))
+
+
+@pytest.mark.parametrize(("n", "most", "kept"), [(5, 10, [0, 1, 2, 3, 4]), (101, 3, [0, 50, 100]), (1, 10, [0])])
+def test_a_thinned_curve_keeps_both_ends(n: int, most: int, kept: list[int]) -> None:
+    assert thinned(n, most).tolist() == kept
+
+
+def test_of_classes_that_are_equally_probable_the_first_is_chosen() -> None:
+    posterior = np.array([[0.2, 0.4, 0.4], [0.5, 0.0, 0.5], [1 / 3] * 3])
+    buffer = PredictionBuffer(np.arange(3), np.zeros(3, dtype=np.int32), np.ones(3), np.arange(3), None)
+    buffer.write(slice(0, 3), posterior)
+    assert buffer.finish().top.tolist() == [1, 0, 0]
+
+
+def test_what_a_classifier_chose_without_shares_is_kept() -> None:
+    buffer = PredictionBuffer(np.arange(3), np.zeros(3, dtype=np.int32), np.ones(3), np.arange(3), None)
+    buffer.write_labels(np.array([2, 0]), np.array([1, 2], dtype=np.int32))
+    found = buffer.finish()
+    assert found.top.tolist() == [2, 0, 1]
+    assert found.posterior is None
+
+
+def test_curves_are_drawn_up_to_the_most_classes() -> None:
+    assert has_curves(predictions(MOST_CURVES)[0])
+    assert not has_curves(predictions(MOST_CURVES + 1)[0])

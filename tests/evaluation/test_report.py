@@ -232,3 +232,18 @@ def test_strange_labels_come_back() -> None:
     report = likely.evaluate(BayesClassifier(), table, labels, cv=3)
     assert report.classes == [("drug", "A"), ("drug", "B")]
     assert json.loads(report.to_json())["rows"] == 12
+
+
+def test_where_all_rows_are_counted_rates_are_theirs_and_curves_those_of_the_rows_at_hand() -> None:
+    def judged(truth: list[int]) -> predictions.Predictions:
+        codes, n = np.array(truth, dtype=np.int32), len(truth)
+        buffer = predictions.PredictionBuffer(np.arange(2), codes, np.ones(n), np.arange(n), None)
+        buffer.write(slice(0, n), np.tile([0.75, 0.25], (n, 1)))
+        return buffer.finish()
+
+    some, every = judged([0, 1]), judged([0, 0, 0, 1])
+    report = likely.Report(some, "counted", "BayesClassifier", 1.0, 0, counted=(every, np.array([10, 20, 30, 40])))
+    alone = likely.Report(some, "alone", "BayesClassifier", 1.0, 0)
+    assert (report.accuracy, alone.accuracy) == (0.75, 0.5)
+    assert report.n_rows == 100
+    assert report.roc_auc == alone.roc_auc == 0.5

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import likely
 from likely.evaluation.report import Report
-from likely.evaluation.tables import FIRST, SHOWN_MISTAKES, classes, confusion, mistakes
+from likely.evaluation.tables import FIRST, SHOWN_MISTAKES, classes, confusion, confusion_that_fits, mistakes
 from likely.teaching.datasets import dataset
 
 
@@ -72,3 +73,13 @@ def test_long_class_names_are_cut() -> None:
 def test_repr_is_one_line(report: Report) -> None:
     assert repr(report).startswith("Report(BayesClassifier, 7-fold cross-validation, stratified, seed 0: accuracy 0.")
     assert "log_loss 0." in repr(report) and "\n" not in repr(report)
+
+
+def test_a_matrix_of_eighty_characters_is_shown_and_one_of_eighty_one_is_not() -> None:
+    widths = set()
+    for more in range(24):
+        truths = pd.DataFrame(np.eye(6), index=["a"] * 6, columns=[*["b" * 8] * 5, "b" * (6 + more)])
+        width = max(map(len, confusion(truths).text().splitlines()))
+        assert (confusion_that_fits(truths).text() == confusion(truths).text()) == (width <= 80)
+        widths.add(width)
+    assert {80, 81} <= widths

@@ -125,6 +125,51 @@ def test_archives_and_damage_are_refused_in_a_sentence(tmp_path: Path) -> None:
         open_table(tmp_path / "old.xls")
 
 
+def with_sheet(path: Path, book: Path, before: bytes, after: bytes) -> Path:
+    """A workbook whose sheet is changed in one place."""
+    with zipfile.ZipFile(book) as whole, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in whole.namelist():
+            content = whole.read(name)
+            made.writestr(name, content.replace(before, after) if name.endswith("sheet1.xml") else content)
+    return path
+
+
+@pytest.mark.parametrize("place", ["XFD1048576", "ZZ1000000", "A4294967295", "ZZZZZZZ40"])
+def test_cells_that_lie_terabytes_apart_are_refused_in_a_sentence(tmp_path: Path, place: str) -> None:
+    """The library would end the process: so it is not this one."""
+    book = workbook(tmp_path / "book.xlsx", {"one": LINES})
+    row = f'<row r="{place.lstrip("XFDZA")}"><c r="{place}"><v>1</v></c></row></sheetData>'.encode()
+    far = with_sheet(tmp_path / "far.xlsx", book, b"</sheetData>", row)
+    with pytest.raises(FileError, match=r"far\.xlsx cannot be read as a workbook: .* memory.* CSV"):
+        open_table(far)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b'<row r="0"><c r="A0"><v>1</v></c></row></sheetData>',
+        b'<row r="40"><c r="A40" t="s"><v>99999999</v></c></row></sheetData>',
+        b'<row r="40"><c r="A40" t="n"><v>one</v></c></row></sheetData>',
+        b'<row r="40"><c r="A40" t="str"><v>&a;</v></c></row></sheetData>',
+        b'<row r="40"><c r="A40"><v>\xff</v></c></row></sheetData>',
+    ],
+)
+def test_a_sheet_that_is_damaged_is_refused_in_a_sentence(tmp_path: Path, wrong: bytes) -> None:
+    book = workbook(tmp_path / "book.xlsx", {"one": LINES})
+    with pytest.raises(FileError, match=r"wrong\.xlsx cannot be read as a workbook"):
+        open_table(with_sheet(tmp_path / "wrong.xlsx", book, b"</sheetData>", wrong))
+
+
+def test_the_reader_finds_no_module_where_it_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of workbooks may come from anyone."""
+    (tmp_path / "python_calamine.py").write_text("raise SystemExit(3)")
+    (tmp_path / "pyarrow.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    book = workbook(tmp_path / "book.xlsx", {"one": [["p"], [7]]})
+    monkeypatch.syspath_prepend("")
+    assert open_table(book).read().to_pydict() == {"p": [7]}
+
+
 def test_a_workbook_is_learned_and_predictions_are_written_to_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

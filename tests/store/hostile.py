@@ -26,6 +26,7 @@ from likely import (
     SVMClassifier,
     TreeClassifier,
 )
+from likely.arrays import AnyArray
 from likely.families.smoothing import Laplace, MEstimate
 from likely.models.svm import Gauss, Linear, Polynomial
 from likely.store import container
@@ -40,6 +41,9 @@ WORDS = [f"{word} day {place % 5}" for place, word in enumerate(rng.choice(["gre
 TABLE = {**NUMBERS, "b": rng.choice(["x", "y"], N), "gap": GAPS}
 TEXTS = {**TABLE, "note": WORDS}
 IMAGES = rng.random((N, 6, 6))
+N_MANY = 2_400
+MANY = {name: rng.normal(size=N_MANY) for name in "abcd"}
+SIDES = np.array(["no", "yes"])[(MANY["a"] * MANY["b"] + MANY["c"] * MANY["d"] > 0.0).astype(int)]
 
 
 def deep(levels: int) -> Any:
@@ -120,6 +124,7 @@ SOUND: dict[str, Sound] = {
     "full": Sound(lambda: FullBayesClassifier(covariance="shrunk", shrinkage=0.5, n_jobs=1), TABLE),
     "pairs": Sound(lambda: AODEClassifier(bins=3, cuts={"a": [-0.5, 0.5]}, n_jobs=1), TABLE),
     "evidence": Sound(lambda: EvidenceClassifier(schema={"note": "text"}, n_jobs=1), TEXTS),
+    "evidence with trees": Sound(lambda: EvidenceClassifier(n_jobs=1), MANY, SIDES),
     "tree": Sound(
         lambda: TreeClassifier(
             prune=("pessimistic", 0.5), text_tokens=2, loss=_loss(), schema={"note": "text"}, missing="surrogates"
@@ -133,6 +138,7 @@ SOUND: dict[str, Sound] = {
     ),
     "temperature": Sound(lambda: CalibratedClassifier(BayesClassifier()), TABLE),
     "isotonic": Sound(lambda: CalibratedClassifier(TreeClassifier(), method="isotonic"), TABLE),
+    "venn-abers": Sound(lambda: CalibratedClassifier(BayesClassifier(), method="venn-abers"), TABLE),
     "network": Sound(lambda: ConvNetClassifier(maps=(2,), filter=3, epochs=1, pad_to=6, progress=False), IMAGES),
 }
 """Sound files of every classifier, with columns and settings of every kind."""
@@ -175,3 +181,30 @@ def forged(content: bytes, step: int = 1) -> Iterator[tuple[tuple[Any, ...], Any
             inside = inside[key]
         inside[trail[-1]] = new
         yield trail, new, sealed(changed, body)
+
+
+def strange_arrays(array: AnyArray) -> Iterator[AnyArray]:
+    """Arrays that stand where another belongs: of other shapes and types, and with cells that no model has."""
+    yield from (array[:0], array[:-1], array[::-1], array.ravel(), array[None], np.concatenate([array, array]))
+    yield from (array.astype(kind) for kind in (np.uint8, np.int32, np.int64, np.float32) if kind != array.dtype)
+    if array.dtype.kind == "f":
+        largest = float(np.finfo(array.dtype).max)
+        cells = [np.nan, np.inf, -np.inf, largest, -largest, -1.0, 0.0, 5e-324, 1e17]
+    else:
+        bounds = np.iinfo(array.dtype)
+        cells = [each for each in (-1, 0, 1, 2, 7, 200, bounds.max, bounds.min) if each >= bounds.min]
+    for cell in cells:
+        yield np.full_like(array, cell)
+        for place in {0, array.size // 2, array.size - 1} if array.size else ():
+            changed = array.copy()
+            changed.flat[place] = cell
+            yield changed
+
+
+def forged_arrays(content: bytes, step: int = 1) -> Iterator[tuple[str, AnyArray, bytes]]:
+    """Hostile files made of a sound one: which array is another one, that one, and the bytes."""
+    document, arrays = container.unpack(content)
+    with np.errstate(invalid="ignore"):
+        places = [(name, new) for name, array in arrays.items() for new in strange_arrays(array)]
+    for name, new in places[::step]:
+        yield name, new, sealed(document, save_arrays({**arrays, name: np.ascontiguousarray(new)}))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely import AODEClassifier, BayesClassifier, CalibratedClassifier, ModelFileError
+from likely import AODEClassifier, BayesClassifier, CalibratedClassifier, ModelFileError, TreeClassifier
 from likely.store import container
 from tests.store.test_damage import HARMLESS, put, save_arrays, sealed, walked
 
@@ -86,3 +86,20 @@ def test_a_file_in_a_file_in_a_file_is_refused(tmp_path: Path) -> None:
         path.write_bytes(sealed(json.dumps(document).encode(), save_arrays(more)))
         with pytest.raises(ModelFileError, match="calibrates what is calibrated"):
             likely.load(path)
+
+
+def test_a_tree_that_has_grown_from_nothing_is_refused(tmp_path: Path) -> None:
+    """What a test tells is a share of all cases."""
+    TreeClassifier(prune=None).fit(TABLE, Y).save(tmp_path / "m.likely")
+    document, arrays = container.unpack((tmp_path / "m.likely").read_bytes())
+    counts = next(name for name, cells in arrays.items() if cells.ndim == 2 and cells.shape[1] == 2)
+    text = json.dumps(document).encode()
+    for root, fair in ((0.0, False), (40.0, True)):
+        cells = arrays[counts].copy()
+        cells[0] = root
+        (tmp_path / "m.likely").write_bytes(sealed(text, save_arrays({**arrays, counts: cells})))
+        if fair:
+            assert likely.load(tmp_path / "m.likely", TreeClassifier).rank()["share"].notna().all()
+        else:
+            with pytest.raises(ModelFileError, match="not grown from any case"):
+                likely.load(tmp_path / "m.likely")

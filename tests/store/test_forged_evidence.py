@@ -19,6 +19,7 @@ from likely.models.evidence.encoding import N_CODES
 from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES
 from likely.stats.protocol import HEAVIEST_COUNT
 from likely.store import container
+from likely.studio import write_page
 from tests.store.test_damage import sealed
 
 N_COLUMNS, N_TREES = 3, 2
@@ -134,3 +135,32 @@ def test_the_largest_numbers_that_are_read_do_not_overflow(plain: bytes, tmp_pat
     shares = likely.load(tmp_path / "large.likely").predict_proba(ROWS)
     assert np.isfinite(shares).all()
     assert np.allclose(shares.sum(axis=1), 1.0)
+
+
+def with_own(plain: bytes, trail: tuple[str | int, ...], change: Any) -> bytes:
+    """The model with one of its own arrays changed."""
+    document, arrays = container.unpack(plain)
+    name: Any = document["learned"]["evidence"]
+    for key in trail:
+        name = name[key]
+    changed = {**arrays, name: np.ascontiguousarray(change(arrays[name]))}
+    return sealed(json.dumps(document).encode(), save_arrays(changed))
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e308, -1e308])
+@pytest.mark.parametrize("trail", [("tables",), ("base",), ("ways", "offsets")], ids=str)
+def test_scores_whose_multiples_overflow_are_refused(
+    plain: bytes, tmp_path: Path, trail: tuple[str | int, ...], value: float
+) -> None:
+    assert_refused(tmp_path / "forged.likely", with_own(plain, trail, cell(value)))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("change", [np.zeros_like, cell(0.0)], ids=["all", "first"])
+def test_bins_without_rows_have_a_page_and_finite_priors(plain: bytes, tmp_path: Path, change: Any) -> None:
+    """Rows may be forgotten or weigh nothing, so that a bin without any is no forgery."""
+    (tmp_path / "m.likely").write_bytes(with_own(plain, ("columns", 0, "mass"), change))
+    clf = likely.load(tmp_path / "m.likely", EvidenceClassifier)
+    write_page(tmp_path / "page.html", clf)
+    for resolution in clf.model_.evidence.encoding.prior_covariances:
+        assert all(np.isfinite(covariance).all() for covariance in resolution)

@@ -15,10 +15,11 @@ import likely
 from likely import BayesClassifier, ModelFileError
 from likely.errors import LikelyError
 from likely.store import container
-from tests.store.hostile import SOUND, TABLE, content_of, forged, sealed
+from tests.store.hostile import SOUND, TABLE, content_of, forged, forged_arrays, sealed
 
 FULL = os.environ.get("LIKELY_TORTURE") == "full"
 STEP = 1 if FULL else 101
+ARRAY_STEP = 1 if FULL else 37
 """Of how many hostile files one is tried: a prime, so that all values stand in all places sooner or later."""
 
 
@@ -40,6 +41,36 @@ def test_a_hostile_document_is_refused_or_makes_a_model_that_works(name: str, tm
             assert np.isfinite(told).all(), (trail, str(new)[:80])
             clf.predict(SOUND[name].rows)
     assert tried >= 4 and refused > 0.5 * tried
+
+
+@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.filterwarnings("ignore:Row 0 of column:UserWarning")  # numbers that lie far from all that was learned
+def test_hostile_arrays_are_refused_or_make_a_model_that_works(name: str, tmp_path: Path) -> None:
+    """Predictions are probabilities, whatever stands in an array; nothing beyond one is read, and every loop ends."""
+    path, tried, refused = tmp_path / "m.likely", 0, 0
+    for array, new, content in forged_arrays(content_of(name), ARRAY_STEP):
+        path.write_bytes(content)
+        tried += 1
+        try:
+            clf = likely.load(path)
+        except ModelFileError:
+            refused += 1
+            continue
+        with suppress(LikelyError):
+            told = clf.predict_proba(SOUND[name].rows)
+            assert np.isfinite(told).all(), (array, new)
+            np.testing.assert_allclose(told.sum(axis=1), 1.0, rtol=1e-6)
+    assert tried > 1 and refused > 0.2 * tried
+
+
+@pytest.mark.parametrize("weight", [3e38, -3e38, 1e31, np.nan])
+def test_a_network_whose_scores_overflow_is_refused(tmp_path: Path, weight: float) -> None:
+    document, arrays = container.unpack(content_of("network"))
+    name = document["learned"]["weights"][-2]
+    huge = {**arrays, name: np.full_like(arrays[name], weight)}
+    (tmp_path / "m.likely").write_bytes(sealed(document, save_arrays(huge)))
+    with pytest.raises(ModelFileError, match="scores overflow"):
+        likely.load(tmp_path / "m.likely")
 
 
 def changed(tmp_path: Path, name: str, trail: tuple[Any, ...], new: Any) -> Path:

@@ -18,7 +18,7 @@ from scipy import sparse
 import likely
 from likely import BayesClassifier, EvidenceClassifier, Laplace, MEstimate, Schema, SettingsError
 from likely.stats import feature_counts
-from likely.store.plain import from_plain, to_plain
+from likely.store.plain import DEEPEST, from_plain, to_plain
 
 rng = np.random.default_rng(5)
 
@@ -159,6 +159,22 @@ def test_every_plain_value_comes_back(value: Any) -> None:
     again = from_plain(to_plain(value))
     assert again == value or repr(again) == repr(value)  # a NaN is not equal to itself
     assert type(again) is type(value)
+
+
+def nested(how: str, levels: int) -> Any:
+    if how == "keys":
+        return {nested("tuples", levels - 1): 1}
+    value: Any = 1
+    for _ in range(levels):
+        value = (value,) if how == "tuples" else {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("how", ["tuples", "dicts", "keys"])
+def test_a_value_is_nested_as_deeply_as_it_can_be_read_and_no_deeper(how: str) -> None:
+    assert from_plain(to_plain(nested(how, DEEPEST))) == nested(how, DEEPEST)
+    with pytest.raises(SettingsError, match="nested too deeply"):
+        to_plain(nested(how, DEEPEST + 1))
 
 
 def test_a_schema_as_a_setting(path: Path) -> None:

@@ -146,3 +146,31 @@ def test_a_bad_date_is_named_with_its_line(tmp_path: Path) -> None:
 def test_time_is_that_of_the_zone() -> None:
     there = pd.DataFrame({"t": [datetime(2024, 1, 1, 23, tzinfo=UTC)]})
     assert as_table(there.assign(t=there["t"].dt.tz_convert("Asia/Tokyo"))).numbers("t: hour").tolist() == [8]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.array([5, 10**12]).view("M8[D]"),
+        np.array([5, 2**32 + 19_000]).view("M8[D]"),
+        np.array([5, -(2**62)]).view("M8[s]"),
+        np.array([5, 10**15]).view("M8[Y]"),
+        pd.Series(np.array([5, 2**61]).view("M8[s]")),
+        pa.array([5, 2**31 - 1], pa.int32()).cast(pa.date32()),
+        pa.array([5, -(2**62)]).cast(pa.timestamp("ms")),
+    ],
+    ids=str,
+)
+def test_a_date_that_would_wrap_round_to_another_is_refused_by_its_row(cells: object) -> None:
+    with pytest.raises(SchemaError, match=r"'d', row 1: .* too far from our time"):
+        BayesClassifier().fit({"d": cells}, ["p", "q"])
+    BayesClassifier(schema={"d": "ignored"}).fit({"d": cells, "x": [1.0, 2.0]}, ["p", "q"])
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"])
+def test_every_unit_of_numpy_is_read(unit: str) -> None:
+    """The seventh step after 1970 of each; those below a microsecond are 1970 itself."""
+    moment = np.datetime64(7, unit)
+    found = as_table({"d": np.array([moment, np.datetime64("NaT", unit)])}).cells(f"d: {ELAPSED}").numbers("d")
+    assert found[0] == pytest.approx(moment.astype("M8[us]").astype(np.int64) / 86_400e6, rel=1e-12)
+    assert np.isnan(found[1])

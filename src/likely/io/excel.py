@@ -1,17 +1,16 @@
 """Workbooks of Excel and their relatives: a sheet as a table, and a table as a sheet.
 
-Calamine reads (.xlsx, .xlsm, .xlsb, .xls, .ods), openpyxl writes (.xlsx). Cells have types of their own, so nothing is
-guessed from text: a column of one type keeps it, and a column of several becomes text. Empty cells and errors such as
-#N/A are gaps.
+Calamine reads (.xlsx, .xlsm, .xlsb, .xls, .ods; `workbook.py`), openpyxl writes (.xlsx). Cells have types of their own,
+so nothing is guessed from text: a column of one type keeps it, and a column of several becomes text. Empty cells and
+errors such as #N/A are gaps.
 """
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -20,23 +19,15 @@ from likely.io.blocks import TextCell
 from likely.io.columnar import ROWS, SAMPLE_ROWS, ColumnarFile, RowsPiece
 from likely.io.sniff import column_names
 from likely.io.sources import Place, Source, Wanted, empty
+from likely.io.workbook import read_sheet
 
 if TYPE_CHECKING:
-    from python_calamine import CalamineWorkbook
-
     from likely.io.dialect import ReadOptions
     from likely.io.outputs import Sink
-
-MOST_BYTES = 1 << 31
-"""Unpacked, a workbook may be so large; its sheet is held in memory."""
 
 MOST_ROWS, MOST_TEXT = 1_048_576, 32_767
 """What a sheet of Excel can hold: lines, the header among them, and characters in a cell."""
 
-Value: TypeAlias = int | float | str | bool | date | time | timedelta | None
-"""What a cell of a sheet holds; "" and nothing are gaps."""
-
-LARGEST_WHOLE = float(1 << 53)
 FORBIDDEN = dict.fromkeys(k for k in range(32) if chr(k) not in "\t\n\r")
 """Characters that XML cannot have."""
 
@@ -61,76 +52,26 @@ class ExcelFile(ColumnarFile):
 
 
 def _sheet_table(source: Source, options: ReadOptions) -> pa.Table:
-    workbook = _opened(source)
-    name = _chosen(workbook.sheet_names, source, options.sheet)
-    found = workbook.get_sheet_by_name(name)
-    lines = found.to_python()[options.skip or 0 :]
-    if not lines:
-        raise FileError(
-            f"Sheet {name!r} of {source.name} is empty; a table needs a line with the names of its columns."
-        )
-    first = (found.start or (0, 0))[0] + (options.skip or 0) + 1
     plain = options.header is False or (options.header is None and options.names is not None)
-    header = None if plain else [TextCell(_text(cell) or "", False) for cell in lines[0]]
-    names, _ = column_names(header, len(lines[0]), options, f"{source.name}, sheet {name!r}", first)
-    rows = lines if plain else lines[1:]
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return pa.table([_column(list(cells)) for cells in columns], names=list(names))
-
-
-def _opened(source: Source) -> CalamineWorkbook:
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook
-    except ImportError:
-        raise MissingExtra(f"{source.name} is a workbook, read with python-calamine: {to_install('excel')}.") from None
-    with suppress(zipfile.BadZipFile), zipfile.ZipFile(source.path) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
-            raise FileError(f"{source.name} unpacks to more than {MOST_BYTES >> 30} GiB; export the sheet as CSV.")
-    try:
-        return CalamineWorkbook.from_path(str(source.path))
-    except (CalamineError, OSError, ValueError) as error:
-        words = str(error).split("\n")[0][:200]
-        raise FileError(f"{source.name} cannot be read as a workbook: {words}. Save it again as .xlsx.") from None
-
-
-def _chosen(sheets: Sequence[str], source: Source, wanted: str | None) -> str:
-    if wanted is not None:
-        if wanted not in sheets:
-            raise FileError(f"{source.name} has no sheet {wanted!r}; it has {listed(sheets)}.")
-        return wanted
-    if not sheets:
-        raise empty(source)
-    if len(sheets) > 1:
+    found = read_sheet(source, options.sheet, options.skip or 0, plain)
+    if found.sheet is None:
+        raise _not_chosen(found.sheets, source, options.sheet)
+    if not found.n_lines:
         raise FileError(
-            f"{source.name} has several sheets ({listed(sheets)}); say which one with ", Setting("sheet"), "."
+            f"Sheet {found.sheet!r} of {source.name} is empty; a table needs a line with the names of its columns."
         )
-    return sheets[0]
+    header = None if found.header is None else [TextCell(text, False) for text in found.header]
+    where = f"{source.name}, sheet {found.sheet!r}"
+    names, _ = column_names(header, found.table.num_columns, options, where, found.first)
+    return found.table.rename_columns(list(names))
 
 
-def _column(cells: Sequence[Value]) -> pa.Array:
-    """A column of one type as that, of several as text."""
-    known: list[Any] = [None if cell == "" else cell for cell in cells]
-    kinds = {type(cell) for cell in known if cell is not None}
-    if kinds <= {int, float}:
-        numbers = [None if cell is None else float(cell) for cell in known]
-        whole = all(cell is None or (cell.is_integer() and abs(cell) < LARGEST_WHOLE) for cell in numbers)
-        return pa.array(numbers, pa.float64()).cast(pa.int64()) if whole and kinds else pa.array(numbers, pa.float64())
-    if kinds == {bool}:
-        return pa.array(known, pa.bool_())
-    if kinds == {date}:
-        return pa.array(known, pa.date32())
-    if kinds <= {date, datetime}:
-        moments = [datetime(*cell.timetuple()[:3]) if type(cell) is date else cell for cell in known]
-        return pa.array(moments, pa.timestamp("ms"))
-    return pa.array([_text(cell) for cell in known], pa.string())
-
-
-def _text(cell: Value) -> str | None:
-    if cell is None or cell == "":
-        return None
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < LARGEST_WHOLE:
-        return str(int(cell))
-    return cell.isoformat() if isinstance(cell, date | datetime | time) else str(cell)
+def _not_chosen(sheets: Sequence[str], source: Source, wanted: str | None) -> Exception:
+    if wanted is not None:
+        return FileError(f"{source.name} has no sheet {wanted!r}; it has {listed(sheets)}.")
+    if not sheets:
+        return empty(source)
+    return FileError(f"{source.name} has several sheets ({listed(sheets)}); say which one with ", Setting("sheet"), ".")
 
 
 @contextmanager

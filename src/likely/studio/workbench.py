@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,6 +47,7 @@ class Workbench:
         self._lock = threading.Lock()
         self._material, self._rows, self._page = material, rows, ""
         self._table: tuple[str, Path] | None = None
+        self._n_dropped, self._in_use = 0, Counter[Path]()
 
     def close(self) -> None:
         """Remove what was dropped."""
@@ -76,20 +79,24 @@ class Workbench:
     def take_table(self, name: str, content: bytes, most_columns: int) -> dict[str, object]:
         """Keep a table, and say what its columns are taken for, and why."""
         plain = Path(name.replace("\\", "/")).name[:LONGEST_NAME] or "table.csv"
-        path = Path(self._folder.name, "dropped" + "".join(Path(plain).suffixes[-2:])[:20])
-        path.write_bytes(content)
-        # What is to be noted stands in the notes.
-        with warnings.catch_warnings(action="ignore"), _named(path, plain), open_table(path) as source:
-            rows = first_rows(source)
-            if not rows.num_rows:
-                raise HTTPRefusal(422, "The table has no rows.", code="no rows")
-            if len(rows.column_names) > most_columns:
-                raise HTTPRefusal(
-                    413, f"The table has more than {most_columns:,} columns.", code="columns", facts=[most_columns]
-                )
-            notes = [[_renamed(part, path, plain) for part in parts_for_page(note)] for note in source.notes]
-            dialect = source.dialect
-        self._table = plain, path
+        suffix = re.sub("[^A-Za-z0-9.]", "", "".join(Path(plain).suffixes[-2:]))[:20]
+        with self._lock:
+            self._n_dropped += 1
+            path = Path(self._folder.name, f"dropped-{self._n_dropped}{suffix}")
+        with self._used(path):
+            path.write_bytes(content)
+            # What is to be noted stands in the notes.
+            with warnings.catch_warnings(action="ignore"), _named(path, plain), open_table(path) as source:
+                rows = first_rows(source)
+                if not rows.num_rows:
+                    raise HTTPRefusal(422, "The table has no rows.", code="no rows")
+                if len(rows.column_names) > most_columns:
+                    raise HTTPRefusal(
+                        413, f"The table has more than {most_columns:,} columns.", code="columns", facts=[most_columns]
+                    )
+                notes = [[_renamed(part, path, plain) for part in parts_for_page(note)] for note in source.notes]
+                dialect = source.dialect
+            self._table = plain, path
         schema = Schema.infer(rows)
         columns = [_described(rows, schema, name) for name in list(rows.column_names)[:SHOWN_COLUMNS]]
         return {
@@ -100,11 +107,29 @@ class Workbench:
             "target": _likely_target(columns),
         }  # fmt: skip
 
+    @contextmanager
+    def _used(self, path: Path | None = None) -> Iterator[tuple[str, Path]]:
+        """A file that was dropped, the table that was taken last unless one is named; it stays while it is used.
+
+        No file is ever written anew: it may be mapped into memory elsewhere.
+        """
+        with self._lock:
+            name, path = ("", path) if path is not None else self._table or ("", None)
+            if path is None:
+                raise HTTPRefusal(422, "Drop a table first.", code="no table")
+            self._in_use[path] += 1
+        try:
+            yield name, path
+        finally:
+            with self._lock:
+                self._in_use[path] -= 1
+                kept = {*+self._in_use, *([] if self._table is None else [self._table[1]])}
+                for dropped in {*Path(self._folder.name).glob("dropped-*")} - kept:
+                    with suppress(OSError):  # where an open file cannot be removed, closing removes it
+                        dropped.unlink()
+
     def train(self, job: Job, target: str, model: str, kinds: Mapping[str, str]) -> dict[str, object]:
         """Learn the table, judge the model on rows that were held out, and show it."""
-        if self._table is None:
-            raise HTTPRefusal(422, "Drop a table first.", code="no table")
-        name, path = self._table
         strange = [kind for kind in kinds.values() if kind not in KINDS]
         if strange:
             raise HTTPRefusal(422, f"{strange[0]!r} is no kind of a column.", code="kind", facts=[strange[0]])
@@ -113,17 +138,18 @@ class Workbench:
             begun, part = (0.0, READ) if done.what == "row" else (READ, 1.0 - READ)
             job.tell("learning", LEARNED * (begun + part * done.share))
 
-        job.tell("learning")
-        with warnings.catch_warnings(), _named(path, name):
-            warnings.simplefilter("ignore")
-            with open_table(path) as source:
-                if target not in source.names:
-                    sentence = str(missing_columns([target], source.names))
-                    raise HTTPRefusal(422, sentence, code="no column", facts=[target])
-                classifier = train(source, target, model=model, schema=dict(kinds) or None, progress=listen)
-            rows = read_rows(path)
-            job.tell("judging", LEARNED)
-            report = judged(classifier, rows, learned=True)
+        with self._used() as (name, path):
+            job.tell("learning")
+            with warnings.catch_warnings(), _named(path, name):
+                warnings.simplefilter("ignore")
+                with open_table(path) as source:
+                    if target not in source.names:
+                        sentence = str(missing_columns([target], source.names))
+                        raise HTTPRefusal(422, sentence, code="no column", facts=[target])
+                    classifier = train(source, target, model=model, schema=dict(kinds) or None, progress=listen)
+                rows = read_rows(path)
+                job.tell("judging", LEARNED)
+                report = judged(classifier, rows, learned=True)
         job.tell("drawing", 0.95)
         origin = Provenance((name,))
         stem = name.partition(".")[0] or "model"

@@ -195,12 +195,20 @@ def _array_cells(values: AnyArray, name: str) -> Cells:
         return NumberCells(values)
     if values.dtype.kind == "O":
         return ObjectCells(values)
-    if values.dtype.kind in "USMmT":
+    if values.dtype.kind in "USMmT" and not _wraps_in_arrow(values):
         try:
             return ArrowCells(pa.chunked_array([pa.array(values, from_pandas=True)]))
         except (ValueError, TypeError, NotImplementedError):
             pass  # a unit such as months, or half a surrogate pair: Arrow has no place for it
     return ObjectCells(as_objects(values.tolist() if values.dtype.kind == "V" else values))
+
+
+def _wraps_in_arrow(values: AnyArray) -> bool:
+    """Whether there are days that Arrow, which counts days in 32 bits, would take for others."""
+    if values.dtype != np.dtype("M8[D]"):
+        return False
+    days = values[~np.isnat(values)].view(np.int64)
+    return bool((days != days.astype(np.int32)).any())
 
 
 def _pandas_cells(values: pd.Series, name: str) -> Cells:

@@ -13,8 +13,9 @@ from sklearn.datasets import load_iris
 
 import likely
 from likely import EvidenceClassifier, SettingsError
+from likely.errors import DataError
 from likely.models.evidence.encoding import Terms
-from likely.models.evidence.laplace import MAX_LAPLACE_ROWS, LaplaceApproximation
+from likely.models.evidence.laplace import MAX_LAPLACE_ROWS, LaplaceApproximation, cholesky_factor
 from likely.table import as_table
 from tests.models.evidence.test_classifier import mixed
 
@@ -129,3 +130,25 @@ def test_what_cannot_be_said_is_refused() -> None:
         clf.predict_interval(table)
     low, high = clf.refresh(table, y).predict_interval(table)
     assert (low < high).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [1e17, 1e50, 1e97])
+def test_rows_of_huge_weight_have_intervals(weight: float) -> None:
+    """Rounding makes I + W^½ K W^½ indefinite there; what it says hardly changes with the weight any more."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + rng.normal(size=80) > 0.0
+    clf = EvidenceClassifier(n_jobs=1).fit(X, y, sample_weight=np.full(80, weight))
+    shares, (low, high) = clf.predict_proba(X[:5]), clf.predict_interval(X[:5])
+    assert (low <= shares + 1e-9).all() and (shares <= high + 1e-9).all()
+
+
+def test_the_factor_of_a_definite_matrix_is_cholesky_s() -> None:
+    root = np.array([[2.0, 0.0], [1.0, 3.0]])
+    np.testing.assert_allclose(cholesky_factor(root @ root.T), root, rtol=1e-15)
+
+
+def test_a_matrix_that_is_far_from_definite_is_refused() -> None:
+    with pytest.raises(DataError, match="no interval"):
+        cholesky_factor(np.array([[1.0, 2.0], [2.0, 1.0]]))

@@ -17,7 +17,7 @@ from likely.arrays import AnyArray, Array, Float32, Int32
 from likely.errors import DataError, ModelFileError, SettingsError
 from likely.explain import Explanation
 from likely.models.classifier import Classifier, warn_if_unsaved
-from likely.models.convnet.layers import LARGEST_LAYER, Layers, Pool, are_maps
+from likely.models.convnet.layers import LARGEST_LAYER, LARGEST_SCORE, Layers, Pool, are_maps, largest_score
 from likely.models.convnet.network import EpochLoss, Network, TrainingOptions, train, validation_rows
 from likely.models.settings import (
     SchemaLike,
@@ -258,8 +258,8 @@ class ConvNetClassifier(Classifier):
         if len(names) != len(blank.shapes()):
             raise ModelFileError("its layers are not those of its settings")
         weights = tuple(reader.get(name, size, np.float32) for name, size in zip(names, blank.shapes(), strict=True))
-        if not all(np.isfinite(array).all() for array in weights):
-            raise ModelFileError("it holds a weight that is no number")
+        if not largest_score(weights) < LARGEST_SCORE:
+            raise ModelFileError("it holds weights that are no numbers, or so large that scores overflow")
         self.shape_, self.range_, self.history_ = shape, (low, high), []
         self.network_ = Network(layers, blank.shape, blank.n_classes, weights)
 

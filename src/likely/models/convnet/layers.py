@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,12 +10,31 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from likely.arrays import Array
+from likely.arrays import AnyArray, Array
 from likely.errors import DataError, SettingsError
 from likely.models.settings import whole
 from likely.table.images import by
 
 Pool = Literal["mean", "max"]
+
+
+LARGEST_SCORE = 1e30
+"""What weights may make of a pixel of 1: far beyond any network that has learned, and far below what overflows."""
+
+
+def largest_score(weights: Sequence[AnyArray]) -> float:
+    """The largest score that an image of pixels up to 1 can have; NaN or infinite where a weight is.
+
+    `weights` are a matrix of weights and a vector of biases of each layer, in turn.
+
+    >>> largest_score([np.full((2, 2, 1, 3), -2.0), np.zeros(3), np.ones((12, 2)), np.ones(2)])
+    97.0
+    """
+    bound = 1.0
+    for weight, bias in zip(weights[::2], weights[1::2], strict=True):
+        n_inputs = weight.size // weight.shape[-1]
+        bound = bound * float(np.abs(weight).max()) * n_inputs + float(np.abs(bias).max())
+    return bound
 
 
 def convolve(image: ArrayLike, filter: ArrayLike) -> Array:

@@ -26,6 +26,9 @@ MOST_RARE = 1e3
 """Cells of a term are named by two bytes, and places in all tables together by four; the logarithm of an inverse
 frequency is small."""
 
+SCORES = {"least": -HEAVIEST_COUNT, "most": HEAVIEST_COUNT}
+"""Between which scores lie, and what they are multiplied by: far beyond any, and no product of three overflows."""
+
 
 def read_evidence(data: object, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:
     """A model that was written: every code has its cell, every term its columns."""
@@ -58,9 +61,10 @@ def _build(
 def _check_evidence(evidence: AdditiveModel, context: Context) -> None:
     n_classes, n_texts = context["n_classes"], context["n_texts"]
     n_scores = 1 if n_classes == 2 else n_classes
-    expect("scores", evidence.tables, int(table_starts(evidence.encoding, evidence.terms)[-1]), n_scores)
-    expect("scores", evidence.intercept, n_scores)
-    expect("shares of texts", evidence.text_weights, n_texts)
+    n_cells = int(table_starts(evidence.encoding, evidence.terms)[-1])
+    expect("scores", evidence.tables, n_cells, n_scores, **SCORES)
+    expect("scores", evidence.intercept, n_scores, **SCORES)
+    expect("shares of texts", evidence.text_weights, n_texts, **SCORES)
     if evidence.texts and len(evidence.texts) != n_texts:
         raise ModelFileError("its evidence has not one expert for each text")
     for text in evidence.texts:
@@ -74,9 +78,9 @@ def _check_text(text: TextExpert, n_scores: int) -> None:
     n_words = len(text.words)
     expect("frequencies of words", text.rarity, n_words, least=0.0, most=MOST_RARE)
     expect("frequencies of words", text.typical, n_words, least=0.0, most=MOST_RARE)
-    expect("scores of words", text.coefficients, n_words, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
-    expect("scores of words", text.count_coefficients, n_words, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
-    expect("scores of texts", text.intercept, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
+    expect("scores of words", text.coefficients, n_words, n_scores, **SCORES)
+    expect("scores of words", text.count_coefficients, n_words, n_scores, **SCORES)
+    expect("scores of texts", text.intercept, n_scores, **SCORES)
 
 
 def _check_trees(trees: TreeEnsemble, n_columns: int, n_scores: int) -> None:
@@ -85,23 +89,23 @@ def _check_trees(trees: TreeEnsemble, n_columns: int, n_scores: int) -> None:
         raise ModelFileError("its evidence has more trees than are ever grown")
     expect("questions of trees", trees.columns, n_trees, MAX_QUESTIONS, least=0, most=max(n_columns - 1, 0))
     expect("questions of trees", trees.sides, n_trees, MAX_QUESTIONS, N_CODES, least=0, most=1)
-    expect("leaves of trees", trees.leaves, n_trees, N_LEAVES, n_scores, least=-HEAVIEST_COUNT, most=HEAVIEST_COUNT)
+    expect("leaves of trees", trees.leaves, n_trees, N_LEAVES, n_scores, **SCORES)
     expect("leaves of trees", trees.covers, n_trees, N_LEAVES, least=0.0, most=HEAVIEST_COUNT)
     if n_trees and not n_columns:
         raise ModelFileError("its evidence has trees, but no columns")
 
 
 def _check_discriminant(discriminant: QuadraticDiscriminant, n_columns: int, n_scores: int) -> None:
-    n, limits = len(discriminant), {"least": -HEAVIEST_COUNT, "most": HEAVIEST_COUNT}
+    n = len(discriminant)
     if n > min(MAX_COLUMNS, n_columns):
         raise ModelFileError("its quadratic discriminant has more columns than it can have")
     expect("columns of the discriminant", discriminant.columns, n, least=0, most=max(n_columns - 1, 0))
     if (np.diff(discriminant.columns) <= 0).any():
         raise ModelFileError("its quadratic discriminant has a column twice")
-    expect("values of the discriminant", discriminant.values, n, N_CODES, **limits)
-    expect("scores of the discriminant", discriminant.linear, n, n_scores, **limits)
-    expect("scores of the discriminant", discriminant.products, n * (n + 1) // 2, n_scores, **limits)
-    expect("scores of the discriminant", discriminant.base, n, n_scores, **limits)
+    expect("values of the discriminant", discriminant.values, n, N_CODES, **SCORES)
+    expect("scores of the discriminant", discriminant.linear, n, n_scores, **SCORES)
+    expect("scores of the discriminant", discriminant.products, n * (n + 1) // 2, n_scores, **SCORES)
+    expect("scores of the discriminant", discriminant.base, n, n_scores, **SCORES)
 
 
 def _check_encoding(encoding: Encoding, context: Context) -> None:
@@ -131,7 +135,7 @@ def _check_hyperparameters(
     expect(
         "weights of columns", hyperparameters.feature_weights, len(columns) + n_texts, least=0.0, most=HEAVIEST_COUNT
     )
-    expect("offsets of classes", hyperparameters.class_offsets, n_classes)
+    expect("offsets of classes", hyperparameters.class_offsets, n_classes, **SCORES)
     expect("class counts", hyperparameters.class_shares, n_classes, least=0.0, most=HEAVIEST_COUNT)
     expect("shares of experts", hyperparameters.stacking_weights, N_EXPERTS, least=0.0, most=HEAVIEST_COUNT)
     expect("spreads of experts", hyperparameters.variances, N_EXPERTS - 1, N_EXPERTS, least=0.0, most=HEAVIEST_COUNT)
@@ -159,7 +163,7 @@ def _check_laplace_rows(rows: LaplaceRows, columns: tuple[Column, ...], n_classe
         raise ModelFileError("its evidence keeps rows that it cannot have seen")
     expect("curvatures of rows", rows.hessian, n_rows, n_scores, least=0.0, most=HEAVIEST_COUNT)
     expect("weights of rows", rows.weight, n_rows, least=0.0, most=HEAVIEST_COUNT)
-    expect("scores of rows", rows.prior_log_odds, n_rows, n_scores)
+    expect("scores of rows", rows.prior_log_odds, n_rows, n_scores, **SCORES)
 
 
 def _check_column(column: Column) -> None:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from likely.arrays import Array, Int32, UInt8, UInt16
+from likely.arrays import Array, Index, Int32, UInt8, UInt16
 from likely.errors import BadCell
 from likely.models.evidence.design import UNIT_BASIS, Basis, Design
 from likely.models.evidence.kernels import find_bins, term_codes
@@ -240,7 +240,8 @@ def numeric_covariance(means: Array, mass: Array) -> Array:
     covariance of a Brownian motion over cumulated √(share of rows), centred, with mean diagonal 1 (a smooth effect);
     ν = 0.05 (a jump is possible).
     """
-    share = mass / mass.sum()
+    share = _weights(mass, np.zeros(len(mass), dtype=np.int64))
+    share = share / share.sum()
     z = standard_means(means, share)
     position = np.cumsum(np.sqrt(share))
     brownian = np.minimum(position[:, None], position[None, :])
@@ -274,11 +275,12 @@ def coarse_basis(column: Column, groups: UInt8, rank: int) -> Basis:
     if not isinstance(column, BinnedNumber) or len(column.means) < 2:
         return Basis.identity(int(groups.max()) + 1)
     n = len(column.means)
-    mass, group = column.mass[:n], groups[1 : n + 1] - 1
+    mass, group = column.mass[:n], groups[1 : n + 1].astype(np.intp) - 1
     total = np.bincount(group, weights=mass).astype(np.float64)
     if len(total) < 2:
         return Basis.identity(int(groups.max()) + 1)
-    means = np.bincount(group, weights=mass * _rescaled(column.means)) / total
+    weights = _weights(mass, group)
+    means = np.bincount(group, weights=weights * _rescaled(column.means)) / np.bincount(group, weights=weights)
     return _eigenbasis(numeric_covariance(means, total), rank, column.gap)
 
 
@@ -286,6 +288,11 @@ def kronecker(a: Basis, b: Basis) -> Basis:
     """A ⊗ B: two columns of a triple as one side of it."""
     matrix = np.kron(a.dense(), b.dense())
     return Basis(matrix.shape[0], matrix.shape[1], np.ascontiguousarray(matrix))
+
+
+def _weights(mass: Array, group: Index) -> Array:
+    """What bins weigh within their groups: those of a group without any rows weigh the same."""
+    return np.where(np.bincount(group, weights=mass)[group] > 0.0, mass, 1.0)
 
 
 def _rescaled(means: Array) -> Array:

@@ -22,6 +22,7 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import expit
 
 from likely.arrays import Array, Int32, UInt8
+from likely.errors import DataError
 from likely.models.evidence.encoding import Encoding, Resolution, Terms
 from likely.models.evidence.fitter import EncodedData
 from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
@@ -45,6 +46,7 @@ MAX_CLASSES = 8
 MAX_NEWTON_STEPS = 30
 MIN_GAIN = 1e-3
 MIN_HESSIAN = 1e-10
+RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)
 
 
 class PriorCovariance:
@@ -141,6 +143,20 @@ def largest_supported_variance(prior_covariance: Array, rows: LaplaceRows, start
     return VARIANCE_GRID[k]
 
 
+def cholesky_factor(matrix: Array) -> Array:
+    """Lower Cholesky factor of I + W^½ K W^½; where rounding has made that indefinite (huge weights), of a little more.
+
+    Its diagonal is then larger by the smallest share of some that is enough.
+    """
+    for ridge in RIDGES:
+        try:
+            ridged = matrix + np.diag(ridge * matrix.diagonal()) if ridge else matrix
+            return np.asarray(cholesky(ridged, lower=True, check_finite=False))
+        except np.linalg.LinAlgError:
+            continue
+    raise DataError("The rows that were kept weigh so much, or so differently, that no interval can be worked out.")
+
+
 def laplace_mode(covariance: Array, label: Array, offset: Array, weight: Array, start: Array) -> Mode:
     """Binary Gaussian process classification with labels 0 or 1 and log odds offset + K α, by Newton's method.
 
@@ -155,7 +171,7 @@ def laplace_mode(covariance: Array, label: Array, offset: Array, weight: Array, 
     def factorise(scores: Array) -> tuple[Array, Array, Array]:
         p = expit(offset + scores)
         root = np.sqrt(np.maximum(weight * p * (1.0 - p), MIN_HESSIAN))
-        return p, root, cholesky(identity + root[:, None] * covariance * root, lower=True, check_finite=False)
+        return p, root, cholesky_factor(identity + root[:, None] * covariance * root)
 
     alpha, scores = start, covariance @ start
     value = log_posterior(alpha, scores)
@@ -221,7 +237,7 @@ class LaplaceApproximation:
         )
         n_rows = min(max(len(identity), 1), MAX_LAPLACE_ROWS)
         self.widening = 1.0 + FEW_ROWS * (1.0 / n_rows - 1.0 / MAX_LAPLACE_ROWS) if len(identity) else 1.0
-        self.factors = [cholesky(matrix, lower=True, check_finite=False) for matrix in matrices]
+        self.factors = [cholesky_factor(matrix) for matrix in matrices]
 
     def variances(self, codes: UInt8) -> Array:
         """Rows × scores, given the codes of the rows; texts are taken for known."""

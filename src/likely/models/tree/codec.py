@@ -56,6 +56,8 @@ def _check_tree(tree: Tree, context: Context) -> None:
     expect("class counts", tree.counts, None, len(tree.classes), least=0.0, most=HEAVIEST_COUNT)
     if not n or not len(tree.classes) or not np.isfinite(tree.counts.sum()):
         raise ModelFileError("its tree has no nodes, or more cases than can be counted")
+    if not tree.counts[0].any():
+        raise ModelFileError("its tree has not grown from any case")
     for of_nodes in (
         tree.column, tree.threshold, tree.first_child, tree.n_children, tree.values, tree.majority_branch
     ):  # fmt: skip
