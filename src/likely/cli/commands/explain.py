@@ -88,7 +88,7 @@ def explain(
     sides = _sides(contrast, classifier.classes_.tolist())
     some = sample_rows(classifier, table, row - 1, rows)
     if not some.num_rows:
-        raise DataError(f"There is no row {row} in {table.sources[0].name}.")
+        raise DataError(f"There is no row {row} in {table.sources[0].name}; rows are counted from 1.")
     why = classifier.explain(some)
     if isinstance(why, Explanation):
         factors = why

@@ -18,8 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
-from scipy.special import expit
+import scipy
 
 from likely.arrays import Array, Int32, UInt8
 from likely.models.evidence.encoding import Encoding, Resolution, Terms
@@ -153,9 +152,13 @@ def laplace_mode(covariance: Array, label: Array, offset: Array, weight: Array, 
         return float(-0.5 * alpha @ scores - weight @ np.logaddexp(0.0, np.where(label > 0.0, -odds, odds)))
 
     def factorise(scores: Array) -> tuple[Array, Array, Array]:
-        p = expit(offset + scores)
+        p = scipy.special.expit(offset + scores)
         root = np.sqrt(np.maximum(weight * p * (1.0 - p), MIN_HESSIAN))
-        return p, root, cholesky(identity + root[:, None] * covariance * root, lower=True, check_finite=False)
+        return (
+            p,
+            root,
+            scipy.linalg.cholesky(identity + root[:, None] * covariance * root, lower=True, check_finite=False),
+        )
 
     alpha, scores = start, covariance @ start
     value = log_posterior(alpha, scores)
@@ -165,7 +168,7 @@ def laplace_mode(covariance: Array, label: Array, offset: Array, weight: Array, 
     p, root, factor = factorise(scores)
     for _ in range(MAX_NEWTON_STEPS):
         b = root**2 * scores + weight * (label - p)
-        target = b - root * cho_solve((factor, True), root * (covariance @ b), check_finite=False)
+        target = b - root * scipy.linalg.cho_solve((factor, True), root * (covariance @ b), check_finite=False)
         step = target - alpha
         score_step = covariance @ step
         for length in step_lengths(1e-3):
@@ -221,7 +224,7 @@ class LaplaceApproximation:
         )
         n_rows = min(max(len(identity), 1), MAX_LAPLACE_ROWS)
         self.widening = 1.0 + FEW_ROWS * (1.0 / n_rows - 1.0 / MAX_LAPLACE_ROWS) if len(identity) else 1.0
-        self.factors = [cholesky(matrix, lower=True, check_finite=False) for matrix in matrices]
+        self.factors = [scipy.linalg.cholesky(matrix, lower=True, check_finite=False) for matrix in matrices]
 
     def variances(self, codes: UInt8) -> Array:
         """Rows × scores, given the codes of the rows; texts are taken for known."""
@@ -233,7 +236,7 @@ class LaplaceApproximation:
             for c in range(out.shape[1]):
                 posterior = prior
                 if self.factors:
-                    explained = solve_triangular(
+                    explained = scipy.linalg.solve_triangular(
                         self.factors[c], self.roots[:, c, None] * across, lower=True, check_finite=False
                     )
                     posterior = prior - (explained**2).sum(axis=0)
