@@ -77,7 +77,7 @@ REFUSED = {
     "model where a table is meant": (["evaluate", "mails.likely"], "is a model; name a table"),
     "columns that are not there": (["predict", "mails.likely", "n.csv"], "lacks the columns"),
     "unknown class": (["explain", "mails.likely", "new.csv", "--contrast", "reed"], "Did you mean 'read'?"),
-    "row beyond the end": (["explain", "mails.likely", "new.csv", "--row", "9"], "9 in new.csv; rows are counted from 1"),
+    "row beyond the end": (["explain", "mails.likely", "new.csv", "--row", "9"], "row 9 in new.csv; rows are counted"),
     "row zero": (["explain", "mails.likely", "new.csv", "--row", "0"], "--row"),
     "unknown measure": (["rank", "mails.likely", "--by", "chi"], "Did you mean 'chi2'?"),
     "no loss": (["predict", "mails.likely", "new.csv", "--loss", "no.csv"], "There is no file 'no.csv'."),

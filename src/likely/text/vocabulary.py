@@ -118,7 +118,7 @@ class Words:
         if not len(numbers):
             return Words.of([])
         if len(numbers) < FEW_PLACES and np.min(numbers) >= 0:
-            letters, starts = memoryview(np.ascontiguousarray(self.arena)), self.starts
+            letters, starts = np.ascontiguousarray(self.arena).data, self.starts
             spelled = [letters[starts[k] : starts[k + 1]] for k in numbers]
             return Words(
                 np.frombuffer(b"".join(spelled), dtype=np.uint8), np.cumsum([0, *map(len, spelled)], dtype=np.int64)

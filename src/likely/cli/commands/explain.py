@@ -101,7 +101,8 @@ def explain(
     if plot is not None:
         _draw(shown, row).save(plot)
     if html is not None:
-        title = f"Why row {row}" if rows == 1 else f"Why rows {row} to {row + some.num_rows - 1}"
+        said = f"{str(classifier.predict(some)[0])!r}"
+        title = f"Why row {row} is {said}" if some.num_rows == 1 else f"Why rows {row} to {row + some.num_rows - 1}"
         told = Markup(shown._repr_html_())
         link = studio_link(studio, html)
         source = f"{model}, {table.sources[0].name}"
