@@ -68,7 +68,7 @@ distclean: clean ## Remove the virtual environment as well
 
 # A stamp newer than pyproject.toml means that all is installed: nothing to do, no network needed.
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	@echo "Installing likely into $(VENV) (some 900 MB, a minute or two) …"
+	@echo "Installing likely into $(VENV) (about 1 GB, a minute or two) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot,engines]"
 	@touch $@
 

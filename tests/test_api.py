@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import likely
-from likely import store
+from likely import evaluation, store
 from likely.api import ModelReason, compare, evaluate, select_model
 from likely.cli.run import run
 from likely.engines import files
@@ -101,6 +101,17 @@ def test_both_doors_give_the_same_file_for_many_mixed_rows(
     assert type(loaded).__name__ == NAMES[model]
     assert loaded.schema_.kinds["note"] == "text"
     assert Path("line.likely").read_bytes() == Path("python.likely").read_bytes()
+
+
+def test_evaluate_and_compare_show_the_parameters_that_they_share() -> None:
+    shared = {"cv", "loss", "groups", "repeats", "random_state", "progress"}
+    for function in (likely.evaluate, likely.compare):
+        parameters = inspect.signature(function).parameters
+        assert shared <= set(parameters)
+    defaults = [
+        inspect.signature(f).parameters[name].default for f in (likely.evaluate, evaluation.evaluate) for name in shared
+    ]
+    assert defaults[: len(shared)] == defaults[len(shared) :]
 
 
 def test_the_package_shows_its_public_names_and_nothing_else() -> None:

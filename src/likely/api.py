@@ -47,6 +47,8 @@ from likely.table.schema import Schema, schema_for, with_weight
 
 if TYPE_CHECKING:
     from likely.comparison.comparison import Comparison
+    from likely.decide import LossLike
+    from likely.evaluation.evaluate import HoldOut
     from likely.evaluation.report import Report
     from likely.models.bayes.aode import AODEClassifier
     from likely.models.bayes.classifier import BayesClassifier
@@ -60,17 +62,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "ModelReason",
-    "Selection",
-    "compare",
-    "data_notes",
-    "engine_table",
-    "evaluate",
-    "load",
-    "new_classifier",
-    "select_model",
-    "train",
-]
+    "ModelReason", "Selection", "compare", "data_notes", "engine_table", "evaluate", "load", "new_classifier",
+    "select_model", "train",
+]  # fmt: skip
 
 AnySource: TypeAlias = FileTable | Relation | RowsLike | os.PathLike[str]
 """A table in memory, one in files that is opened, one in an engine, or the path of files, a folder or a glob."""
@@ -150,12 +144,19 @@ def labelled_source(source: FileTable | Table, target: str) -> tuple[FileTable |
     return known, source.n_rows - known.n_rows
 
 
-def evaluate(classifier: object, X: AnySource, y: Any = None, *, drop_unlabelled: bool = False, **how: Any) -> Report:
+def evaluate(
+    classifier: object, X: AnySource, y: Any = None, *, cv: HoldOut = 10, loss: LossLike | None = None,
+    beta: float = 1.0, groups: ColumnLike | None = None, repeats: int = 1, random_state: int = 0,
+    progress: Shown = None, drop_unlabelled: bool = False, **more: Any,
+) -> Report:  # fmt: skip
     """How good a classifier, or a model given by name, is on a table: see `likely.evaluation.evaluate`.
 
     The table may also be in files, of any length for a model that counts, or in an engine. `drop_unlabelled` leaves out
-    rows without a label. The report's `notes` say what you should know about the table.
+    rows without a label. The report's `notes` say what you should know about the table. `more` depends on where the
+    table is: `sample_weight` and `n_jobs` in memory, `weight` and `most` in files and engines, `key` in engines.
     """
+    how = {"cv": cv, "loss": loss, "beta": beta, "groups": groups, "repeats": repeats, **more}
+    how |= {"random_state": random_state, "progress": progress}
     made = new_classifier(classifier, {}) if isinstance(classifier, str) else classifier
     if is_relation(X):
         return evaluate_in_place(made, X, y, **how)
@@ -170,7 +171,7 @@ def evaluate(classifier: object, X: AnySource, y: Any = None, *, drop_unlabelled
         report = evaluate_table(made, source, y, **how)
     if dropped:
         report.with_notes(lambda: [unlabelled_note(dropped)])
-    return report.with_notes(lambda: report_notes(report, made, source, y, fitted=how.get("cv", 10) is None))
+    return report.with_notes(lambda: report_notes(report, made, source, y, fitted=cv is None))
 
 
 @wraps(compare_tables)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -34,6 +36,11 @@ def read_only(array: NDArray[Cell]) -> NDArray[Cell]:
     shown = array.view()
     shown.flags.writeable = False
     return shown
+
+
+def is_sparse(value: object) -> bool:
+    """Whether it is a matrix of scipy.sparse: nobody has one before that is imported, which takes its time."""
+    return "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(value))
 
 
 @runtime_checkable

@@ -9,8 +9,11 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
+Choice = TypeVar("Choice", bound=Callable[..., object])
 
 _LOCK = RLock()
+_OVERLOADS: list[Callable[[], object]] = []
+"""What is to be told to Numba before it compiles anything."""
 
 
 class JitKernel(Generic[Given, Returned]):
@@ -43,12 +46,29 @@ def _compiled(loop: Callable[..., Any], *, cache: bool = True, **options: Any) -
     """Numba's object; where no folder can be written to, every process compiles for itself."""
     from numba import njit
 
+    while _OVERLOADS:
+        _OVERLOADS.pop()()
     try:
         return njit(nogil=True, cache=cache, **options)(loop)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
         return njit(nogil=True, **options)(loop)
+
+
+def compiled_as(function: Callable[..., object], **options: Any) -> Callable[[Choice], Choice]:
+    """Decorate what chooses a loop for the types of a call, by which kernels replace `function`: Numba's `overload`."""
+
+    def remember(choose: Choice) -> Choice:
+        def register() -> None:
+            from numba.extending import overload
+
+            overload(function, **options)(choose)
+
+        _OVERLOADS.append(register)
+        return choose
+
+    return remember
 
 
 class Intrinsic(Generic[Given, Returned]):

@@ -204,6 +204,7 @@ def test_explain_contrasts_draws_and_writes_pages(likely: Likely, model: str) ->
     assert "skip against read" in said.out
     assert "<svg" in Path("w.svg").read_text()
     assert Path("w.html").read_text().startswith("<!DOCTYPE html>")
+    assert "<h1>Why row 1 is &#x27;skip&#x27;</h1>" in Path("w.html").read_text()
 
 
 def test_explain_names_the_words(likely: Likely) -> None:

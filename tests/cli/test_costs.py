@@ -39,7 +39,7 @@ def test_costs_with_truths_in_rows(likely: Likely, model: str) -> None:
     told = likely("predict", model, "new.csv", "--loss", "costs.csv")
     assert rows(told.out) == found, "its first cell says so, too"
     lines = [
-        "Costs by costs.csv:",
+        "Costs from costs.csv:",
         "truth \\ decision  show  hide",
         "read                 0     9",
         "skip                 1     0",

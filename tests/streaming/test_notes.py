@@ -86,7 +86,7 @@ def test_the_range_survives_the_file(tmp_path: Path) -> None:
     assert [note.about for note in changed_columns(package.load(tmp_path / "m.likely"), far)] == ["range"]
     report = evaluate(clf, far.drop(columns="y"), far["y"], cv=None)
     assert [note.about for note in report.notes] == ["range"]
-    assert "note: column 'x' lies outside" in str(report)
+    assert "note: column 'x' is outside" in str(report)
 
 
 def test_the_shell_says_it_once_and_in_options(likely: Likely) -> None:
@@ -106,7 +106,7 @@ def test_the_shell_says_it_once_and_in_options(likely: Likely) -> None:
     told = likely("evaluate", "t.csv", "-t", "y", "--drop-unlabelled", "--model", "naive", "--json").json["notes"]
     assert {note["about"] for note in told} == {"leak", "unlabelled"}
     rows.drop(columns="y").assign(x=99.0).to_csv("new.csv", index=False)
-    assert "column 'x' lies outside" in likely("predict", "t.likely", "new.csv", "-o", "out.csv").err
+    assert "column 'x' is outside" in likely("predict", "t.likely", "new.csv", "-o", "out.csv").err
 
 
 def test_the_schema_of_a_price_is_shown(likely: Likely) -> None:

@@ -32,6 +32,13 @@ def test_columns_are_told_as_they_were_counted() -> None:
     assert [each["rows"] for each in told["classes"]] == [y.count(f"class {k}") for k in range(3)]
 
 
+def test_many_values_do_not_make_a_column_tell_much() -> None:
+    y = ["a", "b"] * 100
+    table = {"ticket": [f"T{k}" for k in range(200)], "hint": ["b" if k % 5 == 0 else y[k] for k in range(200)]}
+    told = document(Material(classifier=BayesClassifier(schema={"ticket": "nominal"}).fit(table, y)))
+    assert column(told, "ticket")["bits"] == 0.0 < column(told, "hint")["bits"]
+
+
 def test_bins_of_evidence_are_its_own() -> None:
     table, y = people(500)
     clf = EvidenceClassifier().fit(table, y)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.text import Words, count_by_class
-from likely.text.vocabulary import MANY_WORDS
+from likely.text.vocabulary import FEW_PLACES, MANY_WORDS
 
 LISTS = st.lists(
     st.one_of(
@@ -49,6 +50,13 @@ def test_a_vocabulary_is_a_value() -> None:
     assert repr(words) == "<3 words: 'bun', 'cha', 'phở'>"
     assert words.to_arrow().to_pylist() == words.to_list()
     assert words.take(np.array([2, 0])).to_list() == ["phở", "bun"]
+
+
+@pytest.mark.parametrize("n", [1, FEW_PLACES - 1, FEW_PLACES, FEW_PLACES + 1])
+def test_few_words_are_taken_as_many_are(n: int) -> None:
+    words = [f"ä{k}" * (k % 4) + str(k) for k in range(2 * FEW_PLACES)]
+    places = np.arange(2 * FEW_PLACES)[::-1][:n]
+    assert Words.of(words).take(places).to_list() == [words[k] for k in places]
 
 
 def test_many_words_are_sorted_as_few_are() -> None:

@@ -368,7 +368,7 @@ class LossOptions(OptionGroup):
         price = loss.refuse if self.refuse is None else self.refuse
         loss = Loss(loss.costs, decisions=named[0], truths=named[1], refuse=price)
         self._refuse_lacking(loss, classes)
-        output.show(f"Costs by {self.loss}:\n{loss}")
+        output.show(f"Costs from {self.loss}:\n{loss}")
         return loss
 
     def _refuse_lacking(self, loss: Loss, classes: Sequence[Hashable]) -> None:

@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
     except (typer.Abort, EOFError):
         return refused("Cancelled.")
     except USAGE as error:
-        return refused(_usage(error))
+        return refused(_usage(error, arguments))
     code = result if isinstance(result, int) else GOOD
     return _stopped() if code == INTERRUPTED else code
 
@@ -79,12 +79,20 @@ def _broken(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     os._exit(BROKEN)
 
 
-def _usage(error: Any) -> str:
+def _command_of(arguments: Sequence[str]) -> str:
+    """The command that is meant, as far as it is there."""
+    from likely.cli.app import app
+
+    known = arguments and arguments[0] in {command.name for command in app.registered_commands}
+    return f"likely {arguments[0]}" if known else "likely"
+
+
+def _usage(error: Any, arguments: Sequence[str]) -> str:
     """A complaint of Typer in our words, on one line."""
     from likely.errors import did_you_mean
 
     option, near, context = (vars(error).get(name) for name in ("option_name", "possibilities", "ctx"))
-    command = context.command_path if context is not None else "likely"
+    command = context.command_path if context is not None else _command_of(arguments)
     said = " ".join(error.format_message().split())
     if option and said.startswith("No such option"):
         said = f"There is no option {option!r}."

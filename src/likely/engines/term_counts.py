@@ -8,7 +8,7 @@ from dataclasses import fields
 from functools import cache
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from likely.engines.group_by import Grouping
 from likely.engines.relation import Expression, Relation, builtin, ibis_module
@@ -71,7 +71,7 @@ def _table(
     own = folds == fold
     columns = np.fromiter((place[word] for word in words), np.int32, len(words))
     shape = (grouping.n_classes, len(place))
-    held = sparse.csr_array((n[own], (y[own], columns[own])), shape=shape)
+    held = scipy.sparse.csr_array((n[own], (y[own], columns[own])), shape=shape)
     held.sort_indices()
     return FeatureCounts._of(held)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
 from likely.engines.memory import Rows
@@ -212,7 +212,7 @@ def _without_column(X: RowsLike, table: Table, name: str) -> RowsLike:
 
 def readable(clf: object, X: RowsLike) -> RowsLike:
     """Rows as a classifier reads them: ours read any table, others get a frame for ours, dicts and lists of dicts."""
-    if sparse.issparse(X):
+    if scipy.sparse.issparse(X):
         rows: RowsLike = as_csr(X)
         return rows  # not every format gives some of its rows, and one is a dict
     dicts = isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping))

@@ -83,10 +83,10 @@ def rank(model: Model, summary: Summary, counts: Summary | None = None) -> pd.Da
     return frame.sort_values(["held_out", "information"], ascending=False, kind="stable", ignore_index=True)
 
 
-def held_out_bits(model: Model, summary: Summary) -> dict[str, float]:
-    """The *held_out* of every column."""
+def held_out_bits(model: Model, summary: Summary, counts: Summary | None = None) -> dict[str, float]:
+    """The *held_out* of every column, as `rank` has it."""
     bits = information_by_column(model, summary)
-    found = held_out_by_column(summary, bits)
+    found = held_out_by_column(counts or summary, bits)
     return {name: found.get(name, (0.0, 0.0))[0] for name in bits}
 
 

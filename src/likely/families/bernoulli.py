@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
+import scipy
 
-from likely.arrays import Array, Flags, Index, Int32, Int64
+from likely.arrays import Array, Flags, Index, Int32, Int64, is_sparse
 from likely.families.counts import (
     SparseWeights,
     add_sparse_lines,
@@ -41,7 +41,7 @@ class PresenceTable:
     absent: Array
 
     def add(self, rows: Matrix, threshold: float, joint: Array) -> None:
-        if not sparse.issparse(rows):
+        if not is_sparse(rows):
             add_presence(rows, threshold, self.present, self.absent, joint)
             return
         if not np.isnan(rows.data).any() and self._is_finite():
@@ -70,13 +70,13 @@ class PresenceWeights:
     """
 
     odds: SparseWeights
-    counts: sparse.csr_array
+    counts: scipy.sparse.csr_array
     weights: Array
     yes: float
     no: float
 
     def add(self, rows: Matrix, threshold: float, joint: Array) -> None:
-        held = sparse.csr_array(rows)
+        held = scipy.sparse.csr_array(rows)
         self.odds.add(with_cells(held, (held.data > threshold).astype(np.float64)), joint)
 
     def only(self, column: int) -> PresenceTable:
@@ -167,7 +167,7 @@ class Bernoulli:
 
 
 def _dense(rows: Matrix) -> Array:
-    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    return rows.toarray() if is_sparse(rows) else np.asarray(rows)
 
 
 def _pseudo_counts(columns: Columns, settings: Settings) -> Array:
@@ -183,7 +183,7 @@ def presence_shares(seen: Presence, weights: Array, yes: Array, no: Array) -> Pr
     """(present + yes) / (known + yes + no) for each class and column."""
     counts = seen.present.table
     even = len(yes) > 0 and np.ptp(yes) == np.ptp(no) == 0.0
-    if sparse.issparse(counts) and seen.gaps.is_zero() and even and yes[0] > 0.0 and no[0] > 0.0:
+    if is_sparse(counts) and seen.gaps.is_zero() and even and yes[0] > 0.0 and no[0] > 0.0:
         return _sparse_shares(counts, weights, float(yes[0]), float(no[0]))
     present = seen.present.dense()
     absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
@@ -207,7 +207,7 @@ def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Arra
     def sparsely(block: slice, held: Matrix) -> Array:
         y, weight, out = rows.y[block], rows.weight[block], np.empty(held.shape[0])
         cells = held.indptr.astype(np.int64), held.data > threshold, own_counts(counts, held, y)
-        starts, _, seen_cells = csr_arrays(sparse.csr_array(counts))
+        starts, _, seen_cells = csr_arrays(scipy.sparse.csr_array(counts))
         _fill_own_presence_sparsely(*cells, y, weight, starts, seen_cells, rows.classes, pseudo, out)
         return out
 
@@ -217,7 +217,7 @@ def _own_presence(belief: Bernoulli, seen: Presence, rows: LeftOut, pseudo: Arra
     return in_full
 
 
-def _sparse_shares(counts: sparse.csr_array, weights: Array, yes: float, no: float) -> PresenceWeights:
+def _sparse_shares(counts: scipy.sparse.csr_array, weights: Array, yes: float, no: float) -> PresenceWeights:
     n_columns = counts.shape[1]
     absent_unseen = np.log(weights + no) - np.log(weights + yes + no)
     present_unseen = np.log(yes) - np.log(weights + yes + no)

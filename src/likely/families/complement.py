@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
+import scipy
 
-from likely.arrays import Array, Int32, Int64
+from likely.arrays import Array, Int32, Int64, is_sparse
 from likely.families.counts import (
     DenseWeights,
     SparseWeights,
@@ -54,14 +54,14 @@ class Complement(WeighedCounts):
         pseudo = np.maximum(settings.smoothing_of(columns[0]).pseudo_counts(columns), LEAST_PSEUDO)
         read, sums = read_sparse_counts(rows.table, columns), seen.column_sums()
         total = sums.sum() + pseudo.sum() - seen.class_sums()
-        if sparse.issparse(seen.table):
-            lines = csr_arrays(sparse.csr_array(seen.table.T.tocsr()))
+        if is_sparse(seen.table):
+            lines = csr_arrays(scipy.sparse.csr_array(seen.table.T.tocsr()))
         else:
             elsewhere = np.ascontiguousarray(sums[:, None] - seen.dense().T)
 
         def score(block: slice, joint: Array) -> None:
             held = *csr_arrays(read(block)), rows.y[block], rows.weight[block]
-            if sparse.issparse(seen.table):
+            if is_sparse(seen.table):
                 _add_complement_sparsely(*held, *lines, sums + pseudo, total, joint)
             else:
                 _add_complement(*held, elsewhere, total, pseudo, joint)
@@ -78,7 +78,7 @@ def complement_weights(seen: FeatureCounts, pseudo: Array, *, norm: bool = False
     everywhere = seen.column_sums() + pseudo
     log_total = log_of(everywhere.sum() - seen.class_sums())  # −inf where there are no columns
     none = np.zeros(len(log_total))
-    if sparse.issparse(seen.table):
+    if is_sparse(seen.table):
         per_column, scale = np.log(everywhere), -np.ones(len(log_total))
         if norm:
             sums = per_column.sum() - len(per_column) * log_total + _corrections(seen.table, everywhere)
@@ -92,7 +92,7 @@ def complement_weights(seen: FeatureCounts, pseudo: Array, *, norm: bool = False
     return DenseWeights(np.ascontiguousarray(lines.T), none)
 
 
-def _corrections(counts: sparse.csr_array, everywhere: Array) -> Array:
+def _corrections(counts: scipy.sparse.csr_array, everywhere: Array) -> Array:
     """What the columns that a class has met change in the sum of its logarithms."""
     sums = np.zeros(counts.shape[0])
     for label in range(counts.shape[0]):

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy import sparse
+import scipy
 
-from likely.arrays import Array, Index, Int32, Int64
+from likely.arrays import Array, Index, Int32, Int64, is_sparse
 from likely.families.on_device import CountTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import SQL, Columns, CountTable, Domain, Reads, Settings, SQLNode
@@ -33,7 +33,7 @@ class DenseWeights:
     def add(self, rows: Matrix, joint: Array) -> None:
         if self.bias.any():
             joint += self.bias
-        if sparse.issparse(rows):
+        if is_sparse(rows):
             add_sparse_lines(*csr_arrays(_within_reach(rows)), self.lines, joint)
             return
         with np.errstate(invalid="ignore", over="ignore"):
@@ -55,14 +55,14 @@ class SparseWeights:
     million words a full table of weights would not fit.
     """
 
-    lines: sparse.csr_array
+    lines: scipy.sparse.csr_array
     bias: Array
     per_class: Array
     scale: Array
     per_column: Array
 
     def add(self, rows: Matrix, joint: Array) -> None:
-        held = _without_gaps(_within_reach(sparse.csr_array(rows)))
+        held = _without_gaps(_within_reach(scipy.sparse.csr_array(rows)))
         total, shift = np.asarray(held.sum(axis=1), dtype=np.float64).ravel(), held @ self.per_column
         add_unseen(total, shift, self.bias, self.per_class, self.scale, joint)
         add_sparse_lines_sparsely(*csr_arrays(held), *csr_arrays(self.lines), joint)
@@ -77,24 +77,24 @@ Weights = DenseWeights | SparseWeights
 
 def _within_reach(rows: Matrix) -> Matrix:
     """The rows, those with a cell beyond `FAR` divided by a power of two: there is no doubt about them anyway."""
-    is_sparse = sparse.issparse(rows)
-    cells = rows.data if is_sparse else rows
+    sparse = is_sparse(rows)
+    cells = rows.data if sparse else rows
     # Two reductions take no room; the third question, which does, is asked only where there are gaps (NaN).
     if not cells.size or (cells.max() <= FAR and cells.min() >= -FAR) or not (np.abs(cells) > FAR).any():
         return rows
-    if is_sparse:
+    if sparse:
         which = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         peak = np.zeros(rows.shape[0])
         np.maximum.at(peak, which, np.nan_to_num(np.abs(rows.data)))
     else:
         peak = np.nanmax(np.abs(rows), axis=1, initial=0.0)
     steps = np.minimum(np.frexp(FAR)[1] - np.frexp(peak)[1], 0)
-    if not is_sparse:
+    if not sparse:
         return np.ldexp(rows, steps[:, None])
     return with_cells(rows, np.ldexp(rows.data, steps[which]))
 
 
-def _without_gaps(rows: sparse.csr_array) -> sparse.csr_array:
+def _without_gaps(rows: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     return with_cells(rows, np.nan_to_num(rows.data)) if np.isnan(rows.data).any() else rows
 
 
@@ -105,13 +105,15 @@ PIECE = 1 << 20
 """Cells of a sparse table that are worked on at a time."""
 
 
-def lines_where_seen(counts: sparse.csr_array, correct: Callable[[Int32, Index, Array], Array]) -> sparse.csr_array:
+def lines_where_seen(
+    counts: scipy.sparse.csr_array, correct: Callable[[Int32, Index, Array], Array]
+) -> scipy.sparse.csr_array:
     """Lines (columns × classes) with `correct(classes, columns, counts)` for the cells that are not zero.
 
     It is asked for a piece of them at a time: arrays as large as the table that come and go would take
     more room than the table itself.
     """
-    lines = sparse.csr_array(counts.T.tocsr())
+    lines = scipy.sparse.csr_array(counts.T.tocsr())
     cuts = np.searchsorted(lines.indptr, np.arange(PIECE, lines.nnz, PIECE))
     for first, last in pairwise(np.unique([0, *cuts, lines.shape[0]]).tolist()):
         held = slice(lines.indptr[first], lines.indptr[last])
@@ -132,7 +134,7 @@ def read_counts(table: Table, columns: Columns) -> RowReader:
 def read_sparse_counts(table: Table, columns: Columns) -> RowReader:
     """The same, always as sparse rows without gaps."""
     read = read_counts(table, columns)
-    return lambda block: _without_gaps(sparse.csr_array(read(block)))
+    return lambda block: _without_gaps(scipy.sparse.csr_array(read(block)))
 
 
 def leave_own_out(
@@ -149,13 +151,13 @@ def leave_own_out(
     return score
 
 
-def own_counts(counts: Matrix, rows: sparse.csr_array, y: Int32) -> Array:
+def own_counts(counts: Matrix, rows: scipy.sparse.csr_array, y: Int32) -> Array:
     """For every cell of the rows the count of its column in the row's own class."""
-    if not sparse.issparse(counts):
+    if not is_sparse(counts):
         return np.asarray(counts[np.repeat(y, np.diff(rows.indptr)), rows.indices], dtype=np.float64)
     found = np.empty(rows.nnz)
     starts, columns, _ = csr_arrays(rows)
-    counts_of_own(starts, columns, y, *csr_arrays(sparse.csr_array(counts).sorted_indices()), found)
+    counts_of_own(starts, columns, y, *csr_arrays(scipy.sparse.csr_array(counts).sorted_indices()), found)
     return found
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
+import scipy
 
-from likely.arrays import Array, Int32, Int64
+from likely.arrays import Array, Int32, Int64, is_sparse
 from likely.families.counts import (
     DenseWeights,
     SparseWeights,
@@ -51,7 +51,7 @@ class Multinomial(WeighedCounts):
         """Only the row's own class knows less without it."""
         pseudo, total = settings.smoothing_of(columns[0]).pseudo_counts(columns), seen.class_sums()
 
-        def own(block: slice, held: sparse.csr_array) -> Array:
+        def own(block: slice, held: scipy.sparse.csr_array) -> Array:
             y, out = rows.y[block], np.empty(held.shape[0])
             counts = own_counts(seen.table, held, y)
             _own_multinomial(*csr_arrays(held), rows.weight[block], counts, total[y], pseudo, out)
@@ -69,7 +69,7 @@ class Multinomial(WeighedCounts):
 
         def spread(block: slice, shift: Array, variance: Array) -> None:
             rows = read(block)
-            add_counts(a, rows if sparse.issparse(rows) else np.nan_to_num(rows), shift, variance)
+            add_counts(a, rows if is_sparse(rows) else np.nan_to_num(rows), shift, variance)
 
         return spread
 
@@ -82,7 +82,7 @@ def multinomial_weights(seen: FeatureCounts, pseudo: Array) -> Weights:
     """log((count + pseudo) / (all counts of the class + all pseudo))."""
     total = seen.class_sums() + pseudo.sum()
     none = np.zeros(len(total))
-    if sparse.issparse(seen.table) and (pseudo > 0).all():
+    if is_sparse(seen.table) and (pseudo > 0).all():
         lines = lines_where_seen(seen.table, lambda _, column, count: np.log1p(count / pseudo[column]))
         return SparseWeights(lines, none, -np.log(total), np.ones(len(total)), np.log(pseudo))
     log_shares = log_share(seen.dense() + pseudo, total[:, None], seen.shape[1])
@@ -115,7 +115,7 @@ def add_counts(a: Array, rows: Matrix, shift: Array, variance: Array) -> None:
     """Shares of competing columns (classes × columns): Σ count · log share."""
     total = a.sum(axis=1)
     drawn = np.asarray(rows.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows**2
+    squares = rows.multiply(rows) if is_sparse(rows) else rows**2
     shift += rows @ log_bias(a).T - drawn * log_bias(total)
     variance += np.maximum(squares @ trigamma(a).T - drawn**2 * trigamma(total), 0.0)
 
@@ -144,7 +144,7 @@ class TextMultinomial(WeighedWords):
     ) -> MostScored | None:
         smoothing, reader = settings.smoothing_of(columns[0]), WordReader.of(seen, settings)
         even = isinstance(smoothing, Laplace) and smoothing.gamma > 0.0
-        if not even or reader.factor is not None or sparse.issparse(seen.counts.table):
+        if not even or reader.factor is not None or is_sparse(seen.counts.table):
             return None
         held, counts = reader.rows(rows.table, columns[0]), np.ascontiguousarray(seen.counts.dense().T)
         gamma, holders, totals = smoothing.pseudo_rows, seen.documents.column_sums(), seen.counts.class_sums()

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from likely.arrays import Array, Int32, Int64
 from likely.families.counts import DenseWeights, Weights, lines_of
@@ -40,7 +40,7 @@ class WordReader:
     def of(cls, seen: TokenCounts, settings: Settings) -> WordReader:
         return cls(seen.tokenizer, seen.words, inverse_frequency(seen) if settings.weighting == "tf-idf" else None)
 
-    def rows(self, table: Table, column: str) -> sparse.csr_array:
+    def rows(self, table: Table, column: str) -> scipy.sparse.csr_array:
         """Documents × known words; a gap is an empty document."""
         counted = count_rows(table.strings(column), self.tokenizer, words=self.words).to_csr()
         cells = counted.data.astype(np.float64)

@@ -237,7 +237,8 @@ def refuse(outputs: Sequence[Output], inputs: Iterable[PathName] = ()) -> None:
             refuse_place(path)
             if any(_is_same(path, other) for other in read):
                 raise FileError(
-                    f"{os.fspath(path)!r} is read, and would be written over by {_purpose(output)}; name another file."
+                    f"{os.fspath(path)!r} is one of the files to read, and {_purpose(output)} would overwrite it; "
+                    "name another file."
                 )
     for one, other in combinations(outputs, 2):
         if any(_is_same(a, b) for a in one.paths for b in other.paths):

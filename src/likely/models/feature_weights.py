@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from likely.arrays import AnyArray, Array
 from likely.engines.memory import Rows
@@ -172,7 +172,7 @@ def _fit(log_likelihoods: Array, y: NDArray[np.int32], weight: Array, log_prior:
 
     objective, start = penalised(loss, n_units, np.where(np.isfinite(log_prior), log_prior, 0.0), OFFSET_RIDGE)
     bounds = [(0.0, None)] * n_units + [(None, None)] * n_classes
-    x = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    x = scipy.optimize.minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return x[:n_units], x[n_units:]
 
 

@@ -1,16 +1,18 @@
-"""What a model that counts has learned, at a glance; of a usual one from its file alone, without its class.
+"""What a model has learned, at a glance; of one with the usual settings from its file alone, without its class.
 
-To import a classifier is to import scikit-learn, which takes longer than all that there is to tell.
+To import a classifier is to import scikit-learn, which takes longer than all that there is to tell. What only one model
+knows of itself is told by a function in its folder, which the registry names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from likely import store
 from likely.errors import LikelyError
 from likely.explain.rank import TellingLine, held_out_bits, telling_lines
+from likely.models.registry import entry_of_kind
 from likely.models.settings import USUAL, family_settings
 from likely.scorer import Model
 from likely.stats import Summary
@@ -36,18 +38,50 @@ class Overview:
         return telling_lines(self.summary, per_class)
 
 
-def usual_overview(path: str) -> Overview | None:
-    """Of naive Bayes with the usual settings; None for everything else, and for what is to be refused by `load`."""
+@dataclass(frozen=True, eq=False)
+class LearnedOverview:
+    """The same of a model whose memory is no summary, as far as it has it: `telling` gives class, column, value,
+    log-odds and share of the strongest values, `text` draws it in lines down to a depth.
+    """
+
+    title: str
+    provenance: store.Provenance | None
+    schema: Schema
+    rows: int
+    shares: Mapping[str, float | None]
+    bits: Mapping[str, float]
+    telling: Callable[[int], Sequence[Sequence[object]]] | None = None
+    interactions: Sequence[tuple[str, ...]] = ()
+    text: Callable[[int | None], str] | None = None
+
+
+def shares_by_name(labels: Sequence[object], prior: Sequence[float]) -> dict[str, float | None]:
+    """How common each class is."""
+    return dict(zip(map(str, labels), prior, strict=True))
+
+
+def usual_overview(path: str) -> Overview | LearnedOverview | None:
+    """Of a model with the usual settings; None for everything else, and for what is to be refused by `load`."""
     try:
         found = store.read(path)
-        saved = found.saved
-        usual = saved.kind == NAIVE and {**USUAL, **saved.settings} == USUAL
-        if not usual or not isinstance(found, store.Found) or found.saved.weights is not None:
-            return None
-        summary, families = found.saved.summary, found.saved.families
-        model = Model.settle(summary, families, None, family_settings(USUAL, tuple(families)))
-        found.check(model)
+        return _counted(found) if isinstance(found, store.Found) else _learned(found)
     except (LikelyError, OSError, *store.MADE_UP):
         return None
+
+
+def _learned(found: store.FoundLearned) -> LearnedOverview | None:
+    entry = entry_of_kind(found.saved.kind)
+    glance = None if entry is None else entry.load_glance()
+    shown: LearnedOverview | None = None if glance is None else glance(found)
+    return shown
+
+
+def _counted(found: store.Found) -> Overview | None:
+    saved = found.saved
+    if saved.kind != NAIVE or {**USUAL, **saved.settings} != USUAL or saved.weights is not None:
+        return None
+    summary, families = saved.summary, saved.families
+    model = Model.settle(summary, families, None, family_settings(USUAL, tuple(families)))
+    found.check(model)
     bits = held_out_bits(model, summary)
     return Overview(f"{NAIVE}()", saved.provenance, saved.schema, families, summary, model, bits)

@@ -33,7 +33,8 @@ class Entry:
     there is to read in a model. It `counts` if all that it knows follows from a summary, so that it learns files of any
     length; it `adds_up` if it learns on, forgets and merges; `images` and `texts` say what it reads beside tables of
     numbers and categories, `wraps` that it is made around another classifier. `settings` are those that it gets where
-    nobody says any.
+    nobody says any. `glance` names the function ("module:function") that tells what a file of a usual model holds; the
+    class takes longer to import.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Entry:
     images: bool = False
     wraps: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
+    glance: str | None = None
 
     @property
     def kind(self) -> str:
@@ -65,14 +67,20 @@ class Entry:
 
     def load(self) -> Any:
         """The class."""
-        if isinstance(self.home, str):
-            module, _, name = self.home.partition(":")
-            return vars(import_module(module))[name]
-        return self.home
+        return _imported(self.home) if isinstance(self.home, str) else self.home
+
+    def load_glance(self) -> Any:
+        """The function that tells what a file holds; None for a model that has none."""
+        return None if self.glance is None else _imported(self.glance)
 
     def make(self, **given: object) -> Any:
         """A new classifier with these settings, and its usual ones for the rest."""
         return self.load()(**{**self.settings, **given})
+
+
+def _imported(home: str) -> Any:
+    module, _, name = home.partition(":")
+    return vars(import_module(module))[name]
 
 
 _ENTRIES: dict[str, Entry] = {}
@@ -111,7 +119,8 @@ def entry_of_kind(kind: str) -> Entry | None:
 
 for _entry in (
     Entry(
-        "evidence", "likely.models.evidence.classifier:EvidenceClassifier", "evidence", 6, adds_up=True, texts=True
+        "evidence", "likely.models.evidence.classifier:EvidenceClassifier", "evidence", 6, adds_up=True, texts=True,
+        glance="likely.models.evidence.glance:glance",
     ),
     Entry(
         "naive", "likely.models.bayes.classifier:BayesClassifier", "naive Bayes", 1, ("bayes",),
@@ -122,7 +131,8 @@ for _entry in (
     ),
     Entry("aode", "likely.models.bayes.aode:AODEClassifier", "AODE", 5, counts=True, adds_up=True, texts=True),
     Entry(
-        "tree", "likely.models.tree.classifier:TreeClassifier", "tree", 3, texts=True, settings={"text_tokens": WORDS}
+        "tree", "likely.models.tree.classifier:TreeClassifier", "tree", 3, texts=True, settings={"text_tokens": WORDS},
+        glance="likely.models.tree.glance:glance",
     ),
     Entry("svm", "likely.models.svm.classifier:SVMClassifier", "SVM", 7, texts=True),
     Entry("convnet", "likely.models.convnet.classifier:ConvNetClassifier", "net", 9, images=True),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
-from likely.arrays import Array, Index, Int32, Int64
+from likely.arrays import Array, Index, Int32, Int64, is_sparse
 from likely.errors import BadCell, NotMergeable, TooLarge
 from likely.measures import information_gains
 from likely.numerics import LARGEST, MOST_PLACES
@@ -64,14 +64,14 @@ class FeatureCounts:
     ) -> FeatureCounts:
         """Sum the rows of each class of `y`; a gap counts as nothing, a negative cell is refused."""
         weight, n_classes = as_counted(y, weight, n_classes)
-        if n_classes * rows.shape[1] > DENSE_CELLS and sparse.issparse(rows):
+        if n_classes * rows.shape[1] > DENSE_CELLS and is_sparse(rows):
             return cls._of(sum_by_class(rows, y, weight, n_classes, n_jobs))
         return cls(sum_by_block(rows, y, weight, n_classes, n_jobs))
 
     @classmethod
     def _of(cls, table: Matrix) -> FeatureCounts:
         """A sparse table is kept only while it is the smaller one."""
-        if sparse.issparse(table):
+        if is_sparse(table):
             cells = table.shape[0] * table.shape[1]
             if cells <= DENSE_CELLS or 1.5 * table.nnz > cells:
                 return cls(table.toarray())
@@ -100,17 +100,17 @@ class FeatureCounts:
 
     def validate(self) -> None:
         require(len(self.table.shape) == 2, "A table of counts has classes and columns.")
-        held = self.table.data if sparse.issparse(self.table) else self.table
+        held = self.table.data if is_sparse(self.table) else self.table
         require_counts(held, *held.shape, most=LARGEST)
         with np.errstate(over="ignore"):
             require(self.table.sum() <= LARGEST, "A table of counts does not add up.")
 
     def dense(self) -> Array:
         """The whole table as an array."""
-        return self.table.toarray() if sparse.issparse(self.table) else np.asarray(self.table)
+        return self.table.toarray() if is_sparse(self.table) else np.asarray(self.table)
 
     def is_zero(self) -> bool:
-        return not self.table.data.any() if sparse.issparse(self.table) else not self.table.any()
+        return not self.table.data.any() if is_sparse(self.table) else not self.table.any()
 
     def column_sums(self) -> Array:
         return np.asarray(self.table.sum(axis=0), dtype=np.float64).ravel()
@@ -127,9 +127,9 @@ class FeatureCounts:
 
     def __sub__(self, other: FeatureCounts) -> FeatureCounts:
         a, b = self._matched(other)
-        if not sparse.issparse(a):
+        if not is_sparse(a):
             return FeatureCounts(leave(a, b))
-        left = sparse.csr_array(a - b)
+        left = scipy.sparse.csr_array(a - b)
         noise = NOISE * float(a.data.max(initial=0.0))
         if (left.data < -noise).any():
             raise NotMergeable(NEVER_SEEN)
@@ -138,32 +138,32 @@ class FeatureCounts:
         return self._of(left)
 
     def take_classes(self, source: Index) -> FeatureCounts:
-        if not sparse.issparse(self.table):
+        if not is_sparse(self.table):
             return FeatureCounts(take_rows(self.table, source))
         known = np.flatnonzero(source >= 0)
         ones = np.ones(len(known))
-        chooser = sparse.csr_array((ones, (known, source[known])), shape=(len(source), self.shape[0]))
-        return self._of(sparse.csr_array(chooser @ self.table))
+        chooser = scipy.sparse.csr_array((ones, (known, source[known])), shape=(len(source), self.shape[0]))
+        return self._of(scipy.sparse.csr_array(chooser @ self.table))
 
     def select(self, columns: Index) -> FeatureCounts:
         return self._of(self.table[:, columns])
 
     def place_columns(self, places: Index, n_columns: int) -> FeatureCounts:
         """The same columns among others: column `k` becomes column `places[k]` of so many."""
-        if not sparse.issparse(self.table):
+        if not is_sparse(self.table):
             table = np.zeros((self.shape[0], n_columns))
             table[:, places] = self.table
             return FeatureCounts(table)
         moved = places[self.table.indices].astype(np.int32)
-        spread = sparse.csr_array((self.table.data, moved, self.table.indptr), shape=(self.shape[0], n_columns))
+        spread = scipy.sparse.csr_array((self.table.data, moved, self.table.indptr), shape=(self.shape[0], n_columns))
         spread.sort_indices()
         return self._of(spread)
 
     def _matched(self, other: FeatureCounts) -> tuple[Matrix, Matrix]:
         """Both tables in one shape, both sparse or both dense."""
         n_classes, n_columns = np.maximum(self.shape, other.shape)
-        if n_classes * n_columns > DENSE_CELLS and (sparse.issparse(self.table) or sparse.issparse(other.table)):
-            a, b = sparse.csr_array(self.table), sparse.csr_array(other.table)
+        if n_classes * n_columns > DENSE_CELLS and (is_sparse(self.table) or is_sparse(other.table)):
+            a, b = scipy.sparse.csr_array(self.table), scipy.sparse.csr_array(other.table)
             shape = (int(n_classes), int(n_columns))
             return _resized(a, shape), _resized(b, shape)
         return matched(self.dense(), other.dense())
@@ -194,9 +194,9 @@ class Presence:
         threshold: float = 0.0,
     ) -> Presence:
         """Count the cells above the threshold, and the gaps, for the classes `y`."""
-        held = rows.data if sparse.issparse(rows) else rows
+        held = rows.data if is_sparse(rows) else rows
         present, gaps = (held > threshold).astype(np.float64), np.isnan(held).astype(np.float64)
-        if sparse.issparse(rows):
+        if is_sparse(rows):
             present, gaps = with_cells(rows, present), with_cells(rows, gaps)
         options = (y, weight, n_classes, n_jobs)
         return cls(FeatureCounts.observe(present, *options), FeatureCounts.observe(gaps, *options))
@@ -238,11 +238,11 @@ def against_rest(counts: Array, totals: Array) -> Array:
     return np.stack([counts, np.maximum(whole - counts, 0.0)], axis=-1).swapaxes(0, 1)
 
 
-def _resized(table: sparse.csr_array, shape: tuple[int, int]) -> sparse.csr_array:
+def _resized(table: scipy.sparse.csr_array, shape: tuple[int, int]) -> scipy.sparse.csr_array:
     if table.shape == shape:
         return table
     starts = np.pad(table.indptr, (0, shape[0] - table.shape[0]), mode="edge")
-    return sparse.csr_array((table.data, table.indices, starts), shape=shape)
+    return scipy.sparse.csr_array((table.data, table.indices, starts), shape=shape)
 
 
 # Sums of rows per class: over blocks of rows into dense tables, or over classes into a sparse one.
@@ -254,12 +254,12 @@ CLASS_RANGES = 8
 def sum_by_block(rows: Matrix, y: Int32, weight: Array, n_classes: int, n_jobs: int | None) -> Array:
     """A dense table per block of rows, and their sum. A block has a few times the cells of its table."""
     n_rows, n_columns = rows.shape
-    cells_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else n_columns
+    cells_per_row = rows.nnz / max(n_rows, 1) if is_sparse(rows) else n_columns
     fewest = 4 * n_classes * n_columns / max(cells_per_row, 1)
 
     def block_sums(block: slice) -> Array:
         counts = np.zeros((n_classes, n_columns))
-        if sparse.issparse(rows):
+        if is_sparse(rows):
             fine = sum_sparse(*csr_arrays(rows_of(rows, block)), y[block], weight[block], counts)
         else:
             dense = np.ascontiguousarray(rows[block], dtype=np.float64)
@@ -277,8 +277,8 @@ def sum_by_block(rows: Matrix, y: Int32, weight: Array, n_classes: int, n_jobs: 
 
 
 def sum_by_class(
-    rows: sparse.csr_array, y: Int32, weight: Array, n_classes: int, n_jobs: int | None
-) -> sparse.csr_array:
+    rows: scipy.sparse.csr_array, y: Int32, weight: Array, n_classes: int, n_jobs: int | None
+) -> scipy.sparse.csr_array:
     """A sparse table, class by class; threads take ranges of classes, so that each needs one line of room."""
     starts, columns, cells = csr_arrays(rows)
     order = np.argsort(y, kind="stable")
@@ -309,7 +309,7 @@ def sum_by_class(
         end += found
     if end <= MOST_PLACES:  # else SciPy widens the columns as well
         table_starts = table_starts.astype(np.int32)
-    table = sparse.csr_array((out_cells[:end], out_columns[:end], table_starts), shape=(n_classes, rows.shape[1]))
+    table = scipy.sparse.csr_array((out_cells[:end], out_columns[:end], table_starts), shape=(n_classes, rows.shape[1]))
     if not np.isfinite(table.data).all():
         raise _bad_cell(rows, 0)
     refuse_large(table)
@@ -327,7 +327,7 @@ def refuse_large(table: Matrix) -> None:
 
 def _bad_cell(rows: Matrix, first_row: int) -> BadCell | TooLarge:
     """Where the first cell stands that is no count; where there is none, the column with the largest."""
-    held = sparse.csr_array(rows)
+    held = scipy.sparse.csr_array(rows)
     bad = np.flatnonzero((held.data < 0) | np.isinf(held.data))
     if not len(bad):
         return TooLarge(int(held.indices[np.nanargmax(held.data)]))
@@ -336,7 +336,7 @@ def _bad_cell(rows: Matrix, first_row: int) -> BadCell | TooLarge:
     return BadCell(first_row + row, column, cell, "counts are finite and never negative")
 
 
-def csr_arrays(rows: sparse.csr_array) -> tuple[Int64, Int32, Array]:
+def csr_arrays(rows: scipy.sparse.csr_array) -> tuple[Int64, Int32, Array]:
     """The three arrays of a sparse matrix in the types that the kernels are compiled for."""
     return (
         np.asarray(rows.indptr, dtype=np.int64),
@@ -345,15 +345,15 @@ def csr_arrays(rows: sparse.csr_array) -> tuple[Int64, Int32, Array]:
     )
 
 
-def with_cells(rows: sparse.csr_array, cells: Array) -> sparse.csr_array:
+def with_cells(rows: scipy.sparse.csr_array, cells: Array) -> scipy.sparse.csr_array:
     """Other cells in the same places."""
-    return sparse.csr_array((cells, rows.indices, rows.indptr), shape=rows.shape)
+    return scipy.sparse.csr_array((cells, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def rows_of(rows: sparse.csr_array, block: slice) -> sparse.csr_array:
+def rows_of(rows: scipy.sparse.csr_array, block: slice) -> scipy.sparse.csr_array:
     """A block of rows that shares its cells with the matrix: slicing, or naming them to SciPy, would copy them."""
     starts = rows.indptr[block.start : block.stop + 1]
     held = slice(starts[0], starts[-1])
-    part = sparse.csr_array((len(starts) - 1, rows.shape[1]))
+    part = scipy.sparse.csr_array((len(starts) - 1, rows.shape[1]))
     part.data, part.indices, part.indptr = rows.data[held], rows.indices[held], starts - starts[0]
     return part

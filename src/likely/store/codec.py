@@ -25,8 +25,8 @@ from typing import (
 )
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from likely.arrays import AnyArray, Array
 from likely.errors import LikelyError, ModelFileError
@@ -326,7 +326,7 @@ def expect(what: str, array: AnyArray, *shape: int | None, least: float = -FINIT
 # Tables that are dense or sparse, and names of columns.
 
 
-def write_matrix(matrix: Array | sparse.csr_array, writer: Writer, dense: str) -> Document:
+def write_matrix(matrix: Array | scipy.sparse.csr_array, writer: Writer, dense: str) -> Document:
     """A table under the name of its array, or the three arrays of a sparse one."""
     if isinstance(matrix, np.ndarray):
         return {dense: writer.put(matrix)}
@@ -334,7 +334,7 @@ def write_matrix(matrix: Array | sparse.csr_array, writer: Writer, dense: str) -
     return {"cells": writer.put(matrix.data), "places": writer.put(places), "starts": writer.put(starts)}
 
 
-def read_matrix(data: Document, reader: Reader, dense: str, width: int) -> Array | sparse.csr_array:
+def read_matrix(data: Document, reader: Reader, dense: str, width: int) -> Array | scipy.sparse.csr_array:
     """The table that `write_matrix` wrote; a sparse one does not say how wide it is."""
     if dense in data:
         return reader.get(data[dense], (None, width))
@@ -344,7 +344,7 @@ def read_matrix(data: Document, reader: Reader, dense: str, width: int) -> Array
         raise ModelFileError("its sparse table does not fit together")
     if len(places) and (places.min() < 0 or places.max() >= width):
         raise ModelFileError("its sparse table names a column that does not exist")
-    matrix = sparse.csr_array((cells, places, starts), shape=(len(starts) - 1, width))
+    matrix = scipy.sparse.csr_array((cells, places, starts), shape=(len(starts) - 1, width))
     if not matrix.has_canonical_format:
         raise ModelFileError("its sparse table is not in order")
     return matrix

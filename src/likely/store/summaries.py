@@ -7,9 +7,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from likely.arrays import AnyArray
+from likely.arrays import AnyArray, is_sparse
 from likely.errors import DataError, ModelFileError
 from likely.scorer import Model
 from likely.stats import (
@@ -175,7 +174,7 @@ def arrays_in(belief: Any, prefix: str = "") -> Iterator[tuple[str, AnyArray]]:
         value, name = getattr(belief, entry.name), f"{prefix}{entry.name}"
         if isinstance(value, np.ndarray):
             yield name, value
-        elif sparse.issparse(value):
+        elif is_sparse(value):
             yield f"{name}.cells", value.data
             yield f"{name}.columns", value.indices.astype(np.int32)
             yield f"{name}.starts", value.indptr.astype(np.int64)

@@ -126,12 +126,12 @@ def _changes(classifier: Classifier, schema: Schema, table: Table) -> Iterator[N
             said = (
                 f"column {name!r} is missing in {missing:.0%} of the rows, and was in {column.gaps / learned:.0%} of "
             )
-            yield Note("missing values", f"{said}those learned", name, missing)
+            yield Note("missing values", f"{said}the training rows", name, missing)
         known = table.n_rows * (1.0 - missing)
         if known and new.get(name, 0) / known >= NEW_VALUES:
             share = new[name] / known
-            said = f"column {name!r} has values never seen in {share:.0%} of the rows, which say nothing there"
-            yield Note("new values", said, name, share)
+            said = f"column {name!r} has values in {share:.0%} of the rows that did not occur in training; they "
+            yield Note("new values", f"{said}contribute nothing", name, share)
         if column.kind == "numeric" and column.low is not None and column.high is not None:
             yield from _range(name, table.numbers(name), column.low, column.high)
 
@@ -140,7 +140,5 @@ def _range(name: str, numbers: Array, low: float, high: float) -> Iterator[Note]
     known = numbers[~np.isnan(numbers)]
     share = float(((known < low) | (known > high)).mean()) if len(known) else 0.0
     if len(known) >= ENOUGH and share >= OUTSIDE:
-        said = (
-            f"column {name!r} lies outside of {low:.4g} to {high:.4g} in {share:.0%} of the rows, where almost all lay"
-        )
-        yield Note("range", f"{said} that were learned", name, share)
+        said = f"column {name!r} is outside {low:.4g} to {high:.4g}, where nearly all training rows are, in {share:.0%}"
+        yield Note("range", f"{said} of the rows", name, share)

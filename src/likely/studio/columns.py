@@ -86,7 +86,7 @@ class Facts:
     @classmethod
     def of(cls, classifier: Fitted) -> Facts:
         told = classifier.rank()
-        bits = {str(name): float(value) for name, value in told[["column", "information"]].itertuples(index=False)}
+        bits = {str(name): float(value) for name, value in told[["column", "held_out"]].itertuples(index=False)}
         return cls(classifier.model_, classifier.summary_, bits)
 
     def by_column(self) -> dict[str, ColumnFacts]:

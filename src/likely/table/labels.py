@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
 
-from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32
+from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32, is_sparse
 from likely.errors import AtRow, DataError, PythonOnly, SchemaError, Setting, missing_columns
 from likely.numerics import refuse_heavy
 from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, NumberCells, as_objects, factorise
@@ -97,7 +96,7 @@ def _from_list(y: Sequence[object], types: set[type]) -> AnyArray:
 
 
 def _from_library(y: ColumnLike) -> AnyArray | Cells:
-    if issparse(y):
+    if is_sparse(y):
         raise DataError("Labels cannot be a sparse matrix; give a 1-D array.")
     if is_a(y, "pandas.DataFrame", "polars.DataFrame"):
         return np.asarray(y.to_numpy())

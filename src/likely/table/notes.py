@@ -54,7 +54,7 @@ def schema_notes(table: Table, schema: Schema) -> tuple[Note, ...]:
     except DataError as error:  # such as a price: whoever trains is told so
         return (Note("numeric target", error.message, target), *data_notes(known, schema))
     counts = np.bincount(labels.codes, minlength=len(labels.classes))
-    found = (*target_notes(target, labels.classes, counts, " that was looked at"), *data_notes(known, schema, labels))
+    found = (*target_notes(target, labels.classes, counts, " in the sample"), *data_notes(known, schema, labels))
     if known is table:
         return found
     return Note("unlabelled", f"{table.n_rows - known.n_rows:,} rows have no label", target), *found
@@ -84,10 +84,10 @@ def target_notes(target: str | None, classes: AnyArray, counts: AnyArray, looked
     share = counts.max(initial=0) / max(rows, 1)
     if rows >= ENOUGH and len(labels) > 1 and share >= COMMON:
         most = labels[int(counts.argmax())]
-        said = (
-            f"{share:.1%} of the rows{looked} have the class {most!r}, so whoever always says that is as often right: "
+        said = f"{share:.1%} of the rows{looked} have the class {most!r}, so always saying {most!r} is right as often: "
+        yield Note(
+            "imbalance", f"{said}look at log loss and recall, or give the costs of mistakes", target, float(share)
         )
-        yield Note("imbalance", f"{said}look at log loss and recall, or say what mistakes cost", target, float(share))
     lone = [labels[k] for k in np.flatnonzero(counts == 1)]
     if lone and rows >= ENOUGH:
         said = f"{len(lone)} classes have" if len(lone) > 1 else "one class has"
@@ -109,8 +109,8 @@ def _leaks(table: Table, schema: Schema, labels: Labels) -> Iterator[Note]:
             continue
         share = right_alone(codes, labels.codes.astype(np.int64), len(labels.classes))
         if share >= DECIDES and 1.0 - share <= wrong:
-            part = "all" if share == 1.0 else f"{share:.1%}"
-            said = f"column {name!r} alone decides the class in {part} of the rows: if it is known only "
+            part = "every row" if share == 1.0 else f"{share:.1%} of the rows"
+            said = f"column {name!r} alone decides the class in {part}: if it becomes known only "
             remedy = Message(f"{said}afterwards, leave it out (", say_kind(name, "ignored"), ")")
             yield Note("leak", remedy, name, share)
 
@@ -196,7 +196,9 @@ def _copies(table: Table, schema: Schema, labels: Labels | None) -> Iterator[Not
     share = copies / table.n_rows
     if share >= COPIES:
         said = f"{_rows(copies)} of {table.n_rows:,} ({share:.1%}) {'is a copy' if copies == 1 else 'are copies'} of "
-        yield Note("duplicates", f"{said}another: figures of folds flatter a model that has seen the copy", share=share)
+        yield Note(
+            "duplicates", f"{said}another: cross-validation flatters a model that has seen the copy", share=share
+        )
 
 
 def _distinct_rows(keys: Sequence[AnyArray]) -> int:

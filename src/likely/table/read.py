@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, issparse, spmatrix
+import scipy
 
-from likely.arrays import AnyArray, ArrowArray, ArrowStream, SupportsArray, TableLike
+from likely.arrays import AnyArray, ArrowArray, ArrowStream, SupportsArray, TableLike, is_sparse
 from likely.arrow import pa
 from likely.errors import DataError, SchemaError
 from likely.table.cells import ArrowCells, NumberCells, as_objects
@@ -82,7 +82,7 @@ def _read(X: TableLike) -> Table:
 
 def _from_library(X: object) -> Table | None:
     """Objects of pandas, Polars, SciPy, and all that speak Arrow; each column in its own memory."""
-    if issparse(X):
+    if is_sparse(X):
         return _from_sparse(X)
     if is_a(X, "pandas.Series", "pandas.Index"):
         raise not_two_dimensional(X.to_numpy())
@@ -121,7 +121,7 @@ def _from_array(X: AnyArray) -> Table:
     return Table(names, len(X), lambda j: cells_of(X[:, j], names[j]), named=False)
 
 
-def _from_sparse(X: spmatrix) -> Table:
+def _from_sparse(X: scipy.sparse.spmatrix) -> Table:
     """Canonical CSR: a matrix that is so already keeps its memory."""
     no_complex(X.dtype)
     if X.ndim != 2:
@@ -129,13 +129,13 @@ def _from_sparse(X: spmatrix) -> Table:
     if X.dtype.kind not in NUMERIC:
         raise DataError(f"A sparse matrix must hold numbers, not {X.dtype}.")
     X = as_csr(X)
-    rows = X if isinstance(X, csr_array) else csr_array(X)
+    rows = X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
     # Asking the caller's own object lets it remember the answer for the next time.
     rows.has_canonical_format = bool(X.has_canonical_format)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    by_column: list[csc_array] = []
+    by_column: list[scipy.sparse.csc_array] = []
 
     def read(j: int) -> NumberCells:
         if not by_column:

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from likely.arrays import AnyArray, Array, ColumnLike, TableLike
 from likely.arrow import pa
@@ -247,14 +247,14 @@ class Numbers:
 INFINITE = "numbers must be finite: leave the cell empty if the value is not known (Input X contains infinity)"
 
 
-def counts_of(table: Table, columns: tuple[str, ...]) -> Numbers | sparse.csr_array:
+def counts_of(table: Table, columns: tuple[str, ...]) -> Numbers | scipy.sparse.csr_array:
     """Columns of counts: the sparse matrix itself where the table is one."""
     if table.sparse is None:
         return Numbers.of(table, columns)
     if columns == tuple(table.names):
         return table.sparse
     where = {name: position for position, name in enumerate(table.names)}
-    return sparse.csr_array(table.sparse[:, [where[name] for name in columns]])
+    return scipy.sparse.csr_array(table.sparse[:, [where[name] for name in columns]])
 
 
 RowsLike: TypeAlias = TableLike | Table

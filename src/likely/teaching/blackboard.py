@@ -25,7 +25,7 @@ def main() -> None:
     print("Twelve patients, two drugs. What each column was taken for:\n")
     print(clf.schema_)
 
-    print("\nThree new patients (the last with a gap and with a value never seen):\n")
+    print("\nThree new patients (the last has a missing value and one that was never seen):\n")
     loss = Loss(COSTS, refuse=0.6)
     found = zip(clf.predict(NEW_PATIENTS), clf.predict_proba(NEW_PATIENTS), clf.decide(NEW_PATIENTS, loss), strict=True)
     for row, (label, shares, decision) in enumerate(found):
@@ -38,12 +38,12 @@ def main() -> None:
     first = {name: cells[:1] for name, cells in NEW_PATIENTS.items()}
     print("  " + str(clf.explain(first)).replace("\n", "\n  "))
 
-    print("\nA text says which words spoke:\n")
+    print("\nA text shows which words counted:\n")
     mails = datasets.dwarfs()
     filtered = BayesClassifier().fit(mails["text"], mails["label"])
     words = filtered.explain(["Sieben Zwerge fraßen sieben Wölfe"]).tokens()
     print("  " + words.round(3).to_string(index=False).replace("\n", "\n  "))
 
-    print("\nAn honest evaluation: each patient judged by a model that has not seen him (Laplace smoothing):\n")
+    print("\nAn honest evaluation: each patient is judged by a model that has not seen that row (Laplace smoothing):\n")
     report = evaluate(BayesClassifier(), table, drug, cv="loo")
     print("  " + str(report).replace("\n", "\n  "))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from likely.errors import DataError
+from likely.models.evidence import encoding
 from likely.models.evidence.encoding import BinnedNumber, CodedCategories, encode_table
 from likely.models.evidence.prepare import BinCounts, binned_summary, code_counts, fit_encoding
 from likely.stats import ValueCounts
@@ -179,3 +180,16 @@ def test_counts_of_other_bins_are_refused() -> None:
     swapped, _ = counted({"n": ["x", "y"], "c": [1.0, 2.0]}, kinds={"n": "nominal", "c": "numeric"})
     with pytest.raises(DataError, match="'n' is not what"):
         code_counts(number, swapped)
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("cuts", [[], [0.0], [-1.5, 0.0, 2.0, 2.5]])
+def test_few_numbers_fall_into_the_bins_of_many(cuts: list[float], gap: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the compiled loop, and with it."""
+    n = len(cuts) + 1
+    groups = np.arange(n + 1 + gap, dtype=np.uint8)
+    column = BinnedNumber("x", np.array(cuts), np.arange(float(n)), np.ones(n + gap), groups, groups, gap)
+    values = np.array([-9.0, *cuts, *np.nextafter(cuts, 9.0), *np.nextafter(cuts, -9.0), 9.0, np.nan, -0.0])
+    few = column.codes_of(values)
+    monkeypatch.setattr(encoding, "FEW_NUMBERS", 0)
+    np.testing.assert_array_equal(few, column.codes_of(values))

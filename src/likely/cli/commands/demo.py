@@ -111,7 +111,7 @@ def _steps(run: Run, console: Console) -> Iterator[tuple[str, Callable[[], None]
         lambda: run(f"likely explain {MODEL} {TABLES[1]} --row 1 --contrast read,skip{picture}"),
     )
     yield "Decide by costs, or refuse to decide", decide
-    yield "The model as a page to play with", lambda: run(f"likely show {MODEL} --data {TABLES[1]} -o {PAGE}")
+    yield "The model as a page to play with", lambda: run(f"likely show {MODEL} --data {TABLES[0]} -o {PAGE}")
     if find_spec("ibis") and find_spec("duckdb"):
         yield "The same model from a table in DuckDB, and the SQL that scores there", lambda: _in_duckdb(run, console)
 

@@ -88,7 +88,7 @@ def explain(
     sides = _sides(contrast, classifier.classes_.tolist())
     some = sample_rows(classifier, table, row - 1, rows)
     if not some.num_rows:
-        raise DataError(f"There is no row {row} in {table.sources[0].name}.")
+        raise DataError(f"There is no row {row} in {table.sources[0].name}; rows are counted from 1.")
     why = classifier.explain(some)
     if isinstance(why, Explanation):
         factors = why
@@ -101,7 +101,8 @@ def explain(
     if plot is not None:
         _draw(shown, row).save(plot)
     if html is not None:
-        title = f"Why row {row}" if rows == 1 else f"Why rows {row} to {row + some.num_rows - 1}"
+        said = f"{str(classifier.predict(some)[0])!r}"
+        title = f"Why row {row} is {said}" if some.num_rows == 1 else f"Why rows {row} to {row + some.num_rows - 1}"
         told = Markup(shown._repr_html_())
         link = studio_link(studio, html)
         source = f"{model}, {table.sources[0].name}"

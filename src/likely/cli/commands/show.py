@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +34,7 @@ from likely.errors import SettingsError, without_asides
 if TYPE_CHECKING:
     from likely.api import Classifier
     from likely.models.learner import Learner
-    from likely.models.overview import Overview
+    from likely.models.overview import LearnedOverview, Overview
     from likely.store import Provenance
     from likely.table.infer import Column
     from likely.table.schema import Schema
@@ -108,7 +108,7 @@ def show(
 def _tell(path: str, output: OutputOptions, values: int, depth: int | None) -> None:
     if output.json:
         write_json(_content(load_model(path), path, values))
-    elif path == PIPE or not _write_usual(path, values):
+    elif path == PIPE or not _write_usual(path, values, depth):
         _write_text(load_model(path), path, values, depth)
 
 
@@ -178,17 +178,18 @@ def _content(classifier: Classifier, path: str, values: int) -> dict[str, object
     }
 
 
-def _write_usual(path: str, values: int) -> bool:
+def _write_usual(path: str, values: int, depth: int | None) -> bool:
     """Show a model of the usual kind without building it; False for any other."""
-    from likely.models.overview import usual_overview
+    from likely.models.overview import Overview, usual_overview
 
     shown = usual_overview(path)
-    if shown is None:
-        return False
-    _write_head(path, shown.title, shown.summary.n_rows, shown.provenance, shown.schema)
-    write("\n")
-    _write_counts(shown, values)
-    return True
+    if isinstance(shown, Overview):
+        _write_head(path, shown.title, shown.summary.n_rows, shown.provenance, shown.schema)
+        write("\n")
+        _write_counts(shown, values)
+    elif shown is not None:
+        _write_learned(shown, path, "", values, depth)
+    return shown is not None
 
 
 def _write_head(path: str, title: str, rows: int, provenance: Provenance | None, schema: Schema) -> None:
@@ -204,39 +205,55 @@ def _overview(classifier: Learner) -> Overview:
 
 
 def _write_text(classifier: Classifier, path: str, values: int, depth: int | None) -> None:
-    _write_head(path, repr(classifier), classifier._rows_learned(), provenance_of(path), classifier.schema_)
-    write(f"{stale_note(classifier, path)}\n\n" if is_stale(classifier) else "\n")
-    if keeps_counts(classifier):
-        _write_counts(_overview(classifier), values)
+    note = f"{stale_note(classifier, path)}\n" if is_stale(classifier) else ""
+    if not keeps_counts(classifier):
+        _write_learned(_learned_overview(classifier, path), path, note, values, depth)
         return
-    shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shares_of(classifier).items()]
+    _write_head(path, repr(classifier), classifier._rows_learned(), provenance_of(path), classifier.schema_)
+    write(f"{note}\n")
+    _write_counts(_overview(classifier), values)
+
+
+def _learned_overview(classifier: Classifier, path: str) -> LearnedOverview:
+    """What a model tells of itself that has no counts, or more than counts."""
+    from likely.models.overview import LearnedOverview
+    from likely.models.protocols import Exports, HasTerms
+
+    terms, tree = isinstance(classifier, HasTerms), isinstance(classifier, Exports)
+    return LearnedOverview(
+        repr(classifier),
+        provenance_of(path),
+        classifier.schema_,
+        classifier._rows_learned(),
+        shares_of(classifier),
+        _bits(classifier),
+        telling=(lambda n: classifier.telling_values(n).values.tolist()) if terms else None,
+        interactions=classifier.pairs_ if terms else (),
+        text=classifier.to_text if tree else None,
+    )
+
+
+def _write_learned(shown: LearnedOverview, path: str, note: str, values: int, depth: int | None) -> None:
+    """Classes, columns, and what only some models have: strongest values, interactions, a tree in lines."""
+    _write_head(path, shown.title, shown.rows, shown.provenance, shown.schema)
+    write(f"{note}\n")
+    shares = [[label, "" if share is None else f"{share:.4f}"] for label, share in shown.shares.items()]
     _write_some("Classes", ["class", "prior"], shares, SHOWN_CLASSES)
-    bits = _bits(classifier)
+    bits = shown.bits
     columns = [
-        [_short(column.name), column.kind, f"{bits[column.name]:.4f}" if column.name in bits else "", _why(column)]
-        for column in sorted(classifier.schema_, key=lambda column: -bits.get(column.name, -1.0))
+        [_short(column.name), column.kind, told, _why(column)] for column, told in _with_bits(shown.schema, bits)
     ]
     title = "Columns, the most informative first" if bits else "Columns"
     _write_some(title, ["column", "kind", "bits", "why"], columns, SHOWN_COLUMNS, left=(0, 1, 3))
-    _write_form(classifier, values, depth)
-
-
-def _write_form(classifier: object, values: int, depth: int | None) -> None:
-    """What only some models have: strongest values, interactions, a tree in lines."""
-    from likely.models.protocols import Exports, HasTerms
-
-    if isinstance(classifier, HasTerms):
-        lines = [
-            [*map(_short, line[:3]), f"{line[3]:+.2f}", f"{line[4]:.1%}"]
-            for line in classifier.telling_values(values).itertuples(index=False, name=None)
-        ]
+    if shown.telling is not None:
+        lines = [[*map(_short, line[:3]), f"{line[3]:+.2f}", f"{line[4]:.1%}"] for line in shown.telling(values)]
         head = ["class", "column", "value", "log-odds", "share"]
         _write_some("Strongest values", head, lines, values * SHOWN_CLASSES, left=(0, 1, 2))
-        pairs = [[" × ".join(term)] for term in classifier.pairs_]
-        if pairs:
-            _write_some("Interactions", ["columns"], pairs, SHOWN_PAIRS)
-    if isinstance(classifier, Exports):
-        drawn = classifier.to_text(depth).splitlines()
+    if shown.interactions:
+        pairs = [[" × ".join(term)] for term in shown.interactions]
+        _write_some("Interactions", ["columns"], pairs, SHOWN_PAIRS)
+    if shown.text is not None:
+        drawn = shown.text(depth).splitlines()
         more = len(drawn) - SHOWN_LINES
         rest = [f"… and {more:,} more lines; for all of them: likely show MODEL -o FILE.html"] if more > 0 else []
         write("\n".join(["", *drawn[:SHOWN_LINES], *rest, ""]))
@@ -255,6 +272,20 @@ def _bits(classifier: Classifier) -> dict[str, float]:
     return {} if told is None else dict(told[["column", "held_out"]].itertuples(index=False, name=None))
 
 
+def _with_bits(schema: Schema, bits: Mapping[str, float]) -> list[tuple[Column, str]]:
+    """Columns, the most informative first, with their bits; those of a date are the most that a part of it tells."""
+    from likely.table.dates import part_of
+
+    of_dates: dict[str, float] = {}
+    for name, told in bits.items():
+        part = part_of(name)
+        if part is not None:
+            of_dates[part[0]] = max(told, of_dates.get(part[0], 0.0))
+    found = {**of_dates, **bits}
+    columns = sorted(schema, key=lambda column: -found.get(column.name, -1.0))
+    return [(column, f"{found[column.name]:.4f}" if column.name in found else "") for column in columns]
+
+
 def _write_counts(shown: Overview, values: int) -> None:
     """Classes, columns and strongest values of a model that is made of counts."""
     rows, model, bits = shown.summary.classes.rows, shown.model, shown.bits
@@ -265,9 +296,9 @@ def _write_counts(shown: Overview, values: int) -> None:
     lines = [
         [
             _short(column.name), column.kind, shown.families.get(column.name, "—"), _count(column.levels),
-            _count(column.gaps), f"{bits[column.name]:.4f}" if column.name in bits else "", _why(column),
+            _count(column.gaps), told, _why(column),
         ]
-        for column in sorted(shown.schema, key=lambda column: -bits.get(column.name, -1.0))
+        for column, told in _with_bits(shown.schema, bits)
     ]  # fmt: skip
     head = ["column", "kind", "family", "values", "missing", "bits", "why"]
     _write_some("Columns, the most informative first", head, lines, SHOWN_COLUMNS, left=(0, 1, 2, 6))

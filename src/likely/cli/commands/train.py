@@ -191,7 +191,8 @@ def _content(classifier: Classifier, table: FileTable | None) -> dict[str, objec
 
 
 def _told(classifier: Classifier, table: FileTable | None, path: str) -> Iterator[str]:
-    rows, columns, shares = classifier._rows_learned(), _columns(classifier), shares_learned(classifier)
+    rows, shares = classifier._rows_learned(), shares_learned(classifier)
+    n_columns = sum(column.kind not in ("ignored", "weight") for column in classifier.schema_)  # a date is one
     for column in classifier.schema_:
         if column.kind == "ignored":
             yield Message(f"note: column {column.name!r} is left out: ", column.why)
@@ -201,7 +202,7 @@ def _told(classifier: Classifier, table: FileTable | None, path: str) -> Iterato
         yield str(table.rejected)
     where = "standard output" if path == PIPE else path
     yield (
-        f"Learned {many(rows, 'row')}, {many(len(columns), 'column')}, "
+        f"Learned {many(rows, 'row')}, {many(n_columns, 'column')}, "
         f"{many(len(shares), 'class', 'classes')} ({_some(shares)}); wrote {where}"
     )
 

@@ -18,14 +18,14 @@ from likely.engines.in_place import counted_schema
 from likely.engines.memory import Preprocessing
 from likely.engines.memory import Rows as TableRows
 from likely.engines.plan import preprocessing_in, tokenizers_for
-from likely.errors import DataError, ModelFileError, SettingsError
+from likely.errors import SettingsError
 from likely.explain import Explanation, rank
 from likely.explain.credible import check_level
 from likely.models import prediction
 from likely.models.classifier import Classifier, TrainingRows, warn_if_unsaved
 from likely.models.display import learned_page
 from likely.models.evidence import inspection, prepare, updates
-from likely.models.evidence.codec import read_evidence
+from likely.models.evidence.codec import Learned, read_learned, write_learned
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, terms_page
 from likely.models.evidence.fit import DEPTHS, STEPS, Depth, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
@@ -54,17 +54,11 @@ from likely.progress import Shown, StepBar
 from likely.scorer import LogJoint, Model, Priors
 from likely.stats import Summary
 from likely.store import Reader, Writer
-from likely.store.codec import write
-from likely.store.summaries import read_summary, write_summary
 from likely.table import Labelling, RowsLike, Table, Weights, index_levels
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FORM, OLDER_FORMS, OLDER_FORMS_WITH_TEXTS = 5, (2, 3, 4), (3, 4)
-"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew, the second one another
-family for texts; the third one had no trees, the fourth one no discriminant."""
 
 
 class EvidenceClassifier(Classifier):
@@ -365,36 +359,15 @@ class EvidenceClassifier(Classifier):
         return self.summary_.n_rows
 
     def _write_learned(self, writer: Writer) -> object:
-        return {
-            "form": FORM,
-            "summary": write_summary(self.summary_, writer),
-            "evidence": write(self.model_.evidence, writer),
-            "stale": self.stale_,
-            "corrected": write(self._corrected, writer) if self.stale_ and self._corrected else None,
-        }
+        corrected = self._corrected if self.stale_ else None
+        return write_learned(Learned(self.summary_, self.model_.evidence, self.stale_, corrected), writer)
 
     def _read_learned(self, data: Any, reader: Reader) -> None:
         self._options()
         self.progress = False
-        older = OLDER_FORMS_WITH_TEXTS if self.schema_.text else OLDER_FORMS
-        if data.get("form") not in (FORM, *older):
-            raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
-        summary = read_summary(data["summary"], reader)
-        stale, empty = data["stale"], not len(self.classes_)
-        counted = summary.classes.labels.tolist() == self.classes_.tolist() and type(stale) is bool
-        if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
-            raise DataError("its counts are not those of its classes")
-        if set(summary.parts) != set(prepare.count_plan(self.schema_, texts=True)):
-            raise DataError("its counts are not those of its columns")
-        evidence = read_evidence(data["evidence"], reader, len(self.classes_), len(self.schema_.text))
-        names = [*evidence.encoding.names, *self.schema_.text]
-        if names != sorted(self.schema_.features, key=names.index):
-            raise DataError("its evidence is not about the columns of its schema")
-        for column in evidence.encoding.columns:
-            prepare.code_counts(column, summary)  # refuses counts that do not fall into its bins
-        last, n_texts = data["corrected"], evidence.text_weights.size
-        self._corrected = None if last is None else read_evidence(last, reader, len(self.classes_), n_texts)
-        self._remember(evidence, summary, stale=stale)
+        found = read_learned(data, reader, self.classes_, self.schema_)
+        self._corrected = found.corrected
+        self._remember(found.evidence, found.summary, stale=found.stale)
 
     def _settings_kept(self) -> dict[str, object]:
         return {**super()._settings_kept(), "progress": None}  # a function cannot be saved

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from likely.arrays import Array, Int32, UInt8
-from likely.errors import ModelFileError
+from likely.arrays import AnyArray, Array, Int32, UInt8
+from likely.errors import DataError, ModelFileError
 from likely.models.evidence.discriminant import DiscriminantSettings, QuadraticDiscriminant
 from likely.models.evidence.discriminant_fit import MAX_COLUMNS
 from likely.models.evidence.encoding import N_CODES, BinnedNumber, CodedCategories, Column, Encoding, Terms
@@ -13,10 +15,15 @@ from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES, TreeEnsembl
 from likely.models.evidence.ensemble_fit import MAX_ROUNDS
 from likely.models.evidence.laplace import MAX_LAPLACE_ROWS
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, table_starts
+from likely.models.evidence.prepare import code_counts, count_plan
 from likely.models.evidence.text_scores import TextExpert
+from likely.stats import Summary
 from likely.stats.protocol import HEAVIEST_COUNT
-from likely.store.codec import Context, Form, Reader, expect, read, register
+from likely.store.codec import Context, Form, Reader, Writer, expect, read, register, write
+from likely.store.container import Document
+from likely.store.summaries import read_summary, write_summary
 from likely.table import level_key
+from likely.table.schema import Schema
 
 MOST_RANK = 64
 MOST_TREES = 2 * MAX_ROUNDS
@@ -28,6 +35,55 @@ frequency is small."""
 
 SCORES = {"least": -HEAVIEST_COUNT, "most": HEAVIEST_COUNT}
 """Between which scores lie, and what they are multiplied by: far beyond any, and no product of three overflows."""
+
+
+FORM, OLDER_FORMS, OLDER_FORMS_WITH_TEXTS = 5, (2, 3, 4), (3, 4)
+"""Of what was learned, in a file. The first form had counted bins, which cannot be cut anew, the second one another
+family for texts; the third one had no trees, the fourth one no discriminant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a classifier has counted and fitted; where it is stale, `corrected` is what it was before."""
+
+    summary: Summary
+    evidence: AdditiveModel
+    stale: bool
+    corrected: AdditiveModel | None
+
+
+def write_learned(learned: Learned, writer: Writer) -> Document:
+    """What `read_learned` reads."""
+    return {
+        "form": FORM,
+        "summary": write_summary(learned.summary, writer),
+        "evidence": write(learned.evidence, writer),
+        "stale": learned.stale,
+        "corrected": None if learned.corrected is None else write(learned.corrected, writer),
+    }
+
+
+def read_learned(data: Document, reader: Reader, labels: AnyArray, schema: Schema) -> Learned:
+    """What was written, if its parts are about the same classes and columns."""
+    older = OLDER_FORMS_WITH_TEXTS if schema.text else OLDER_FORMS
+    if data.get("form") not in (FORM, *older):
+        raise ModelFileError("its evidence was counted in a form that this version does not read; fit it anew")
+    summary = read_summary(data["summary"], reader)
+    stale, empty = data["stale"], not len(labels)
+    counted = summary.classes.labels.tolist() == labels.tolist() and type(stale) is bool
+    if not counted or not (summary.classes.weights.sum() > 0.0 or (empty and stale)):
+        raise DataError("its counts are not those of its classes")
+    if set(summary.parts) != set(count_plan(schema, texts=True)):
+        raise DataError("its counts are not those of its columns")
+    evidence = read_evidence(data["evidence"], reader, len(labels), len(schema.text))
+    names = [*evidence.encoding.names, *schema.text]
+    if names != sorted(schema.features, key=names.index):
+        raise DataError("its evidence is not about the columns of its schema")
+    for column in evidence.encoding.columns:
+        code_counts(column, summary)  # refuses counts that do not fall into its bins
+    last, n_texts = data["corrected"], evidence.text_weights.size
+    corrected = None if last is None else read_evidence(last, reader, len(labels), n_texts)
+    return Learned(summary, evidence, stale, corrected)
 
 
 def read_evidence(data: object, reader: Reader, n_classes: int, n_texts: int) -> AdditiveModel:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from likely.arrays import Array, Int32
 from likely.models.evidence.discriminant import USUAL_SETTINGS, DiscriminantSettings, QuadraticDiscriminant
@@ -49,7 +49,7 @@ def code_values(encoding: Encoding, columns: Int32, *, by_rank: bool) -> Array:
         assert isinstance(column, BinnedNumber)
         n = len(column.means)
         share = column.mass[:n] / column.mass[:n].sum()
-        z = ndtri(np.clip(np.cumsum(share) - 0.5 * share, 1e-9, 1.0 - 1e-9)) if by_rank else column.means
+        z = scipy.special.ndtri(np.clip(np.cumsum(share) - 0.5 * share, 1e-9, 1.0 - 1e-9)) if by_rank else column.means
         out[line, 1 : n + 1] = standard_means(z, share)
     return out
 

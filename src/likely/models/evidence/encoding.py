@@ -28,6 +28,9 @@ MIN_PARALLEL_CELLS = 1 << 16
 N_CODES = 256
 """Codes that one byte can name."""
 
+FEW_NUMBERS = 1 << 12
+"""So many numbers are found in their bins without a compiled loop: to import the compiler would take longer."""
+
 TRIPLE_RANK = 3
 NUGGET = 0.05
 MAX_Z = 4.0
@@ -58,7 +61,10 @@ class BinnedNumber:
         """The code of every number; NaN is a gap."""
         values, out = np.ascontiguousarray(numbers), np.empty(len(numbers), dtype=np.uint8)
         missing = self.size - 1 if self.gap else 0
-        find_bins(values, self.cuts, missing, out)
+        if len(values) <= FEW_NUMBERS:
+            out[:] = np.where(np.isnan(values), missing, 1 + np.searchsorted(self.cuts, values))
+        else:
+            find_bins(values, self.cuts, missing, out)
         if not len(self.means):  # no number was ever seen here
             out[~np.isnan(values)] = 0
         return out

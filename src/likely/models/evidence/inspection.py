@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from likely.arrays import AnyArray, Array, Index, UInt8
+from likely.arrays import Array, Index, UInt8
 from likely.decide import LossLike
 from likely.errors import SettingsError, TooLarge
 from likely.explain import Nomogram
@@ -19,15 +18,16 @@ from likely.explain.next_measurement import best_first, costs_of, gains
 from likely.explain.nomogram import refuse_texts, sides
 from likely.families import Settings
 from likely.models.evidence.encoding import BinnedNumber, Column
-from likely.models.evidence.explain import SEPARATOR, TermTable, cell_names, term_table
+from likely.models.evidence.explain import SEPARATOR, term_table
 from likely.models.evidence.explain import table_of as frame_of_table
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
 from likely.models.evidence.prepare import code_counts
+from likely.models.evidence.telling import TELLING, cell_name, grouped, telling_lines
 from likely.models.prediction import known_cells, unseen_cells, with_empty_columns
 from likely.numerics import log_of
 from likely.render.nomogram import Scale
 from likely.scorer import Model
-from likely.stats import Histogram, Moments, Part, Summary, TokenCounts
+from likely.stats import Histogram, Moments, Part, Summary
 from likely.table import RowsLike, Table, as_table
 from likely.table.schema import Schema
 
@@ -40,8 +40,6 @@ DENSITIES = {"numeric": "gaussian", "nominal": "categorical", "text": "text mult
 """Families that are settled from the counts that evidence keeps."""
 
 CELLS_AT_ONCE = 1 << 21
-MOST_WORDS = 200
-"""Words of a text column among which the most telling ones are looked for."""
 
 
 class Inspected(Protocol):
@@ -107,83 +105,10 @@ def telling_values(classifier: Inspected, per_class: int = 5) -> pd.DataFrame:
     import pandas as pd
 
     check_is_fitted(classifier)
-    labels = classifier.model_.classes.tolist()
-    lines = [
-        (label, name, value, float(odds[k]), share)
-        for name, value, odds, share in _values(classifier.model_, classifier.summary_)
-        for k, label in enumerate(labels)
-        if odds[k] * share > 0.0
-    ]
-    names = ["class", "column", "value", "log_odds", "share"]
+    lines = telling_lines(classifier.model_, classifier.summary_, per_class)
     # Values stay what they are: some strings are none to the library of strings behind pandas.
-    frame = pd.DataFrame(lines, columns=names, dtype=object).astype({"log_odds": float, "share": float})
-    frame["strength"] = frame["log_odds"] * frame["share"]
-    best = frame.sort_values("strength", ascending=False, kind="stable").groupby("class", sort=False).head(per_class)
-    place = {label: k for k, label in enumerate(labels)}
-    order = best["class"].map(place).sort_values(kind="stable").index
-    return best.loc[order].drop(columns="strength").reset_index(drop=True)
-
-
-def _values(model: AdditivePredictor, summary: Summary) -> Iterator[tuple[str, str, Array, float]]:
-    """Column (or term), value, its log-odds for each class against the others, and its share of the rows."""
-    evidence = model.evidence
-    names = evidence.encoding.names
-    for term in [*((name,) for name in names), *evidence.term_names()]:
-        table = _in_few_bins(term_table(model, term, digits=4))
-        odds, shares = _against_others(table.entries), _cell_shares(table)
-        odds = odds - np.tensordot(shares, odds, axes=shares.ndim)  # what all values add is no news of one
-        for place in np.ndindex(*shares.shape):
-            yield SEPARATOR.join(term), _cell(table, place), odds[place], float(shares[place])
-    counts = {part.columns[0]: seen for part, seen in summary.parts_of(TokenCounts).items()}
-    for text_model, weight in zip(model.text_models, evidence.text_weights.tolist(), strict=True):
-        seen = counts[text_model.column]
-        best = np.argsort(-seen.information_by_word(), kind="stable")[:MOST_WORDS]
-        words = seen.words.take(best).to_list()
-        held = seen.documents.select(best).column_sums() / max(float(summary.classes.weights.sum()), 1e-300)
-        known, lines = text_model.word_evidence()
-        said = dict(zip(known, lines, strict=True))
-        for word, share in zip(words, held.tolist(), strict=True):
-            if word in said:
-                yield text_model.column, f"“{word}”", weight * _against_others(said[word]), share
-
-
-def _in_few_bins(table: TermTable) -> TermTable:
-    """The table of a number in as few bins as triples have, each with the mean of what its parts add."""
-    column = table.columns[0]
-    if len(table.columns) > 1 or not isinstance(column, BinnedNumber):
-        return table
-    groups = column.tiny[1:].astype(np.intp) - 1
-    mass = np.bincount(groups, weights=column.mass).astype(np.float64)
-    entries = [np.bincount(groups, weights=column.mass * entry) / np.maximum(mass, 1e-300) for entry in table.entries.T]
-    names = tuple(cell_names(column, 3, digits=4)[1:])
-    return TermTable((replace(column, mass=mass),), (names,), np.stack(entries, axis=1))
-
-
-def _against_others(entries: Array) -> Array:
-    """Entries of each class less the mean of the others'."""
-    n = entries.shape[-1]
-    return np.asarray((entries - entries.mean(axis=-1, keepdims=True)) * (n / max(n - 1, 1)))
-
-
-def _cell_shares(table: TermTable) -> Array:
-    """How common each cell is; those of several columns as if these were independent."""
-    out = np.ones(())
-    for column, cells in zip(table.columns, table.cells, strict=True):
-        mass = np.zeros(len(cells))
-        codes = np.arange(1, len(column.mass) + 1)
-        np.add.at(mass, _grouped(column, codes, len(table.columns)) - 1, column.mass)
-        out = np.multiply.outer(out, mass / max(float(mass.sum()), 1e-300))
-    return out
-
-
-def _grouped(column: Column, codes: AnyArray, order: int) -> Index:
-    """Codes of a column as a term of so many columns has them."""
-    groups = [None, column.coarse, column.tiny][order - 1]
-    return np.asarray(codes if groups is None else groups[codes], dtype=np.intp)
-
-
-def _cell(table: TermTable, place: Sequence[int]) -> str:
-    return SEPARATOR.join(cells[k] for cells, k in zip(table.cells, place, strict=True))
+    frame = pd.DataFrame(lines, columns=list(TELLING), dtype=object)
+    return frame.astype({"log_odds": float, "share": float})
 
 
 # Points on one sheet.
@@ -211,7 +136,7 @@ def nomogram(classifier: Inspected, target: object = None) -> Nomogram:
         columns = terms.get(name, (name,))
         cells = list(zip(*values, strict=True)) if name in terms else [values]
         read = [by_name[each].codes(as_table({each: list(some)})) for each, some in zip(columns, cells, strict=True)]
-        codes = [_grouped(by_name[each], some, len(columns)) for each, some in zip(columns, read, strict=True)]
+        codes = [grouped(by_name[each], some, len(columns)) for each, some in zip(columns, read, strict=True)]
         widths = evidence.encoding.table_shape(tuple(places[each] for each in columns))
         at = starts[name] + np.ravel_multi_index(tuple(codes), widths)
         logs = class_scores(evidence.tables[at], len(labels))
@@ -220,7 +145,7 @@ def nomogram(classifier: Inspected, target: object = None) -> Nomogram:
     scales = [_scale(model, column, place, rivals) for column in by_name.values()]
     for name, columns in terms.items():
         table = term_table(model, columns, digits=4)
-        cells = [_cell(table, at) for at in np.ndindex(*table.entries.shape[:-1])]
+        cells = [cell_name(table, at) for at in np.ndindex(*table.entries.shape[:-1])]
         entries = table.entries.reshape(-1, len(labels))
         scales.append(Scale(name, cells, entries[:, [place]] - entries[:, rivals]))
     log_start = log_of(model.prior) + model.beyond_prior()

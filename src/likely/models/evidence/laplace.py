@@ -18,8 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
-from scipy.special import expit
+import scipy
 
 from likely.arrays import Array, Int32, UInt8
 from likely.errors import DataError
@@ -151,7 +150,7 @@ def cholesky_factor(matrix: Array) -> Array:
     for ridge in RIDGES:
         try:
             ridged = matrix + np.diag(ridge * matrix.diagonal()) if ridge else matrix
-            return np.asarray(cholesky(ridged, lower=True, check_finite=False))
+            return np.asarray(scipy.linalg.cholesky(ridged, lower=True, check_finite=False))
         except np.linalg.LinAlgError:
             continue
     raise DataError("The rows that were kept weigh so much, or so differently, that no interval can be worked out.")
@@ -169,7 +168,7 @@ def laplace_mode(covariance: Array, label: Array, offset: Array, weight: Array, 
         return float(-0.5 * alpha @ scores - weight @ np.logaddexp(0.0, np.where(label > 0.0, -odds, odds)))
 
     def factorise(scores: Array) -> tuple[Array, Array, Array]:
-        p = expit(offset + scores)
+        p = scipy.special.expit(offset + scores)
         root = np.sqrt(np.maximum(weight * p * (1.0 - p), MIN_HESSIAN))
         return p, root, cholesky_factor(identity + root[:, None] * covariance * root)
 
@@ -181,7 +180,7 @@ def laplace_mode(covariance: Array, label: Array, offset: Array, weight: Array, 
     p, root, factor = factorise(scores)
     for _ in range(MAX_NEWTON_STEPS):
         b = root**2 * scores + weight * (label - p)
-        target = b - root * cho_solve((factor, True), root * (covariance @ b), check_finite=False)
+        target = b - root * scipy.linalg.cho_solve((factor, True), root * (covariance @ b), check_finite=False)
         step = target - alpha
         score_step = covariance @ step
         for length in step_lengths(1e-3):
@@ -249,7 +248,7 @@ class LaplaceApproximation:
             for c in range(out.shape[1]):
                 posterior = prior
                 if self.factors:
-                    explained = solve_triangular(
+                    explained = scipy.linalg.solve_triangular(
                         self.factors[c], self.roots[:, c, None] * across, lower=True, check_finite=False
                     )
                     posterior = prior - (explained**2).sum(axis=0)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from likely.arrays import Array, ColumnLike, Index, Int32
 from likely.engines.memory import USUAL_TOKENIZER
@@ -129,9 +129,9 @@ class Features:
 
     tokenizer: Tokenizer
     words: Words
-    counts: sparse.csr_array
+    counts: scipy.sparse.csr_array
     rarity: Array
-    values: sparse.csr_array
+    values: scipy.sparse.csr_array
 
     @classmethod
     def read(cls, texts: ColumnLike, tokenizer: Tokenizer, min_texts: int, n_scores: int, n_jobs: int) -> Features:
@@ -143,7 +143,7 @@ class Features:
             min_texts += 1
         kept = np.flatnonzero(held >= min_texts)
         if len(kept) < len(words):
-            counts, words, held = sparse.csr_array(counts[:, kept]), words.take(kept), held[kept]
+            counts, words, held = scipy.sparse.csr_array(counts[:, kept]), words.take(kept), held[kept]
         rarity = np.log((1.0 + counts.shape[0]) / (1.0 + held)) + 1.0
         counts = counts.astype(np.float64)
         return cls(tokenizer, words, counts, rarity, tf_idf(counts, rarity))
@@ -158,8 +158,8 @@ class Features:
 class LogisticRegression:
     """The problem of some rows: coefficients of words (lines), the last line the intercept beyond the log prior."""
 
-    def __init__(self, values: sparse.csr_array, y: Int32, weight: Array, class_weights: Array) -> None:
-        self.values, self.transposed = values, sparse.csr_array(values.T.tocsr())
+    def __init__(self, values: scipy.sparse.csr_array, y: Int32, weight: Array, class_weights: Array) -> None:
+        self.values, self.transposed = values, scipy.sparse.csr_array(values.T.tocsr())
         self.y, self.weight = y, weight
         self.total, self.prior = float(class_weights.sum()), log_prior(class_weights)
         shares = class_weights / self.total
@@ -215,7 +215,7 @@ class ColumnSearch:
         """Words × scores of naive Bayes; a word that no row has says nothing."""
         rows, counts = self.rows, self.features.counts[used]
         own = np.arange(len(rows.y[used]))
-        classes = sparse.csr_array((rows.weight[used], (rows.y[used], own)), shape=(rows.n_classes, len(own)))
+        classes = scipy.sparse.csr_array((rows.weight[used], (rows.y[used], own)), shape=(rows.n_classes, len(own)))
         by_class = (classes @ counts).toarray()
         weights = complement_weights(FeatureCounts(by_class), np.ones(by_class.shape[1]))
         if not isinstance(weights, DenseWeights):
@@ -279,7 +279,7 @@ class _FoldFits:
         if not used.any():
             return np.zeros((len(self.features.words) + 1, rows.n_scores))
         if k not in self.problems:
-            values = sparse.csr_array(self.features.values[used])
+            values = scipy.sparse.csr_array(self.features.values[used])
             self.problems[k] = LogisticRegression(values, rows.y[used], rows.weight[used], rows.class_weights(used))
         return self.problems[k].fit(variance, start, SEARCH_TOLERANCE)
 

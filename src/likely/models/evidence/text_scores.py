@@ -18,7 +18,7 @@ from itertools import pairwise, permutations
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from likely.arrays import Array, ColumnLike, Flags, Index, UInt64
 from likely.engines.plan import plan
@@ -81,7 +81,7 @@ class TextExpert:
     count_coefficients: Array
     intercept: Array
 
-    def count(self, texts: ColumnLike, n_jobs: int | None) -> sparse.csr_array:
+    def count(self, texts: ColumnLike, n_jobs: int | None) -> scipy.sparse.csr_array:
         """Texts × known words."""
         return count_rows(texts, self.tokenizer, words=self.words, n_jobs=n_jobs).to_csr()
 
@@ -198,7 +198,7 @@ def text_parts(columns: tuple[str, ...]) -> tuple[Part, ...]:
     return plan(dict.fromkeys(columns, FAMILY))
 
 
-def tf_idf(counts: sparse.csr_array, rarity: Array) -> sparse.csr_array:
+def tf_idf(counts: scipy.sparse.csr_array, rarity: Array) -> scipy.sparse.csr_array:
     """(1 + log count) · rarity of every word of every row, divided by the length of the row's vector."""
     values = (1.0 + np.log(counts.data)) * rarity[counts.indices]
     n_rows, sizes = counts.shape[0], np.diff(counts.indptr)

@@ -34,9 +34,10 @@ from likely.models.settings import (
 )
 from likely.models.tree.codec import check_features, read_tree, write_tree
 from likely.models.tree.data import TrainingData, WordSelection, features_of, informative_words
-from likely.models.tree.explain import Paths, column_information
+from likely.models.tree.explain import Paths
 from likely.models.tree.export import Rule, as_dot, as_json, as_text, pmml_model, rules
 from likely.models.tree.grow import GrowthPlan
+from likely.models.tree.information import column_information
 from likely.models.tree.onnx import graph_posterior
 from likely.models.tree.plot import TreePicture, tree_page
 from likely.models.tree.predict import TreeRows

@@ -11,7 +11,6 @@ import numpy as np
 from likely.arrays import Array, Int32
 from likely.errors import SettingsError
 from likely.markup import tag
-from likely.measures import entropy, held_out_information, information_gain
 from likely.models.tree.plot import TreePicture
 from likely.models.tree.predict import Flat, TreeRows, branch_at, flatten, surrogate_branch
 from likely.models.tree.tree import Tree, cases, condition, label, number, shortened
@@ -135,25 +134,6 @@ class Paths:
     def _refuse_row(self, row: int) -> None:
         if not -len(self) <= row < len(self):
             raise SettingsError(f"There is no row {row}: {len(self)} rows are explained, counted from 0.")
-
-
-def column_information(tree: Tree, columns: Sequence[str]) -> pd.DataFrame:
-    """What the tests of a tree tell about the class, by column: bits of each test times the share of rows that meet it.
-
-    *held_out* judges every row without itself (see `measures.held_out_information`), *information* as it was counted.
-    """
-    import pandas as pd
-
-    found = {name: np.zeros(2) for name in columns}
-    for node in np.flatnonzero(~tree.is_leaf).tolist():
-        table = tree.counts[tree.children(node)].T
-        told = held_out_information(table), information_gain(table)
-        found[tree.features[tree.column[node]].column] += np.array(told) * tree.sizes[node] / tree.sizes[0]
-    held_out, counted = np.array(list(found.values())).reshape(-1, 2).T
-    total = entropy(tree.counts[0] / tree.sizes[0])
-    share = held_out / total if total > 0.0 else np.zeros_like(held_out)
-    frame = pd.DataFrame({"column": list(found), "held_out": held_out, "share": share, "information": counted})
-    return frame.sort_values(["held_out", "information"], ascending=False, kind="stable", ignore_index=True)
 
 
 def _walk(tree: Tree, flat: Flat, numbers: Array, codes: Int32, i: int) -> Sequence[Visit]:

@@ -13,13 +13,15 @@ and with fractions elsewhere; and without any logarithm (`logs` is None) for mea
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from likely.arrays import AnyArray, Array, Index
-from likely.jit import kernel
+from likely.jit import compiled_as, kernel
+
+if TYPE_CHECKING:
+    from numba import types
 
 MISCLASSIFICATION, GAIN, RATIO, SYMMETRIC_1, SYMMETRIC_2, CHI2, GINI = range(7)
 
@@ -58,8 +60,10 @@ def xlogx(x: float, logs: Array | None) -> float:
     return float(logs[int(x)]) if x == int(x) and x < len(logs) else float(x * np.log2(x))
 
 
-@overload(xlogx, inline="always", strict=False)
+@compiled_as(xlogx, inline="always", strict=False)
 def _compiled_xlogx(x: types.Type, logs: types.Type) -> Callable[..., float]:
+    from numba import types
+
     if isinstance(logs, types.NoneType):
         return lambda x, logs: 0.0
     if isinstance(x, types.Integer):
