@@ -26,7 +26,7 @@ from likely.models.evidence.rest import (
     stacked,
     tree_candidate,
 )
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource, log_prior
+from likely.models.evidence.row_source import RowSource, log_prior, max_search_rows
 from likely.models.evidence.search import (
     VARIANCE_GRID,
     CVResult,
@@ -110,7 +110,7 @@ class EvidenceFit:
         started: float | None = None,
     ) -> None:
         self.data, self.options, self.progress = data, options, progress or StepBar(len(STEPS), "step", False)
-        self.search_data = data.sample(MAX_SEARCH_ROWS, options.seed)
+        self.search_data = data.sample(max_search_rows(max(1, data.rows.n_scores)), options.seed)
         self.started = time.monotonic() if started is None else started
 
     def has_time(self) -> bool:
