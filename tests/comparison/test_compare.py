@@ -23,7 +23,6 @@ from likely import BayesClassifier, ConvNetClassifier, Loss, SVMClassifier, comp
 from likely.comparison.candidates import candidates, known
 from likely.comparison.comparison import AS_IT_IS, CORRECTED, difference, variance_inflation
 from likely.errors import DataError, SchemaError, SettingsError
-from likely.models.classifier import Classifier
 from likely.models.registry import Entry
 from likely.table import as_table
 from likely.teaching import datasets
@@ -250,47 +249,6 @@ class TestCandidates:
     def test_strangers_are_refused(self, given: Any, told: str) -> None:
         with pytest.raises(SettingsError, match=told):
             candidates(given, images=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def depths() -> likely.Comparison:
-    """Two columns that speak only together, and one that says a little."""
-    rng = np.random.default_rng(0)
-    a, b, c = rng.integers(0, 2, (3, 300))
-    y = np.where(rng.random(300) < 0.1, c, a ^ b)
-    full = likely.EvidenceClassifier()
-    return compare({"a": a, "b": b, "c": c}, y, ["evidence-columns", full, "evidence, pairs", "naive Bayes"], cv=3)
-
-
-class TestReadability:
-    def test_evidence_of_each_depth_has_a_name(self, depths: likely.Comparison) -> None:
-        assert set(depths.reports) == {
-            "evidence", "evidence, columns", "evidence, pairs", "naive Bayes", "majority class",
-        }  # fmt: skip
-        found = candidates(["evidence triples", "EvidenceClassifier"], images=False, random_state=7)
-        assert [one.depth for one in found] == ["triples", "rest"]
-        assert [one.classifier.get_params()["random_state"] for one in found if isinstance(one.classifier, Classifier)]
-        columns, full = likely.EvidenceClassifier(depth="columns"), likely.EvidenceClassifier()
-        by_name = candidates([columns, full], images=False, random_state=0)
-        assert [one.name for one in by_name] == ["evidence, columns", "evidence"]
-        assert by_name[0].simplicity < by_name[1].simplicity
-
-    def test_its_price_is_the_difference_to_the_deepest(self, depths: likely.Comparison) -> None:
-        price = depths.price_of_readability
-        assert list(price) == ["evidence, columns", "evidence, pairs"]
-        losses = depths.to_frame()["log_loss"]
-        for name, gap in price.items():
-            assert gap.mean == pytest.approx(losses[name] - losses["evidence"])
-        assert not price["evidence, columns"].is_noise
-        assert price["evidence, pairs"].is_noise
-        told = " ".join(str(depths).split())
-        assert "What readability costs: evidence, columns (a table for each column) has 0." in told
-        assert "so it may be nothing" in told.split("evidence, pairs (tables of columns and pairs)")[1]
-        assert "What readability costs" in depths.to_html()
-
-    def test_it_has_none_where_one_depth_takes_part(self, board: likely.Comparison) -> None:
-        assert board.price_of_readability == {}
-        assert "readability" not in str(board)
 
 
 class TestTables:

@@ -45,3 +45,14 @@ def test_the_contrast_is_the_sum_of_products_of_standard_scores() -> None:
     for seed in range(20):
         noise = np.random.default_rng(seed).normal(size=(400, 1))
         assert not len(contrasts.strongest(noise)), "chance is not taken for parity"
+
+
+def test_four_are_not_taken_together_where_fewer_of_them_say_more() -> None:
+    """Of copies of one column a product of four is a contrast, and one column alone a larger one."""
+    rng = np.random.default_rng(4)
+    one = rng.random(2000) < 0.3
+    rows = pd.DataFrame({f"c{k}": np.where(one ^ (rng.random(2000) < 0.1), "yes", "no") for k in range(6)})
+    clf = EvidenceClassifier(random_state=0, depth="columns").fit(rows, one)
+    codes = np.ascontiguousarray(clf.model_.codes(as_table(rows)).T)
+    gradient = np.asarray(one - one.mean(), dtype=np.float64)[:, None]
+    assert not len(Contrasts(clf.model_.evidence.encoding, codes).strongest(gradient))
