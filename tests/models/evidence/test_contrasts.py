@@ -48,11 +48,9 @@ def test_the_contrast_is_the_sum_of_products_of_standard_scores() -> None:
 
 
 def test_four_are_not_taken_together_where_fewer_of_them_say_more() -> None:
-    """Of copies of one column a product of four is a contrast, and one column alone a larger one."""
-    rng = np.random.default_rng(4)
-    one = rng.random(2000) < 0.3
-    rows = pd.DataFrame({f"c{k}": np.where(one ^ (rng.random(2000) < 0.1), "yes", "no") for k in range(6)})
-    clf = EvidenceClassifier(random_state=0, depth="columns").fit(rows, one)
-    codes = np.ascontiguousarray(clf.model_.codes(as_table(rows)).T)
-    gradient = np.asarray(one - one.mean(), dtype=np.float64)[:, None]
-    assert not len(Contrasts(clf.model_.evidence.encoding, codes).strongest(gradient))
+    rows = table(2000, 4, numeric=False)
+    clf = EvidenceClassifier(random_state=0, depth="columns").fit(rows, odd(rows, ["c0"]))
+    contrasts = Contrasts(clf.model_.evidence.encoding, np.ascontiguousarray(clf.model_.codes(as_table(rows)).T))
+    alone, together = (odd(rows, columns)[:, None] - 0.5 for columns in (["c0"], ["c0", "c2", "c3", "c7"]))
+    assert sorted(contrasts.strongest(together + 0.5 * alone)) == [0, 2, 3, 7]
+    assert not len(contrasts.strongest(together + 2.0 * alone))
