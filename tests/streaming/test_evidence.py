@@ -12,7 +12,7 @@ import pytest
 from likely import DataError, EvidenceClassifier, SettingsError, open_table
 from likely.errors import FileError
 from likely.io import blocks
-from likely.models.evidence import fit, prepare, spill
+from likely.models.evidence import prepare, spill
 from likely.models.evidence import row_source as in_memory
 from likely.progress import Progress
 from likely.streaming import fit_file, train_evidence_file
@@ -84,7 +84,7 @@ def same(a: EvidenceClassifier, b: EvidenceClassifier) -> None:
 def test_a_file_gives_the_model_of_its_rows(
     kinds: dict[str, str], bound: int, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fit, "MAX_SEARCH_ROWS", bound)
+    monkeypatch.setattr(in_memory, "MAX_SEARCH_ROWS", bound)
     monkeypatch.setattr(prepare, "MAX_TOKENS", 9 * bound)
     settings: dict[str, Any] = {"schema": {"note": "ignored", "w": "ignored", "other": "ignored", **kinds}}
     expected = EvidenceClassifier(**settings).fit(TABLE, "label")
@@ -104,7 +104,7 @@ def test_a_file_gives_the_model_of_its_rows(
     assert len(shares) > 20
     assert shares[-1] == 1.0
     assert sorted(shares[len(shares) // 2 :]) == shares[len(shares) // 2 :]
-    monkeypatch.setattr(fit, "MAX_SEARCH_ROWS", 100)
+    monkeypatch.setattr(in_memory, "MAX_SEARCH_ROWS", 100)
     monkeypatch.setattr(prepare, "MAX_TOKENS", 900)
     few = EvidenceClassifier(**settings).fit(TABLE, "label")
     assert np.abs(few.predict_proba(TABLE) - expected.predict_proba(TABLE)).max() > 1e-6, "the bound says something"

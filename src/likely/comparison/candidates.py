@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TypeAlias, TypeGuard
 
 from likely.errors import SettingsError
+from likely.models.classifier import Classifier
 from likely.models.protocols import Learns
-from likely.models.registry import Entry, entries
+from likely.models.registry import Entry, entries, entry_named
 
 BASELINES = (
     Entry("logistic", "likely.comparison.baselines:LogisticBaseline", "logistic regression", 2),
-    Entry("boosting", "likely.comparison.baselines:BoostingBaseline", "gradient boosting", 8),
+    Entry("boosting", "likely.comparison.baselines:BoostingBaseline", "gradient boosting", 11),
 )
 """Two of scikit-learn, which are no classifiers of this package."""
+
+EVIDENCE = entry_named("evidence")
+COLUMNS, PAIRS, TRIPLES = (
+    replace(
+        EVIDENCE, name=f"evidence-{depth}", title=f"evidence, {depth}", simplicity=simplicity, settings={"depth": depth}
+    )
+    for depth, simplicity in (("columns", 3), ("pairs", 7), ("triples", 8))
+)
+"""Evidence that can be read as a table for each column, and for pairs and triples of columns: beside evidence in full
+they tell what readability costs."""
 
 MAJORITY = Entry("majority", "likely.comparison.baselines:MajorityBaseline", "majority class", 0)
 """The line that every comparison has: the class shares alone, without a look at the row."""
@@ -24,7 +35,16 @@ MAJORITY = Entry("majority", "likely.comparison.baselines:MajorityBaseline", "ma
 def known() -> tuple[Entry, ...]:
     """All that can be called by name, from the simplest to the least simple: how much there is to read in a model."""
     own = (entry for entry in entries() if not entry.wraps)
-    return tuple(sorted((*own, *BASELINES), key=lambda entry: entry.simplicity))
+    return tuple(sorted((*own, *BASELINES, COLUMNS), key=lambda entry: entry.simplicity))
+
+
+def by_name() -> dict[str, Entry]:
+    """Every classifier that has a name, by the letters of all its names."""
+    found: dict[str, Entry] = {}
+    for entry in (*known(), MAJORITY, PAIRS, TRIPLES):
+        names = (entry.title, entry.name) if entry.home == EVIDENCE.home and entry != EVIDENCE else entry.names
+        found = {_letters(name): entry for name in names} | found
+    return found
 
 
 def made(entry: Entry, random_state: int) -> object:
@@ -42,6 +62,11 @@ class Candidate:
     classifier: object
     simplicity: int
     wants_images: bool = False
+
+    @property
+    def depth(self) -> str:
+        """How many columns may speak together, if it is evidence: "columns", "pairs", "triples" or "rest"."""
+        return _depth(self.classifier)
 
     @property
     def is_majority(self) -> bool:
@@ -83,7 +108,7 @@ def are_contenders(given: object) -> TypeGuard[Contenders]:
     if isinstance(given, Mapping):
         given = list(given.values())
     some = given if isinstance(given, list | tuple) else [given]
-    names = {_letters(name) for entry in (*known(), MAJORITY) for name in entry.names} | {"all"}
+    names = by_name().keys() | {"all"}
     return bool(some) and all(
         _letters(one) in names if isinstance(one, str) else isinstance(one, Learns) for one in some
     )
@@ -93,9 +118,9 @@ def _made(given: Contender, random_state: int) -> object:
     """A classifier as it is, or by one of its names."""
     if isinstance(given, str):
         wanted = _letters(given)
-        for entry in (*known(), MAJORITY):
-            if wanted in map(_letters, entry.names):
-                return made(entry, random_state)
+        entry = by_name().get(wanted)
+        if entry is not None:
+            return made(entry, random_state)
         there = ", ".join(repr(entry.title) for entry in known())
         raise SettingsError(f"There is no classifier {given!r}; there are {there}.{_nearest(wanted)}")
     if isinstance(given, type) or not isinstance(given, Learns):
@@ -105,10 +130,10 @@ def _made(given: Contender, random_state: int) -> object:
 
 def _named(classifiers: list[object]) -> list[tuple[str, object]]:
     """Names by kind, numbered where a kind comes twice."""
-    titles = {entry.kind: entry.title for entry in (*known(), MAJORITY)}
     found: dict[str, object] = {}
     for classifier in classifiers:
-        name = titles.get(type(classifier).__name__, type(classifier).__name__)
+        entry = _entry(classifier)
+        name = type(classifier).__name__ if entry is None else entry.title
         found[_free_name(name, found)] = classifier
     return list(found.items())
 
@@ -121,13 +146,28 @@ def _free_name(name: str, taken: Iterable[str]) -> str:
     return free
 
 
+def _entry(classifier: object) -> Entry | None:
+    """The known kind of a classifier; evidence is several, by its depth."""
+    depth = _depth(classifier)
+    for entry in (*known(), MAJORITY, PAIRS, TRIPLES):
+        if entry.kind == type(classifier).__name__ and entry.settings.get("depth", "rest") == (depth or "rest"):
+            return entry
+    return None
+
+
+def _depth(classifier: object) -> str:
+    if isinstance(classifier, Classifier) and type(classifier).__name__ == EVIDENCE.kind:
+        return str(classifier.get_params(deep=False)["depth"])
+    return ""
+
+
 def _place(classifier: object) -> tuple[int, bool]:
     """How simple a classifier is, and whether it wants images.
 
     Those that a user brings are taken for less simple than all others, unless they are of a known kind.
     """
-    by_kind = {entry.kind: (entry.simplicity, entry.images) for entry in (*known(), MAJORITY)}
-    return by_kind.get(type(classifier).__name__, (max(place for place, _ in by_kind.values()) + 1, False))
+    entry = _entry(classifier)
+    return (max(one.simplicity for one in known()) + 1, False) if entry is None else (entry.simplicity, entry.images)
 
 
 def _nearest(wanted: str) -> str:

@@ -155,7 +155,9 @@ def _entry(candidate: Candidate, rows: RowsLike, y: AnyArray, cv: HoldOut, judge
         predict_seconds = perf_counter() - start
         size = model_bytes(fitted)
     seconds = fit_seconds, predict_seconds
-    return Result(candidate.name, report, candidate.simplicity, *seconds, size, is_majority=candidate.is_majority)
+    return Result(
+        candidate.name, report, candidate.simplicity, *seconds, size, candidate.is_majority, candidate.depth
+    )  # fmt: skip
 
 
 def _timed_fit(classifier: object, X: RowsLike, y: AnyArray) -> tuple[Predicts, float]:

@@ -32,13 +32,24 @@ if TYPE_CHECKING:
 
 SPOKEN = {"error": "error", "log_loss": "log loss", "brier": "Brier", "expected_cost": "cost"}
 MARK = "◀"
+READABLE = {
+    "columns": "a table for each column",
+    "pairs": "tables of columns and pairs",
+    "triples": "tables of columns, pairs and triples",
+    "rest": "what no such table can say as well",
+}
+"""Evidence by its depth: all that there is to be read."""
+
 WIDTH = 80
 """Characters of a line, unless the terminal has more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One classifier: its report, and what one fit and one prediction of all rows took."""
+    """One classifier: its report, and what one fit and one prediction of all rows took.
+
+    `depth` says of evidence how many columns may speak together.
+    """
 
     name: str
     report: Report
@@ -47,6 +58,7 @@ class Result:
     predict_seconds: float
     model_bytes: int
     is_majority: bool = False
+    depth: str = ""
 
     def rows(self, measure: str) -> Array | None:
         """The measure of every judged row; None where the classifier cannot be judged by it."""
@@ -150,6 +162,16 @@ class Comparison:
     def differences(self) -> dict[str, MeanDifference]:
         """How much worse than the best each classifier is, row by row, with a 95 % interval."""
         return {entry.name: self._difference(entry, self._field[0], self.by) for entry in self.entries}
+
+    @cached_property
+    def price_of_readability(self) -> dict[str, MeanDifference]:
+        """How much worse evidence is if it can be read as tables of few columns, by classifier, and how sure that is.
+
+        Each is compared with the deepest evidence that takes part; nothing if there is only one.
+        """
+        by_depth = {entry.depth: entry for entry in reversed(self.entries)}
+        there = [by_depth[depth] for depth in READABLE if depth in by_depth]
+        return {entry.name: self._difference(entry, there[-1], self.by) for entry in there[:-1]}
 
     @property
     def beats_majority(self) -> bool:
@@ -297,8 +319,14 @@ class Comparison:
         )
         if self.unsure and simple != self.majority:
             doubt.append(f"Within noise, but with worse probabilities: {', '.join(self.unsure)}.")
+        depths = {entry.name: entry.depth for entry in self.entries}
+        prices = [
+            f"What readability costs: {name} ({READABLE[depths[name]]}) has {price.mean:.4f} more {SPOKEN[self.by]}, "
+            f"95 % from {price.low:.4f} to {price.high:.4f}{', so it may be nothing' if price.is_noise else ''}."
+            for name, price in self.price_of_readability.items()
+        ]
         failed = [f"{failure.name} could not take part: {failure.reason}" for failure in self.failures]
-        return [note, *doubt, f"Differences to the best with 95 % intervals: {self.interval}.", *failed]
+        return [note, *doubt, *prices, f"Differences to the best with 95 % intervals: {self.interval}.", *failed]
 
 
 # How far a difference between two classifiers may be chance, judged on the same rows and folds.

@@ -119,7 +119,7 @@ def entry_of_kind(kind: str) -> Entry | None:
 
 for _entry in (
     Entry(
-        "evidence", "likely.models.evidence.classifier:EvidenceClassifier", "evidence", 6, adds_up=True, texts=True,
+        "evidence", "likely.models.evidence.classifier:EvidenceClassifier", "evidence", 9, adds_up=True, texts=True,
         glance="likely.models.evidence.glance:glance",
     ),
     Entry(
@@ -127,15 +127,15 @@ for _entry in (
         counts=True, adds_up=True, texts=True,
     ),
     Entry(
-        "full", "likely.models.bayes.full:FullBayesClassifier", "full Bayes", 4, counts=True, adds_up=True, texts=True
+        "full", "likely.models.bayes.full:FullBayesClassifier", "full Bayes", 5, counts=True, adds_up=True, texts=True
     ),
-    Entry("aode", "likely.models.bayes.aode:AODEClassifier", "AODE", 5, counts=True, adds_up=True, texts=True),
+    Entry("aode", "likely.models.bayes.aode:AODEClassifier", "AODE", 6, counts=True, adds_up=True, texts=True),
     Entry(
-        "tree", "likely.models.tree.classifier:TreeClassifier", "tree", 3, texts=True, settings={"text_tokens": WORDS},
+        "tree", "likely.models.tree.classifier:TreeClassifier", "tree", 4, texts=True, settings={"text_tokens": WORDS},
         glance="likely.models.tree.glance:glance",
     ),
-    Entry("svm", "likely.models.svm.classifier:SVMClassifier", "SVM", 7, texts=True),
-    Entry("convnet", "likely.models.convnet.classifier:ConvNetClassifier", "net", 9, images=True),
-    Entry("calibrated", "likely.models.calibrated:CalibratedClassifier", "calibrated", 10, wraps=True),
+    Entry("svm", "likely.models.svm.classifier:SVMClassifier", "SVM", 10, texts=True),
+    Entry("convnet", "likely.models.convnet.classifier:ConvNetClassifier", "net", 12, images=True),
+    Entry("calibrated", "likely.models.calibrated:CalibratedClassifier", "calibrated", 13, wraps=True),
 ):  # fmt: skip
     register(_entry)

@@ -172,7 +172,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
     _scores = prediction.scores
 
     def predict_interval(self, X: RowsLike, level: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper bound of P(class | row), given what was counted; see `BayesClassifier.predict_interval`."""
+        """Lower and upper bound of P(class | row), given what was counted; see `BayesClassifier.predict_interval`.
+
+        Too narrow where columns depend on each other within a class.
+        """
         from likely.explain.credible import interval
 
         rows = self._read_more(X)

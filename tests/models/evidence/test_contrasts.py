@@ -45,3 +45,12 @@ def test_the_contrast_is_the_sum_of_products_of_standard_scores() -> None:
     for seed in range(20):
         noise = np.random.default_rng(seed).normal(size=(400, 1))
         assert not len(contrasts.strongest(noise)), "chance is not taken for parity"
+
+
+def test_four_are_not_taken_together_where_fewer_of_them_say_more() -> None:
+    rows = table(2000, 4, numeric=False)
+    clf = EvidenceClassifier(random_state=0, depth="columns").fit(rows, odd(rows, ["c0"]))
+    contrasts = Contrasts(clf.model_.evidence.encoding, np.ascontiguousarray(clf.model_.codes(as_table(rows)).T))
+    alone, together = (odd(rows, columns)[:, None] - 0.5 for columns in (["c0"], ["c0", "c2", "c3", "c7"]))
+    assert sorted(contrasts.strongest(together + 0.5 * alone)) == [0, 2, 3, 7]
+    assert not len(contrasts.strongest(together + 2.0 * alone))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -148,8 +149,28 @@ def test_counts_go_on_and_trees_come_back_with_refresh(fitted: EvidenceClassifie
     assert len(trees_of(clf)) == 0
     clf.forget(X[:10], y[:10]).refresh(X, y)
     assert not clf.stale_
+    for mine, theirs in (
+        (trees_of(clf).columns, trees_of(fitted).columns),
+        (trees_of(clf).sides, trees_of(fitted).sides),
+    ):
+        assert (mine == theirs).all(), "they ask the same"
+    assert np.abs(clf.predict_proba(X) - before).max() < 0.01
+
+
+def test_trees_ask_the_same_of_other_bins(fitted: EvidenceClassifier) -> None:
+    """More rows move the bins: a question goes to the codes that stand where the old ones stood."""
+    X, y = parity(3000)
+    clf = copy(fitted).partial_fit(*parity(500)).refresh(X, y)
     assert len(trees_of(clf)) == len(trees_of(fitted))
-    assert np.abs(clf.predict_proba(X) - before).max() < 0.05
+    assert (trees_of(clf).columns == trees_of(fitted).columns).all()
+    before, now = (one.model_.codes(one._read(X)) for one in (fitted, clf))
+    assert (before != now).any(), "bins have moved"
+    answers = [
+        np.take_along_axis(trees_of(one).sides[0], codes[:, trees_of(one).columns[0]].T.astype(np.intp), axis=1)
+        for one, codes in ((fitted, before), (clf, now))
+    ]
+    assert (answers[0] == answers[1]).mean() > 0.97
+    assert clf.score(X, y) > 0.9 * fitted.score(X, y)
 
 
 def test_a_merged_model_knows_how_many_trees_to_grow(fitted: EvidenceClassifier) -> None:

@@ -14,6 +14,8 @@ from likely.models.evidence.ensemble_fit import (
     best_question,
     ensemble_scores,
     grow,
+    max_rounds,
+    settle,
 )
 from likely.models.evidence.row_source import RowsInMemory, log_prior
 from likely.parallel import WorkerPool
@@ -127,3 +129,23 @@ def test_many_rows_choose_questions_in_turn_and_leaves_have_all() -> None:
     trees, losses = grow(encoding, train, 30, test)
     assert losses[-1] < 0.2 * losses[0]
     assert np.allclose(trees.covers.sum(axis=1), len(train))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_leaves_are_settled_as_they_grow(n_classes: int) -> None:
+    encoding, rows = encoded(3000, n_classes, 0)
+    trees, _ = grow(encoding, rows, 6)
+    again = settle([trees], rows)
+    np.testing.assert_array_equal(again.leaves, trees.leaves)
+    np.testing.assert_array_equal(again.covers, trees.covers)
+    other, _ = grow(encoding, encoded(3000, n_classes, 1)[1], 4)
+    both = settle([trees, other], rows)
+    assert len(both) == 4
+    for t in range(4):
+        asked = (trees, other)[t % 2]
+        assert (both.sides[t] == asked.sides[t]).all()
+    assert both.covers.sum(axis=1) == pytest.approx(3000.0)
+
+
+def test_many_classes_have_fewer_trees() -> None:
+    assert [max_rounds(n) for n in (1, 10, 60)] == [600, 600, 100]

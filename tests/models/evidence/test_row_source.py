@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from likely.models.evidence import row_source as kept_in_memory
 from likely.models.evidence import spill as kept_on_disk
-from likely.models.evidence.row_source import RowsInMemory, text_offset
+from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowsInMemory, max_search_rows, text_offset
 from likely.models.evidence.spill import DiskRows, RowBuffer, SpillDirectory
 from likely.models.evidence.text_scores import N_FOLDS, assign_folds
 from likely.parallel import WorkerPool
@@ -138,3 +138,12 @@ def test_rows_are_dealt_out_by_chance() -> None:
     for k in range(N_FOLDS):
         assert np.bincount(part[k::N_FOLDS], minlength=N_FOLDS).min() > 1800
     assert (part != assign_folds(0, 50_000, 1)).mean() > 0.5
+
+
+@pytest.mark.parametrize("n_scores", [1, 3, 83, 100, 1000, 4096, 20_000])
+def test_scores_of_the_rows_that_choose_are_bounded_unless_classes_were_lost(n_scores: int) -> None:
+    n_rows = max_search_rows(n_scores)
+    assert n_rows <= MAX_SEARCH_ROWS
+    assert n_rows * n_scores <= max(1 << 24, 5 * n_scores**2)
+    assert n_rows >= min(5 * n_scores, MAX_SEARCH_ROWS)
+    assert n_scores > 83 or n_rows == MAX_SEARCH_ROWS, "usual tables lose nothing"

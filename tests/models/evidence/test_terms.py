@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from likely import EvidenceClassifier
+from likely.models.evidence import fit
 from likely.models.evidence.encoding import Encoding, Terms, encode_table
 from likely.models.evidence.fitter import EncodedData, Fitter
 from likely.models.evidence.prepare import fit_encoding
@@ -87,3 +89,11 @@ def test_of_a_wide_table_the_columns_that_say_most_are_combined() -> None:
     _, frame = parity(2)
     options = candidate_terms(frame.coarse, np.array([0.0, 3.0, 1.0, 2.0, 0.0]), 2, 1 << 27)
     assert options.tolist() == [[1, 3]]
+
+
+def test_with_many_classes_pairs_are_looked_for_only_if_wished(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "MAX_SCORES_WITH_PAIRS", 2)
+    a, b = np.random.default_rng(0).integers(0, 3, (2, 300))
+    rows = {"a": a.astype(str), "b": b.astype(str)}
+    assert EvidenceClassifier(depth="pairs").fit(rows, (a + b) % 3).pairs_ == []
+    assert EvidenceClassifier(depth="pairs", max_pairs=1).fit(rows, (a + b) % 3).pairs_ == [("a", "b")]

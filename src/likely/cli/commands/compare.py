@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ from likely.cli.options import (
 )
 from likely.cli.output import OutputOptions, terminal_width, write
 from likely.errors import SettingsError, missing_columns
-from likely.models.registry import entries, entry_named
+from likely.models.registry import Entry, entries
 
 if TYPE_CHECKING:
     from likely.comparison.comparison import Comparison
@@ -69,6 +69,8 @@ def compare(
     likely compare loans.csv -t risk --html board.html --studio studio.html
 
     Naive and full Bayes, AODE, evidence, tree and SVM, and scikit-learn's logistic regression and gradient boosting.
+    "evidence, columns" can be read as a table for each column: a line tells what that costs. For tables of pairs and
+    triples, add evidence-pairs and evidence-triples.
     "majority class" knows only the class proportions: the line to beat. The mark ◀ is at the simplest classifier that
     is as good as the best within noise, in its probabilities, too. The whole table is read into memory.
     """
@@ -92,23 +94,27 @@ def compare(
         rows, label, listed_in(classifiers) or "all",
         cv=way_in(cv), loss=loss, by=by, random_state=seed, progress=output.progress,
     )  # fmt: skip
-    name = None if studio is None else own_best(board)
+    best = None if studio is None else own_best(board)
     write(board.to_json() if output.json else board.text(terminal_width() or WIDTH))
     write_pages(board, output, html, plot, table.sources[0].name, studio)
-    if studio is not None and name is not None:
+    if studio is not None and best is not None:
         from likely.studio import write_page
 
-        classifier = likely.train(rows, label, model=name, progress=output.progress)
-        report = board.reports[entry_named(name).title]
+        name = next(entry.name for entry in entries() if entry.home == best.home)
+        settings: dict[str, Any] = dict(best.settings)
+        classifier = likely.train(rows, label, model=name, progress=output.progress, **settings)
+        report = board.reports[best.title]
         source = table.sources[0].name
         write_page(studio, classifier, rows=rows, report=report, comparison=board, data_name=Path(source).name)
         output.wrote(studio)
     output.tell_rejected(table)
 
 
-def own_best(board: Comparison) -> str:
+def own_best(board: Comparison) -> Entry:
     """The model for a studio: the simplest that is as good as the best, or else the best that the package makes."""
-    own = {entry.title: entry.name for entry in entries() if entry.reads_tables}
+    from likely.comparison.candidates import COLUMNS, PAIRS, TRIPLES
+
+    own = {entry.title: entry for entry in (*entries(), COLUMNS, PAIRS, TRIPLES) if entry.reads_tables}
     ranked = [board.simplest, *(entry.name for entry in board.entries)]
     found = next((own[title] for title in ranked if title in own), None)
     if found is None:

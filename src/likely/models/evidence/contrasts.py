@@ -7,6 +7,8 @@ by chance it is normal with variance Σ g². Products of two columns give all of
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from likely.arrays import Array, Index, UInt8
@@ -35,21 +37,31 @@ class Contrasts:
         self.columns = even if 4 <= len(even) <= MAX_COLUMNS else even[:0]
         share = shares[self.columns, None]
         scores = (halves[self.columns] - share) / np.sqrt(share * (1.0 - share))
+        self.scores = np.zeros((len(codes), halves.shape[1]), dtype=np.float32)
+        self.scores[self.columns] = scores
         self.left, self.right = np.triu_indices(len(self.columns), 1)
         self.products = scores[self.left] * scores[self.right]
         self.apart = _apart(self.left, self.right)
 
     def strongest(self, gradient: Array) -> Index:
-        """The four columns of the largest contrast with one of the gradients; none where chance would do as well."""
+        """The four columns of the largest contrast with one of the gradients; none where chance would do as well, or
+        where fewer of them say more.
+        """
         largest, found = np.sqrt(2.0 * np.log(max(self.apart.sum() / 6.0, 1.0))) + BEYOND_CHANCE, self.columns[:0]
         for line in gradient[:: self.step].T.astype(np.float32) if len(self.columns) else ():
             contrasts = np.abs((self.products * line) @ self.products.T) * self.apart
             a, b = np.unravel_index(int(contrasts.argmax()), contrasts.shape)
             strength = float(contrasts[a, b]) / max(float(np.linalg.norm(line)), 1e-30)
+            four = self.columns[[self.left[a], self.right[a], self.left[b], self.right[b]]]
             if strength > largest:
-                largest = strength
-                found = self.columns[[self.left[a], self.right[a], self.left[b], self.right[b]]]
+                largest, found = strength, four if self._only_together(four, line) else four[:0]
         return found
+
+    def _only_together(self, four: Index, gradient: Array) -> bool:
+        """Whether no three, two or one of these columns have a larger contrast, which question by question is found."""
+        products = [np.prod(self.scores[list(some)], axis=0) for n in (1, 2, 3, 4) for some in combinations(four, n)]
+        contrasts = np.abs(np.array(products) @ gradient)
+        return int(contrasts.argmax()) == len(contrasts) - 1
 
 
 def _cut_in_two(column: BinnedNumber | CodedCategories, codes: UInt8, sides: UInt8) -> None:

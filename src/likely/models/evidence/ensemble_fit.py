@@ -5,11 +5,14 @@ log loss, Σ G²/(H + λ) with G and H the gradient and curvature of a leaf. A q
 with the gap on either side, or takes some categories out: in the order of their gradients, or one alone. With many
 classes the gradients are seen through a few random mixtures when questions are chosen; leaves have all of them. A tree
 begins with the halves of four columns where these speak together and none of them alone.
+
+Questions take the time, leaves do not: once held-out rows have said how many trees are best, all rows settle the leaves
+of those trees anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,12 +26,15 @@ from likely.models.evidence.row_source import RowsInMemory, log_prior
 from likely.numerics import Place
 from likely.parallel import WorkerPool
 
-MAX_ROUNDS = 150
-PATIENCE = 10
-MIN_RELATIVE_GAIN = 3e-3
+MAX_ROUNDS = 600
+MAX_ROUND_SCORES = 6000
+"""Trees at most, and trees × scores: with many classes every tree takes longer and is larger."""
+
+PATIENCE = 20
+MIN_RELATIVE_GAIN = 1e-3
 MIN_GAIN = 1e-4
-"""No further tree is grown once the last ten rounds together have gained less log loss on held-out rows, or less than
-this share of it."""
+"""No further tree is grown once the last twenty rounds together have gained less log loss on held-out rows, or less
+than this share of it."""
 
 MAX_MIXTURES = 4
 MAX_QUESTION_ROWS = 20_000
@@ -85,6 +91,23 @@ def grow(
         if not _still_gains(losses) or not (has_time is None or has_time()):
             return one, losses
     return trees, losses
+
+
+def max_rounds(n_scores: int) -> int:
+    """How many trees are grown at most."""
+    return min(MAX_ROUNDS, MAX_ROUND_SCORES // n_scores)
+
+
+def settle(questions: Sequence[TreeEnsemble], rows: RowsInMemory) -> TreeEnsemble:
+    """Trees that ask what others ask, of several ensembles in turn; their leaves are those of these rows."""
+    boosted, n_rounds = BoostedRows(rows, np.ascontiguousarray(rows.codes.T)), min(map(len, questions))
+    trees = TreeEnsemble.empty(rows.n_scores, n_rounds)
+    for t in range(n_rounds):
+        asked = questions[t % len(questions)]
+        trees.columns[t], trees.sides[t] = asked.columns[t], asked.sides[t]
+        boosted.settle(trees.columns[t], trees.sides[t], trees.leaves[t], trees.covers[t])
+        boosted.add(trees.leaves[t])
+    return trees
 
 
 def _still_gains(losses: list[float]) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from likely.arrays import Array, Int32
 from likely.models.evidence.discriminant import USUAL_SETTINGS
 from likely.models.evidence.encoding import Resolution, Terms
+from likely.models.evidence.ensemble import TreeEnsemble
 from likely.models.evidence.fitter import FINAL_TOLERANCE, EncodedData, Expert, Fitter
 from likely.models.evidence.laplace import laplace_rows
 from likely.models.evidence.predictor import N_EXPERTS, AdditiveModel, Hyperparameters, LaplaceRows, class_scores
@@ -26,7 +27,7 @@ from likely.models.evidence.rest import (
     stacked,
     tree_candidate,
 )
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowSource, log_prior
+from likely.models.evidence.row_source import RowSource, log_prior, max_search_rows
 from likely.models.evidence.search import (
     VARIANCE_GRID,
     CVResult,
@@ -60,6 +61,10 @@ MIN_GAIN = 5e-4
 """A log loss that is lower by less than this is as good as the same."""
 
 MAX_SCORES_WITH_TRIPLES = 8
+MAX_SCORES_WITH_PAIRS = 64
+"""With more scores a pair has more coefficients than most tables have rows; no pairs are looked for unless a number of
+them is wished."""
+
 MIN_ROWS_FOR_CV = 10
 MAX_SCREENED_ROWS = 50_000
 """Rows by which interactions are screened: it is better to screen all terms in some rows than some terms in all."""
@@ -110,7 +115,7 @@ class EvidenceFit:
         started: float | None = None,
     ) -> None:
         self.data, self.options, self.progress = data, options, progress or StepBar(len(STEPS), "step", False)
-        self.search_data = data.sample(MAX_SEARCH_ROWS, options.seed)
+        self.search_data = data.sample(max_search_rows(max(1, data.rows.n_scores)), options.seed)
         self.started = time.monotonic() if started is None else started
 
     def has_time(self) -> bool:
@@ -146,7 +151,8 @@ class EvidenceFit:
         self.progress.step(STEPS[4])
         experts = [nb_scores, main.cv_result.scores, *([chosen.cv_result.scores] if chosen is not main else [])]
         found = self._hyperparameters(experts, main, chosen, (feature_weights, offsets), (discriminant, trees))
-        model = fit_experts(self.data, found, (main.cv_result.experts, chosen.cv_result.experts))[0]
+        questions = () if trees is None else trees.trees
+        model = fit_experts(self.data, found, (main.cv_result.experts, chosen.cv_result.experts), questions)[0]
         self.progress.step(STEPS[5])
         return model
 
@@ -181,6 +187,8 @@ class EvidenceFit:
         n_rows, n_columns = len(self.search_data.rows), len(self.search_data.encoding.columns)
         if limit is not None:
             return limit
+        if self.search_data.rows.n_scores > MAX_SCORES_WITH_PAIRS:
+            return 0
         return min(60, 4 * n_columns) if n_rows >= MANY_ROWS else min(30, 2 * n_columns)
 
     def _weighted_nb(self) -> tuple[Array, Array, Array]:
@@ -301,10 +309,11 @@ def fit_experts(
     data: EncodedData[RowSource],
     hyperparameters: Hyperparameters,
     warm_start: tuple[Sequence[Expert], Sequence[Expert]] = ((), ()),
+    questions: Sequence[TreeEnsemble] = (),
 ) -> tuple[AdditiveModel, int]:
     """Fit all experts with known hyperparameters to all rows and add them up; also the number of passes over rows.
 
-    `warm_start` has the experts from which main effects and interactions start.
+    `warm_start` has the experts from which main effects and interactions start, `questions` trees of inner folds.
     """
     fitter, h = Fitter(data, FINAL_TOLERANCE), hyperparameters
     model = AdditiveModel.empty(data.encoding, h.terms, data.rows.n_scores, data.n_texts, h)
@@ -316,7 +325,7 @@ def fit_experts(
     ):
         if weight > 0.0:
             model = model.plus(fitter.expert(terms, variances, start), weight)
-    model = plus_rest(model, data.rows, h)
+    model = plus_rest(model, data.rows, h, questions)
     model = model.plus_texts(h.stacking_weights[1:].sum() + h.tree_weight, data.texts)
     return replace(model, hyperparameters=replace(h, laplace_rows=laplace_rows(model, data))), fitter.passes
 

@@ -15,7 +15,8 @@ from likely.arrays import Array
 from likely.models.evidence.discriminant import DiscriminantSettings
 from likely.models.evidence.discriminant_fit import DiscriminantSearch, discriminant_columns, fit_discriminant
 from likely.models.evidence.encoding import Encoding
-from likely.models.evidence.ensemble_fit import MAX_ROUNDS, ensemble_scores, grow
+from likely.models.evidence.ensemble import TreeEnsemble
+from likely.models.evidence.ensemble_fit import ensemble_scores, grow, max_rounds, settle
 from likely.models.evidence.predictor import AdditiveModel, Hyperparameters
 from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowsInMemory, RowSource, log_prior
 from likely.models.evidence.search import InnerCV
@@ -44,10 +45,14 @@ class DiscriminantCandidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeCandidate:
-    """How many trees are best on held-out rows, the scores of these, and how many all rows deserve."""
+    """The trees of each fold, as many as are best on held-out rows, and the scores of these."""
 
     scores: Array
-    n_rounds: int
+    trees: tuple[TreeEnsemble, ...]
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.trees[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,21 +105,26 @@ def tree_candidate(cv: InnerCV, encoding: Encoding, has_time: Callable[[], bool]
     if n_rows < MIN_ROWS_FOR_TREES or cv.data.rows.n_scores > MAX_SCORES:
         return None
     folds = [(rest_rows(fitter.rows), test.rows) for fitter, test in zip(cv.fitters, cv.held_out, strict=True)]
-    grown = cv.pool.do(lambda fold: grow(encoding, fold[0], MAX_ROUNDS, fold[1], has_time), folds)
+    grown = cv.pool.do(lambda fold: grow(encoding, fold[0], max_rounds(fold[0].n_scores), fold[1], has_time), folds)
     shortest = min(len(losses) for _, losses in grown)
     n_rounds = int(np.argmin(np.mean([losses[:shortest] for _, losses in grown], axis=0)))
     if not n_rounds:
         return None
+    best = tuple(trees.first(n_rounds) for trees, _ in grown)
     scores = [
-        ensemble_scores(trees.first(n_rounds), test, log_prior(train.class_weights()))
-        for (trees, _), (train, test) in zip(grown, folds, strict=True)
+        ensemble_scores(trees, test, log_prior(train.class_weights()))
+        for trees, (train, test) in zip(best, folds, strict=True)
     ]
-    n_held_out = sum(len(test) for _, test in folds) / len(folds)
-    return TreeCandidate(np.concatenate(scores), round(n_rounds * (1.0 + 0.5 * n_held_out / n_rows)))
+    return TreeCandidate(np.concatenate(scores), best)
 
 
-def plus_rest(model: AdditiveModel, rows: RowSource, hyperparameters: Hyperparameters) -> AdditiveModel:
-    """With the quadratic discriminant and the trees of all rows, if they have a weight."""
+def plus_rest(
+    model: AdditiveModel, rows: RowSource, hyperparameters: Hyperparameters, questions: Sequence[TreeEnsemble] = ()
+) -> AdditiveModel:
+    """With the quadratic discriminant and the trees of all rows, if they have a weight.
+
+    Trees ask the `questions` of other trees; without any, they are grown.
+    """
     h, encoding = hyperparameters, model.encoding
     if not h.tree_weight + h.discriminant_weight > 0.0:
         return model
@@ -124,6 +134,6 @@ def plus_rest(model: AdditiveModel, rows: RowSource, hyperparameters: Hyperparam
         discriminant, intercept = fit_discriminant(encoding, some, columns, h.discriminant)
         model = model.plus_discriminant(discriminant, h.discriminant_weight, intercept)
     if h.tree_weight > 0.0:
-        trees, _ = grow(encoding, some, h.n_rounds)
+        trees = settle(questions, some) if questions else grow(encoding, some, h.n_rounds)[0]
         model = model.plus_trees(trees, h.tree_weight, log_prior(some.class_weights()))
     return model

@@ -45,6 +45,16 @@ RECODED_ROWS = 1 << 14
 MAX_SEARCH_ROWS = 200_000
 """Rows on which hyperparameters are chosen: a stratified sample, if there are more. The final fit takes all."""
 
+MAX_SEARCH_SCORES = 1 << 24
+MIN_ROWS_PER_CLASS = 5
+"""Rows × scores on which they are chosen, unless these are fewer rows for each class: every candidate keeps the scores
+of all rows, so that a thousand classes would fill the memory."""
+
+
+def max_search_rows(n_scores: int) -> int:
+    """How many rows choose hyperparameters for so many scores."""
+    return min(MAX_SEARCH_ROWS, max(MAX_SEARCH_SCORES // n_scores, MIN_ROWS_PER_CLASS * n_scores))
+
 
 class RowBlock(NamedTuple):
     """The rows from `first` to `last` of some arrays; see `RowsInMemory`."""

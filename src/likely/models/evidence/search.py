@@ -197,13 +197,21 @@ def screening_scores(rows: RowsInMemory, resolution: Resolution, terms: Int32, s
 
 def hessian_of(residual: Array, rows: RowsInMemory) -> Array:
     """weight · p (1 − p), from weight · (p − [class is true])."""
-    expected = residual.copy()
-    if residual.shape[1] == 1:
-        expected[:, 0] += rows.weight * rows.y
-    else:
-        expected[np.arange(len(rows)), rows.y] += rows.weight
-    weight = np.where(rows.weight > 0.0, rows.weight, 1.0)[:, None]
-    return np.asarray(expected * (1.0 - expected / weight))
+    out = np.empty_like(residual)
+    fill_hessian(residual, rows.y, rows.weight, out)
+    return out
+
+
+@kernel
+def fill_hessian(residual: Array, y: Int32, weight: Array, out: Array) -> None:
+    """The same, row by row; a row without weight has no curvature."""
+    n_rows, n_scores = residual.shape
+    for i in range(n_rows):
+        whole = weight[i] if weight[i] > 0.0 else 1.0
+        true = y[i] - 1 if n_scores == 1 else y[i]
+        for c in range(n_scores):
+            expected = residual[i, c] + (weight[i] if c == true else 0.0)
+            out[i, c] = expected * (1.0 - expected / whole)
 
 
 @kernel

@@ -13,6 +13,7 @@ from likely.engines.memory import Rows as TableRows
 from likely.errors import DataError, listed
 from likely.models.classifier import TrainingRows
 from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Column, Encoding, Terms
+from likely.models.evidence.ensemble import TreeEnsemble
 from likely.models.evidence.fit import EvidenceFit, Options, fit_experts
 from likely.models.evidence.fitter import Expert
 from likely.models.evidence.predictor import AdditiveModel, Hyperparameters, LaplaceRows
@@ -115,7 +116,8 @@ def corrected_anew(
             return EvidenceFit(data, options).run()
         chosen = before.hyperparameters.for_classes(np.arange(len(classes)), data.rows.class_weights())
         start = [] if last is None else [warm_start(last, before.encoding, chosen.terms)]
-        return fit_experts(data, chosen, (start, start))[0]
+        questions = [] if last is None else carried_questions(last, before.encoding)
+        return fit_experts(data, chosen, (start, start), questions)[0]
 
 
 # Two models that were fitted apart: what each has found out about weighing columns goes into one.
@@ -207,6 +209,21 @@ def _carried_over(last: AdditiveModel, encoding: Encoding, terms: Terms, n_cells
         ]
         out[first:end] = table[np.ix_(*codes)].reshape(end - first, -1)
     return out
+
+
+def carried_questions(last: AdditiveModel, encoding: Encoding) -> list[TreeEnsemble]:
+    """What the trees of `last` ask, of the codes of another encoding of the same columns; nothing without trees."""
+    if not len(last.trees):
+        return []
+    before, names = last.encoding.columns, encoding.names
+    places = [names.index(column.name) for column in before]
+    codes = [_old_codes(old, encoding.columns[place], 1) for old, place in zip(before, places, strict=True)]
+    trees = TreeEnsemble.empty(last.trees.leaves.shape[2], len(last.trees))
+    for t, k in np.ndindex(trees.columns.shape):
+        column = int(last.trees.columns[t, k])
+        trees.columns[t, k] = places[column]
+        trees.sides[t, k, : len(codes[column])] = last.trees.sides[t, k, codes[column]]
+    return [trees]
 
 
 def _old_codes(old: Column, new: Column, order: int) -> Index:

@@ -143,6 +143,7 @@ function verdict(why, decision, risk, all, redraw) {
 function sureness(ends, waits) {
   if (waits) return t("The interval is being computed …");
   if (!ends) return t("There is no interval here: this kind of model has none.");
+  if (!state.scorer.bounds && state.model.intervals.is !== "laplace") return `${t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.")} ${t("Only if columns are independent within a class: else they are too narrow. The intervals of evidence hold there, too.")}`;
   return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100%.") : t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.");
 }
 

@@ -20,6 +20,7 @@ export const GERMAN = {
   "no decision": "keine Entscheidung",
   "expected cost {0}": "erwartete Kosten {0}",
   "Lines and small figures: where the share lies with a probability of 90%, by the rows learned.": "Striche und kleine Zahlen: wo der Anteil nach den gelernten Zeilen mit 90 % Wahrscheinlichkeit liegt.",
+  "Only if columns are independent within a class: else they are too narrow. The intervals of evidence hold there, too.": "Nur wenn Spalten innerhalb einer Klasse unabhängig sind: Sonst sind sie zu schmal. Die Intervalle der Evidenz gelten auch dort.",
   "In the data it is “{0}”.": "In den Daten ist es „{0}“.",
   "intercept": "Achsenabschnitt",
   "with others": "mit anderen",
