@@ -155,16 +155,16 @@ def page(device: str, n_rows: int, found: list[dict[str, Any]]) -> str:
     lines = [
         "# On a GPU",
         "",
-        f"`python benchmarks/gpu.py` on one {device}, {time.strftime('%Y-%m-%d')}: {n_rows:,} rows × 50 numbers in single",
-        f"precision with 5 classes, {n_rows:,} × 30 bytes with 10 values, {n_rows // 30:,} sparse rows with 80 words each.",
+        f"`python benchmarks/gpu.py` on one {device}, {time.strftime('%Y-%m-%d')}: {n_rows:,} rows × 50 numbers in",
+        f"single precision with 5 classes, {n_rows:,} × 30 bytes with 10 values, {n_rows // 30:,} sparse rows with 80",
+        "words each.",
         "Medians of calls; bytes are those that must be read or written at least.",
         "",
         "| work | ms | TB/s |",
         "|---|---:|---:|",
     ]
-    lines += [
-        f"| {one['what']} | {1e3 * one['seconds']:.2f} | {one['bytes'] / one['seconds'] / 1e12:.2f} |" for one in found
-    ]
+    for one in found:
+        lines.append(f"| {one['what']} | {1e3 * one['seconds']:.2f} | {one['bytes'] / one['seconds'] / 1e12:.2f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -169,6 +169,64 @@ def test_an_infinite_date_is_told(kind: str, sign: str, every: int, engine: str,
     told = r"olumn 'when'.*(infinite date|too far|too large|too small).*'when': 'ignored'"
     with pytest.raises(LikelyError, match=told):
         likely.train(table, "label", model="naive")
+    assert likely.train(table, "label", model="naive", schema={"when": "ignored"}).summary_.n_rows == 30_000
+
+
+@on("engine", ["duckdb"])
+def test_whole_numbers_without_a_sign(engine: str, made: Any) -> None:
+    table = made({"large": "(18446744073709551615::hugeint - i % 5)::ubigint", "label": LABEL})
+    clf = likely.train(table, "label", model="naive", schema={"large": "nominal"})
+    rows = table.to_pyarrow()
+    found = numbers(table.get_backend().con.sql(clf.to_sql("duckdb", TABLE)).to_arrow_table(), ["P(no)", "P(yes)"])
+    np.testing.assert_allclose(found, clf.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+@on("engine", ENGINES)
+def test_labels_that_are_none_are_counted_and_lists_are_named(engine: str, made: Any) -> None:
+    nan = {"spark": "double('nan')"}.get(engine, "'nan'::float8")
+    table = made({"x": "i % 7", "y": f"case when i % 4 = 0 then {nan} else i % 2 end"})
+    with pytest.raises(DataError, match="column 'y': 100 rows have no label"):
+        likely.train(table, "y", model="naive")
+    of = {"duckdb": "[i % 2]", "postgres": "array[i % 2]", "spark": "array(i % 2)"}[engine]
+    with pytest.raises(SchemaError, match=rf"(table '{TABLE}'|the Spark frame): Column 'y' holds list"):
+        likely.train(made({"x": "i % 7", "y": of}), "y", model="naive")
+
+
+@on("engine", ["postgres"])
+def test_texts_that_a_collation_takes_for_equal_are_told_apart(engine: str, made: Any) -> None:
+    made.run("create collation if not exists loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+    word = "(case when i % 3 = 0 then 'a' when i % 3 = 1 then 'A' else 'b' end) collate loose"
+    table = made({"word": word, "y": word})
+    assert likely.train(table, "y", model="naive").classes_.tolist() == ["A", "a", "b"]
+    clf = likely.train(made({"word": word, "y": LABEL}), "y", model="naive")
+    relation, rows = fetched(table)
+    assert relation.run(clf.predict(table)).column("prediction").to_pylist() == clf.predict(rows).tolist()
+    made.run(f"drop table {TABLE}; drop collation loose")
+
+
+@on("engine", ["duckdb", "postgres"])
+def test_a_view_of_many_rows_is_sampled(engine: str, made: Any) -> None:
+    """PostgreSQL's TABLESAMPLE is for tables."""
+    table = made({"id": "i", "z": "(i % 7)::float8", "label": LABEL}, 25_000)
+    made.run('create schema if not exists "My views"')
+    made.run(f'create or replace view "My views"."all.rows" as table {TABLE}')
+    view = table.get_backend().table("all.rows", database="My views")
+    clf, again = (likely.train(likely.engine_table(view, sample=600), "label", max_pairs=0) for _ in range(2))
+    assert clf.summary_.n_rows == 25_000
+    rows = table.limit(50).to_pyarrow()
+    np.testing.assert_array_equal(clf.predict_proba(rows), again.predict_proba(rows))
+    made.run('drop schema "My views" cascade')
+
+
+@on("engine", ["postgres"])
+def test_a_user_who_may_read_some_columns_only(engine: str, made: Any, request: pytest.FixtureRequest) -> None:
+    made({"id": "i", "z": "(i % 7)::float8", "label": LABEL})
+    made.run("drop role if exists partly; create role partly login")
+    made.run(f"grant select (z, label) on {TABLE} to partly")
+    url = request.getfixturevalue("postgres_url").replace("likely@", "partly@")
+    table = likely.engine_table(url, f"public.{TABLE}")
+    with pytest.raises(DataError, match=r"column 'id': .*permission denied.*'id': 'ignored'"):
+        likely.train(table, "label", model="naive")
     for model in ("naive", "evidence"):
         clf = likely.train(table, "label", model=model, schema={"id": "ignored"})
         assert clf.schema_.kinds == {"id": "ignored", "z": "numeric"}
