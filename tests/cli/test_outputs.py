@@ -231,7 +231,7 @@ def test_globs_folders_and_files_of_options_are_inputs(likely: Likely, folder: P
     ]
     for call in calls:
         said = likely(*call)
-        assert (said.code, "is read" in said.err) == (2, True), said
+        assert (said.code, "files to read" in said.err) == (2, True), said
 
 
 def test_a_pipe_gets_the_table_and_stays(likely: Likely, folder: Path) -> None:

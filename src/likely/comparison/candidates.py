@@ -20,10 +20,12 @@ BASELINES = (
 
 EVIDENCE = entry_named("evidence")
 COLUMNS, PAIRS, TRIPLES = (
-    replace(
-        EVIDENCE, name=f"evidence-{depth}", title=f"evidence, {depth}", simplicity=simplicity, settings={"depth": depth}
+    replace(EVIDENCE, name=f"evidence-{depth}", title=title, simplicity=simplicity, settings={"depth": depth})
+    for depth, title, simplicity in (
+        ("columns", "evidence, columns", 3),
+        ("pairs", "evidence, pairs", 7),
+        ("triples", "evidence, triples", 8),
     )
-    for depth, simplicity in (("columns", 3), ("pairs", 7), ("triples", 8))
 )
 """Evidence that can be read as a table for each column, and for pairs and triples of columns: beside evidence in full
 they tell what readability costs."""

@@ -267,9 +267,10 @@ class Learner(Classifier):
 
     def _log_joint(self, X: RowsLike) -> ScoredRows:
         if is_on_device(X):
-            table = self._read_on_device(X)
-            return log_joint_on_device(table, self.model_.prior, self.model_.beliefs)
-        return self.model_.log_joint(self._read(X), self.n_jobs)
+            rows = self._read_on_device(X)
+            return log_joint_on_device(rows, self.model_.prior, self.model_.beliefs)
+        table = self._read(X)
+        return self.model_.log_joint(table, self.n_jobs)
 
     def _explanation(self, X: RowsLike) -> Explanation:
         table = self._read(X)

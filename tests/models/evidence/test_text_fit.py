@@ -284,9 +284,9 @@ def test_made_up_words_are_refused(
 
 
 def test_texts_of_an_older_form_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from likely.models.evidence import classifier
+    from likely.models.evidence import codec
 
-    monkeypatch.setattr(classifier, "FORM", 2)
+    monkeypatch.setattr(codec, "FORM", 2)
     texts, y = essays(60, 3)
     EvidenceClassifier().fit(texts, y).save(tmp_path / "texts.likely")
     EvidenceClassifier().fit({"n": np.arange(60.0)}, y).save(tmp_path / "numbers.likely")
