@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32
 from likely.engines.gpu.counts import DeviceCounter, moments
+from likely.engines.gpu.table import DeviceTable
 from likely.errors import DataError, SettingsError
 from likely.families.gaussian import LOG_ROOT_TAU, add_bells
 from likely.families.gaussian_kernels import PLAIN, add_gaussian
@@ -156,10 +157,12 @@ class GaussianNB(NaiveBayes[Spread]):
         n, mean, deviation = self._seen[1].by_class.n, np.asarray(self.theta_, dtype=np.float64), self._deviation()
         return [lambda block, *out: add_bells(n, mean, deviation, np.asarray(rows[block], dtype=np.float64), *out)]
 
+    def _remember_columns(self, table: DeviceTable) -> None:
+        super()._remember_columns(table)
+        self._dtype = np.dtype(np.float32 if table.dtype == np.float32 else np.float64)
+
     def _observe_on_device(self, counter: DeviceCounter) -> Spread:
         columns = tuple(counter.table.names)
-        if not hasattr(self, "classes_"):
-            self._dtype = np.dtype(np.float32 if counter.table.dtype == np.float32 else np.float64)
         by_class = moments(counter, columns)
         plain = by_class if counter.weight is None else moments(counter.unweighted(), columns)
         if not (plain.n.sum(axis=0) == counter.n_rows).all():

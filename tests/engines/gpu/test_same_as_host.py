@@ -235,6 +235,8 @@ def test_gaussian_nb(gpu: Device, dtype: str, weighted: bool) -> None:
     host = GaussianNB().fit(X, y, sample_weight=weight)
     device = GaussianNB().fit(gpu.put(X), gpu.put(y), sample_weight=weight)
     assert device.theta_.dtype == host.theta_.dtype
+    again = device.fit(gpu.put(X.astype(np.float64)), gpu.put(y)).fit(gpu.put(X), gpu.put(y), sample_weight=weight)
+    assert again.theta_.dtype == host.theta_.dtype
     np.testing.assert_allclose(device.theta_, host.theta_, rtol=1e-6)
     np.testing.assert_allclose(device.var_, host.var_, rtol=1e-6)
     told = gpu.get(device.predict_proba(gpu.put(X)))

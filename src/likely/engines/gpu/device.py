@@ -24,7 +24,7 @@ CUDA = (2, 13)
 """What DLPack calls memory of CUDA, and memory that host and GPU share."""
 
 C_TYPES = {
-    "float16": "half", "float32": "float", "float64": "double", "int8": "signed char", "uint8": "unsigned char",
+    "float32": "float", "float64": "double", "int8": "signed char", "uint8": "unsigned char",
     "int16": "short", "uint16": "unsigned short", "int32": "int", "uint32": "unsigned int", "int64": "long long",
     "uint64": "unsigned long long", "bool": "bool",
 }  # fmt: skip
@@ -177,7 +177,6 @@ class CupyDevice:
 
     def _function(self, name: str) -> Any:
         if name not in self._functions:
-            text = "#include <cuda_fp16.h>\n" + source() if "half" in name else source()
-            module = self.xp.RawModule(code=text, options=("-std=c++17",), name_expressions=(name,))
+            module = self.xp.RawModule(code=source(), options=("-std=c++17",), name_expressions=(name,))
             self._functions[name] = module.get_function(name)
         return self._functions[name]

@@ -2,7 +2,8 @@
 //
 // Rows are dealt to classes first, chunk by chunk, without changing their order within a class (`deal_rows`). A block of
 // threads then reads a piece of one chunk, class by class, so that sums stay in registers and nothing is added
-// atomically: the same rows give the same sums, bit for bit. All sums are in double precision.
+// atomically: the same rows give the same moments, bit for bit. Counts are added atomically, which is exact for whole
+// numbers; with fractions as weights or cells, the last digits depend on the order. All sums are in double precision.
 
 typedef long long Int;
 
@@ -614,22 +615,5 @@ __global__ void finish_scores(const double* joint, Int n_rows, int n_classes, co
             const double told = top == none ? log(prior[c]) : from[c] - top - rest;
             line[c] = (P)(finish == 2 ? told : exp(told));
         }
-    }
-}
-
-// The interval of each number between ascending cuts: how many cuts are not above it; `gap` for NaN.
-template <typename T, typename C>
-__global__ void find_interval(
-    const T* x, Int step, Int n_rows, const double* cuts, int n_cuts, C gap, C* out, Int out_step
-) {
-    const Int stride = (Int)gridDim.x * blockDim.x;
-    for (Int row = (Int)blockIdx.x * blockDim.x + threadIdx.x; row < n_rows; row += stride) {
-        const double cell = (double)x[row * step];
-        int low = 0, high = n_cuts;
-        while (low < high) {
-            const int middle = (low + high) / 2;
-            if (cuts[middle] <= cell) low = middle + 1; else high = middle;
-        }
-        out[row * out_step] = cell == cell ? (C)low : gap;
     }
 }
