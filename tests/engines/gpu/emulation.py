@@ -30,6 +30,7 @@ from likely.engines.gpu.device import source
 PRELUDE = r"""
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 #include <vector>
 #include <ucontext.h>
@@ -45,13 +46,40 @@ static int current;
 #define __global__
 #define __device__
 #define __shared__ static
-static void __syncthreads() { swapcontext(&fibres[current], &scheduler); }
+#define __launch_bounds__(threads)
+struct ushort4 { unsigned short x, y, z, w; };
+static void pause() { swapcontext(&fibres[current], &scheduler); }
+static int block_waits, block_turn, left_alive;
+static void __syncthreads() {
+    const int turn = block_turn;
+    if (++block_waits == left_alive) block_waits = 0, ++block_turn;
+    while (turn == block_turn) pause();
+}
+static int told_codes[1024], warp_waits[32], warp_turn[32];
+static unsigned int __match_any_sync(unsigned int, int code) {  // of whole warps
+    const int warp = threadIdx.x / 32, own = threadIdx.x, lanes = blockDim.x < 32 ? blockDim.x : 32;
+    unsigned int same = 0;
+    for (int step = 0; step < 2; ++step) {
+        const int turn = warp_turn[warp];
+        if (!step) told_codes[own] = code;
+        else for (int k = 0; k < lanes; ++k) same |= (unsigned int)(told_codes[warp * 32 + k] == code) << k;
+        if (++warp_waits[warp] == lanes) warp_waits[warp] = 0, ++warp_turn[warp];
+        while (turn == warp_turn[warp]) pause();
+    }
+    return same;
+}
+static int __popc(unsigned int bits) { return __builtin_popcount(bits); }
+template <int SIZE> static void copy_later(void* to, const void* from, int bytes) { std::memcpy(to, from, bytes); }
+static void end_copies() {}
+template <int OPEN> static void await_copies() {}
 template <typename A, typename B> static void atomicAdd(A* to, B more) { *to += more; }
 static void (*body)(void**);
 static void** body_arguments;
 static void enter() {
     body(body_arguments);
     done[current] = 1;
+    --left_alive;
+    if (left_alive && block_waits == left_alive) block_waits = 0, ++block_turn;
     swapcontext(&fibres[current], &scheduler);
 }
 static std::vector<std::vector<char>> stacks;
@@ -63,6 +91,7 @@ static void run_blocks(void (*kernel)(void**), void** arguments, const int* grid
     fibres.resize(threads), done.resize(threads), stacks.resize(threads, std::vector<char>(64 * 1024));
     for (int z = 0; z < grid[2]; ++z) for (int y = 0; y < grid[1]; ++y) for (int x = 0; x < grid[0]; ++x) {
         blockIdx = {x, y, z};
+        left_alive = threads;
         std::fill(emulated_shared.begin(), emulated_shared.end(), 0xCD);
         for (int t = 0; t < threads; ++t) {
             done[t] = 0;
@@ -150,6 +179,8 @@ class EmulatedDevice:
     xp = np
     threads = 32
     block_sizes = (64, 32)
+    tile_threads = ((32, 4), (64, 8))
+    pair_threads = 64
     n_blocks = 3
     shared_bytes = 96 * 1024
 

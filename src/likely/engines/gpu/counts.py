@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Int64
-from likely.engines.gpu.device import Device, DeviceArray, c_type
+from likely.engines.gpu.device import Device, DeviceArray, address, c_type
 from likely.engines.gpu.table import DeviceLabels, DeviceTable, codes_among, host_numbers
 from likely.errors import BadCell, TooLarge
 from likely.stats import Moments, Scatter
@@ -25,6 +25,10 @@ PIECE_ROWS = 1 << 11
 
 N_PARTS = 32
 """Sums of pieces that are added up side by side before the last sum."""
+
+TILE_BYTES = 26 * 1024
+MOST_TILE_ROWS = 512
+"""Rows that are on their way to a block while it counts as many others."""
 
 MOST_WIDTH = 128
 """Columns that one block of threads looks at."""
@@ -94,12 +98,11 @@ class DeviceCounter:
 
     def class_weights(self) -> tuple[Array, Int64]:
         """Weight and number of rows of each class."""
-        xp, codes, by_class = self.device.xp, self.labels.codes, self.by_class
-        starts = by_class.starts.reshape(by_class.n_chunks, -1).astype(np.int64)
-        rows = np.asarray(self.device.fetch((starts[:, 1:] - starts[:, :-1]).sum(axis=0)), dtype=np.int64)
+        xp, codes, n_classes = self.device.xp, self.labels.codes, self.n_classes
+        rows = np.asarray(self.device.fetch(xp.bincount(codes, minlength=n_classes)), dtype=np.int64)
         if self.weight is None:
             return rows.astype(np.float64), rows
-        weights = xp.bincount(codes, weights=self.weight, minlength=self.n_classes)
+        weights = xp.bincount(codes, weights=self.weight, minlength=n_classes)
         return host_numbers(self.device, weights), rows
 
 
@@ -156,6 +159,63 @@ def _moments(counter: DeviceCounter, cells: DeviceArray) -> tuple[Moments, AnyAr
 
 def _centred_sums(counter: DeviceCounter, cells: DeviceArray) -> DeviceArray:
     """Weight, mean and centred squares (3 × classes × columns), on the device."""
+    tiling = _tiling(counter, cells)
+    parts = _sums_of_pieces(counter, cells) if tiling is None else _sums_of_tiles(counter, cells, tiling)
+    here, n_cells = counter.device, counter.n_classes * cells.shape[1]
+    out = here.xp.empty(3 * n_cells, dtype=np.float64)
+    told = (parts, np.int32(parts.size // (3 * n_cells)), np.int64(n_cells), out)
+    here.launch("join_parts", (), (n_cells,), 3 * 8 * here.threads, told)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiling:
+    """Rows of a tile, and how the threads of a block share columns and classes."""
+
+    threads: int
+    rows: int
+    of_thread: int
+    slots: int
+    shares: int
+    shared: int
+
+
+def _tiling(counter: DeviceCounter, cells: DeviceArray) -> _Tiling | None:
+    """How rows that lie side by side are counted tile by tile; None where they do not, or classes are too many."""
+    here, codes, weight, n_classes = counter.device, counter.labels.codes, counter.weight, counter.n_classes
+    n_columns, side_by_side = cells.shape[1], [cells, codes] if weight is None else [cells, codes, weight]
+    if not all(array.flags.c_contiguous and address(array) % 16 == 0 for array in side_by_side):
+        return None
+    for threads, most in here.tile_threads:
+        groups = threads // n_columns
+        of_thread = next((m for m in (1, 2, 4, 8) if m <= most and groups * m >= n_classes), None)
+        if of_thread is None:
+            continue
+        row_bytes = n_columns * cells.itemsize + codes.itemsize + (0 if weight is None else 8)
+        room = 2 * row_bytes + 2 * n_classes + n_classes / 8
+        rows = int(min(TILE_BYTES // row_bytes, MOST_TILE_ROWS, here.shared_bytes / 2 // room)) // 32 * 32
+        if rows:
+            slots = -(-n_classes // of_thread)
+            shares = min(groups // slots, rows // 32)
+            return _Tiling(threads, rows, of_thread, slots, shares, -(-int(rows * room) // 8) * 8)
+    return None
+
+
+def _sums_of_tiles(counter: DeviceCounter, cells: DeviceArray, tiling: _Tiling) -> DeviceArray:
+    """Parts of the sums (parts × classes × columns × 3), counted tile by tile."""
+    here, codes, n_columns = counter.device, counter.labels.codes, cells.shape[1]
+    blocks = min(here.n_blocks, -(-counter.n_rows // tiling.rows))
+    out = here.xp.empty(blocks * tiling.shares * counter.n_classes * n_columns * 3, dtype=np.float64)
+    weighted = "true" if counter.weight is not None else "false"
+    types = (c_type(cells), c_type(codes), weighted, str(tiling.of_thread), str(tiling.threads))
+    sizes = (counter.n_classes, n_columns, tiling.rows, tiling.slots, tiling.shares)
+    told = (cells, counter.weight, codes, np.int64(counter.n_rows), *map(np.int32, sizes), out)
+    here.launch("observe_tiles", types, (blocks,), tiling.shared, told, threads=tiling.threads)
+    return out
+
+
+def _sums_of_pieces(counter: DeviceCounter, cells: DeviceArray) -> DeviceArray:
+    """Parts of the sums, counted from rows dealt to classes."""
     here, by_class = counter.device, counter.by_class
     xp, n_columns, n_classes = here.xp, cells.shape[1], counter.n_classes
     width = min(n_columns, MOST_WIDTH, here.threads)
@@ -178,10 +238,7 @@ def _centred_sums(counter: DeviceCounter, cells: DeviceArray) -> DeviceArray:
         *layout, parts,
     )  # fmt: skip
     here.launch("join_pieces", (), (n_classes, tiles, n_parts), shared, of_chunks)
-    n_cells = n_classes * n_columns
-    out = xp.empty(3 * n_cells, dtype=np.float64)
-    here.launch("join_parts", (), (-(-n_cells // here.threads),), 0, (parts, np.int32(n_parts), np.int64(n_cells), out))
-    return out
+    return parts
 
 
 def _scaled_moments(counter: DeviceCounter, cells: DeviceArray, suspect: AnyArray) -> tuple[Array, Array, Array]:

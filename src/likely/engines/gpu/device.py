@@ -38,10 +38,12 @@ class Device(Protocol):
 
     threads: int
     block_sizes: tuple[int, ...]
+    tile_threads: tuple[tuple[int, int], ...]
+    pair_threads: int
     n_blocks: int
     shared_bytes: int
-    """Threads of a block as usual, and where more or fewer are better (most first); blocks that keep the device busy;
-    the shared memory of a block."""
+    """Threads of a block as usual, and where more or fewer are better (most first); those of a block that counts tiles,
+    with the most classes of each; blocks that keep the device busy; the shared memory of a block."""
 
     def view(self, array: object) -> DeviceArray:
         """An array of any library as one of ours, without a copy."""
@@ -120,11 +122,18 @@ def c_type(array: DeviceArray) -> str:
     return C_TYPES[name]
 
 
+def address(array: DeviceArray) -> int:
+    """Where the cells of an array begin."""
+    return int(array.data.ptr if hasattr(array.data, "ptr") else array.ctypes.data)
+
+
 class CupyDevice:
     """A GPU by CuPy: kernels are compiled when they are first needed, for the types of their arrays."""
 
     threads = 256
     block_sizes: tuple[int, ...] = (1024, 512, 256, 128)
+    tile_threads: tuple[tuple[int, int], ...] = ((256, 4), (512, 8))
+    pair_threads = 1024
 
     def __init__(self) -> None:
         try:

@@ -7,6 +7,36 @@
 
 typedef long long Int;
 
+// ---- Copies to shared memory that go on while threads work ---------------------------------------------------------
+
+#ifdef __CUDA_ARCH__  // whoever runs this elsewhere has his own
+template <int SIZE>
+__device__ inline void copy_later(void* to, const void* from, int bytes) {
+    const unsigned int at = (unsigned int)__cvta_generic_to_shared(to);
+    if (SIZE == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes));
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(SIZE));
+    }
+}
+__device__ inline void end_copies() { asm volatile("cp.async.commit_group;"); }
+template <int OPEN>
+__device__ inline void await_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(OPEN)); }
+#endif
+
+// Some bytes by all threads of a block, between places that are multiples of sixteen.
+__device__ inline void copy_bytes(void* to, const void* from, int bytes) {
+    for (int k = 16 * threadIdx.x; k < bytes; k += 16 * blockDim.x) {
+        copy_later<16>((char*)to + k, (const char*)from + k, bytes - k < 16 ? bytes - k : 16);
+    }
+}
+
+// One cell: at once where it is too short for a copy that goes on.
+template <typename T>
+__device__ inline void copy_cell(T* to, const T* from) {
+    if constexpr (sizeof(T) >= 4) copy_later<sizeof(T)>(to, from, sizeof(T)); else *to = *from;
+}
+
 // ---- Rows by class -------------------------------------------------------------------------------------------------
 
 // `order` gets the row numbers of each chunk, sorted by class; `starts` (chunks × classes + 1) where each class begins.
@@ -99,6 +129,20 @@ __device__ inline Seen joined(Seen a, Seen b) {
     return whole;
 }
 
+// What sums of deviations from a number say.
+__device__ inline Seen seen_around(double shift, double n, double sum, double squares) {
+    Seen seen = {0.0, 0.0, 0.0};
+    if (shift == shift && shift - shift != 0.0) {
+        seen.n = 1.0, seen.mean = shift, seen.squares = shift;  // an infinite cell: whoever knows its name refuses it
+    } else if (n > 0.0) {
+        const double mean = sum / n, rest = squares - sum * mean;
+        seen.n = n;
+        seen.mean = shift + mean;
+        seen.squares = rest > 0.0 ? rest : (rest == rest ? 0.0 : rest);
+    }
+    return seen;
+}
+
 // Weight, mean and centred squares of each piece, class by class, in the slot chunk · slots + piece + class: along a
 // chunk one of the two grows with every segment. Deviations are taken from a number of the thread's own rows, which
 // lies no farther from their mean than the rows themselves are spread.
@@ -176,14 +220,7 @@ __global__ void observe_pieces(
                     squares += w * step * step;
                 }
             }
-            if (shift == shift && shift - shift != 0.0) {
-                seen.n = 1.0, seen.mean = shift, seen.squares = shift;  // an infinite cell: whoever knows its name refuses it
-            } else if (n > 0.0) {
-                const double mean = sum / n, rest = squares - sum * mean;
-                seen.n = n;
-                seen.mean = shift + mean;
-                seen.squares = rest > 0.0 ? rest : (rest == rest ? 0.0 : rest);
-            }
+            seen = seen_around(shift, n, sum, squares);
             double* mine = shared + 3 * threadIdx.x;
             mine[0] = seen.n, mine[1] = seen.mean, mine[2] = seen.squares;
         }
@@ -199,6 +236,134 @@ __global__ void observe_pieces(
             to[0] = seen.n, to[1] = seen.mean, to[2] = seen.squares;
         }
         __syncthreads();
+    }
+}
+
+// The same for rows side by side and not too many classes, with nothing dealt before: a tile of rows is on its way to
+// shared memory while the one before is counted, class by class by `lists` of its rows. A thread has one column, and M
+// classes whose sums never leave its registers; where threads are left, `shares` of them have the same classes. What a
+// block has seen is a table of classes × columns for each share, in `out`.
+template <typename T, typename Y, bool WEIGHTED, int M, int THREADS>
+__global__ void __launch_bounds__(THREADS) observe_tiles(
+    const T* x, const double* weight, const Y* codes, Int n_rows, int n_classes, int n_columns, int tile, int slots,
+    int shares, double* out
+) {
+    extern __shared__ double shared[];
+    const int t = threadIdx.x, threads = blockDim.x, column = t % n_columns;
+    const int slot = t / n_columns % slots, share = t / n_columns / slots, words = tile / 32;
+    const int weights_at = tile * n_columns * (int)sizeof(T), codes_at = weights_at + (WEIGHTED ? 8 * tile : 0);
+    const int pitch = codes_at + tile * (int)sizeof(Y);
+    char* tiles = (char*)shared;
+    unsigned short* lists = (unsigned short*)(tiles + 2 * pitch);           // classes × tile
+    unsigned int* masks = (unsigned int*)(lists + n_classes * tile);        // classes × words
+    const Int n_tiles = (n_rows + tile - 1) / tile;
+    double all_n[M], all_sum[M], all_squares[M], shift[M];
+    for (int m = 0; m < M; ++m) all_n[m] = all_sum[m] = all_squares[m] = shift[m] = 0.0;
+    auto bring = [&](Int k, char* to) {
+        const int here = (int)(n_rows - k * tile < tile ? n_rows - k * tile : tile);
+        copy_bytes(to, x + k * tile * n_columns, here * n_columns * (int)sizeof(T));
+        if (WEIGHTED) copy_bytes(to + weights_at, weight + k * tile, here * 8);
+        copy_bytes(to + codes_at, codes + k * tile, here * (int)sizeof(Y));
+    };
+    if (blockIdx.x < n_tiles) bring(blockIdx.x, tiles);
+    end_copies();
+    int side = 0;
+    for (Int k = blockIdx.x; k < n_tiles; k += gridDim.x, side ^= 1) {
+        if (k + gridDim.x < n_tiles) bring(k + gridDim.x, tiles + (side ^ 1) * pitch);
+        end_copies();
+        for (int j = t; j < n_classes * words; j += threads) masks[j] = 0;
+        await_copies<1>();
+        __syncthreads();
+        const int here = (int)(n_rows - k * tile < tile ? n_rows - k * tile : tile);
+        const char* held = tiles + side * pitch;
+        const Y* own_codes = (const Y*)(held + codes_at);
+        for (int r = t; r < tile; r += threads) {  // whole warps: a bit for each row of a class
+            const int c = r < here ? (int)own_codes[r] : -1;
+            const unsigned int same = __match_any_sync(0xffffffffu, c);
+            if (c >= 0 && !(same & ((1u << (t % 32)) - 1))) masks[c * words + r / 32] = same;
+        }
+        __syncthreads();
+        for (int r = t; r < here; r += threads) {
+            const unsigned int* bits = masks + (int)own_codes[r] * words;
+            int place = __popc(bits[r / 32] & ((1u << (t % 32)) - 1));
+            for (int w = 0; w < r / 32; ++w) place += __popc(bits[w]);
+            lists[(int)own_codes[r] * tile + place] = (unsigned short)r;
+        }
+        __syncthreads();
+        const T* cells = (const T*)held + column;
+        const double* weights = (const double*)(held + weights_at);
+#pragma unroll
+        for (int m = 0; m < M; ++m) {
+            const int c = slot + m * slots;
+            if (c >= n_classes || share >= shares) continue;
+            int rows = 0;
+            for (int w = 0; w < words; ++w) rows += __popc(masks[c * words + w]);
+            const unsigned short* list = lists + c * tile;
+            if (!(all_n[m] > 0.0)) {
+                for (int i = 4 * share; i < rows; i += i % 4 == 3 ? 4 * shares - 3 : 1) {
+                    shift[m] = (double)cells[list[i] * n_columns];
+                    if (shift[m] == shift[m]) break;
+                }
+            }
+            const double about = shift[m];
+            double n = 0.0, sum = 0.0, squares = 0.0;
+            int i = 4 * share, counted = 0;
+            for (; i + 4 <= rows; i += 4 * shares, counted += 4) {  // as if all were known
+                const ushort4 four = *(const ushort4*)(list + i);
+                const int row[4] = {four.x, four.y, four.z, four.w};
+                double d[4];
+#pragma unroll
+                for (int q = 0; q < 4; ++q) d[q] = (double)cells[row[q] * n_columns] - about;
+#pragma unroll
+                for (int q = 0; q < 4; ++q) {
+                    const double w = WEIGHTED ? weights[row[q]] : 1.0;
+                    const double step = WEIGHTED ? w * d[q] : d[q];
+                    if (WEIGHTED) n += w;
+                    sum += step;
+                    squares += step * d[q];
+                }
+            }
+            if (i < rows) {  // the last few, at once as well
+                const ushort4 four = *(const ushort4*)(list + i);
+                const int row[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+                for (int q = 0; q < 4; ++q) {
+                    const int known_row = i + q < rows ? row[q] : row[0];
+                    const double w = i + q < rows ? (WEIGHTED ? weights[known_row] : 1.0) : 0.0;
+                    const double d = (double)cells[known_row * n_columns] - about;
+                    if (WEIGHTED) n += w;
+                    sum += w * d;
+                    squares += w * d * d;
+                }
+                counted += rows - i;
+            }
+            if (!WEIGHTED) n = counted;
+            if (sum != sum) {  // a cell is missing: once more, with care
+                n = sum = squares = 0.0;
+                for (i = 4 * share; i < rows; i += i % 4 == 3 ? 4 * shares - 3 : 1) {
+                    const double w = WEIGHTED ? weights[list[i]] : 1.0;
+                    const double d = (double)cells[list[i] * n_columns] - about;
+                    if (d == d) {
+                        n += w;
+                        sum += w * d;
+                        squares += w * d * d;
+                    }
+                }
+            }
+            all_n[m] += n;
+            all_sum[m] += sum;
+            all_squares[m] += squares;
+        }
+        __syncthreads();
+    }
+    if (share >= shares) return;
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+        const int c = slot + m * slots;
+        if (c >= n_classes) continue;
+        const Seen seen = seen_around(shift[m], all_n[m], all_sum[m], all_squares[m]);
+        double* to = out + (((Int)blockIdx.x * shares + share) * n_classes + c) * n_columns * 3 + column * 3;
+        to[0] = seen.n, to[1] = seen.mean, to[2] = seen.squares;
     }
 }
 
@@ -238,91 +403,141 @@ __global__ void join_pieces(
     }
 }
 
-// What `join_pieces` left: `parts` tables of classes × columns become the first of `out`, as three tables.
+// `parts` tables of classes × columns, joined to one, which is `out` (as three tables): a block for each cell.
 __global__ void join_parts(const double* parts, int n_parts, Int n_cells, double* out) {
-    const Int cell = (Int)blockIdx.x * blockDim.x + threadIdx.x;
-    if (cell >= n_cells) return;
+    extern __shared__ double shared[];
+    const Int cell = blockIdx.x;
+    const int t = threadIdx.x;
     Seen sum = {0.0, 0.0, 0.0};
-    for (int part = 0; part < n_parts; ++part) {
+    for (int part = t; part < n_parts; part += blockDim.x) {
         const double* at = parts + ((Int)part * n_cells + cell) * 3;
         const Seen more = {at[0], at[1], at[2]};
         sum = joined(sum, more);
     }
-    out[cell] = sum.n, out[n_cells + cell] = sum.mean, out[2 * n_cells + cell] = sum.squares;
+    double* mine = shared + 3 * t;
+    for (int reach = blockDim.x / 2;; reach /= 2) {
+        mine[0] = sum.n, mine[1] = sum.mean, mine[2] = sum.squares;
+        __syncthreads();
+        if (reach == 0) break;
+        if (t < reach) {
+            const double* other = shared + 3 * (t + reach);
+            const Seen more = {other[0], other[1], other[2]};
+            sum = joined(sum, more);
+        }
+        __syncthreads();
+    }
+    if (t == 0) out[cell] = sum.n, out[n_cells + cell] = sum.mean, out[2 * n_cells + cell] = sum.squares;
 }
 
 // ---- Sums and counts -----------------------------------------------------------------------------------------------
 
-// WIDE neighbouring cells as values from `least` on; what lies outside becomes `n_values`.
-template <typename T, int WIDE>
-__device__ inline void read_values(const T* at, Int least, int n_values, unsigned int* value) {
-    if (WIDE == 2) {
-        const unsigned int both = *(const unsigned short*)at;
-        value[0] = (unsigned int)(int)(T)(both & 255) - (unsigned int)least;
-        value[WIDE - 1] = (unsigned int)(int)(T)(both >> 8) - (unsigned int)least;
-    } else if (sizeof(T) < 8) {
-        value[0] = (unsigned int)*at - (unsigned int)least;
-    } else {
-        const unsigned long long far = (unsigned long long)*at - (unsigned long long)least;
-        value[0] = far < (unsigned long long)n_values ? (unsigned int)far : (unsigned int)n_values;
-    }
-    for (int side = 0; side < WIDE; ++side) value[side] = value[side] < n_values ? value[side] : n_values;
+// A cell as a value from `least` on; what lies outside becomes `n_values`.
+template <typename T>
+__device__ inline int read_value(const T* at, Int least, int n_values) {
+    const unsigned long long far = (unsigned long long)*at - (unsigned long long)least;
+    return far < (unsigned long long)n_values ? (int)far : n_values;
 }
 
 // How often each value from `least` on came with each class, by column: `counts` is columns × classes × values. Every
-// thread has counters of its own in shared memory ([class and value][side][thread]), so nothing is added atomically there;
-// they are short, and no thread sees more rows than they can count. A value outside is told by `outside`. WIDE columns are
-// read at once, where bytes allow it.
-template <typename T, typename Y, int WIDE>
+// thread has counters of its own in shared memory ([class and value][thread]), so nothing is added atomically there; they
+// are short, and no thread sees more rows than they can count. A value outside is told by `outside`.
+template <typename T, typename Y>
 __global__ void count_values(
     const T* x, Int row_step, Int column_step, const Y* codes, Int n_rows, int n_columns, int width, Int least,
     int n_values, int n_classes, unsigned long long* counts, int* outside
 ) {
     extern __shared__ unsigned short own[];
     const int threads = blockDim.x, t = threadIdx.x, lines = n_values + 1;  // the last one for values outside
-    const int groups = threads / width, group = t / width, column = (blockIdx.y * width + t % width) * WIDE;
-    const bool works = group < groups && column < n_columns;
-    const int across = WIDE * threads;
-    for (int k = 0; k < n_classes * lines * WIDE; ++k) own[k * threads + t] = 0;
-    if (works) {
+    const int groups = threads / width, group = t / width, column = blockIdx.y * width + t % width;
+    for (int k = 0; k < n_classes * lines; ++k) own[k * threads + t] = 0;
+    if (group < groups && column < n_columns) {
         const Int stride = (Int)gridDim.x * groups, far = stride * row_step;
         Int i = (Int)blockIdx.x * groups + group;
         const T* at = x + (Int)column * column_step + i * row_step;
         const Y* code = codes + i;
-        unsigned short* mine = own + t;
         for (; i + 7 * stride < n_rows; i += 8 * stride, at += 8 * far, code += 8 * stride) {
-            unsigned int value[8][WIDE];
-            int c[8];
+            int value[8], c[8];
 #pragma unroll
             for (int k = 0; k < 8; ++k) {
                 c[k] = (int)code[k * stride];
-                read_values<T, WIDE>(at + k * far, least, n_values, value[k]);
+                value[k] = read_value(at + k * far, least, n_values);
             }
 #pragma unroll
-            for (int k = 0; k < 8; ++k) {
-                unsigned short* line = mine + c[k] * lines * across;
-#pragma unroll
-                for (int side = 0; side < WIDE; ++side) line[value[k][side] * across + side * threads] += 1;
-            }
+            for (int k = 0; k < 8; ++k) own[(c[k] * lines + value[k]) * threads + t] += 1;
         }
         for (; i < n_rows; i += stride, at += far, code += stride) {
-            unsigned int value[WIDE];
-            read_values<T, WIDE>(at, least, n_values, value);
-            for (int side = 0; side < WIDE; ++side) {
-                mine[((int)*code * lines + value[side]) * across + side * threads] += 1;
-            }
+            own[((int)*code * lines + read_value(at, least, n_values)) * threads + t] += 1;
         }
     }
     __syncthreads();
-    for (int k = t; k < n_classes * lines * width * WIDE; k += threads) {
-        const int side = k % WIDE, place = k / WIDE % width, line = k / WIDE / width;
-        const int to = (blockIdx.y * width + place) * WIDE + side, c = line / lines, value = line % lines;
+    for (int k = t; k < n_classes * lines * width; k += threads) {
+        const int place = k % width, line = k / width, to = blockIdx.y * width + place, c = line / lines, value = line % lines;
         if (to >= n_columns) continue;
         unsigned long long sum = 0;
-        for (int g = 0; g < groups; ++g) sum += own[(line * WIDE + side) * threads + g * width + place];
+        for (int g = 0; g < groups; ++g) sum += own[line * threads + g * width + place];
         if (!sum) continue;
         if (value == n_values) *outside = 1;
         else atomicAdd(counts + ((Int)to * n_classes + c) * n_values + value, sum);
+    }
+}
+
+// The same for bytes: two columns side by side are one value more, so that one addition counts two cells. `lanes` pairs
+// share a warp, in banks of their own (counters are [class and both values][lane]); what a pair has counted is told to
+// both of its columns.
+template <typename Y>
+__global__ void count_pairs(
+    const unsigned char* x, Int row_step, const Y* codes, Int n_rows, int n_pairs, int lanes, int least, int n_values,
+    int n_classes, unsigned long long* counts, int* outside
+) {
+    extern __shared__ unsigned int both[];
+    const int t = threadIdx.x, threads = blockDim.x, side = t % 32;
+    const int pair = blockIdx.y * lanes + side % lanes, lines = n_classes * n_values * n_values;
+    for (int k = t; k < lines * 32; k += threads) both[k] = 0;
+    __syncthreads();
+    bool strange = false;
+    if (pair < n_pairs) {
+        const int groups = threads / lanes;
+        const Int stride = (Int)gridDim.x * groups, far = stride * row_step;
+        Int i = (Int)blockIdx.x * groups + t / lanes;
+        const unsigned char* at = x + i * row_step + 2 * pair;
+        const Y* code = codes + i;
+        auto place = [&](unsigned int two, int c) {
+            const unsigned int a = (two & 255) - least, b = (two >> 8) - least;
+            const bool odd = a >= n_values || b >= n_values;
+            strange |= odd;
+            return odd ? -1 : (int)((c * n_values + a) * n_values + b);
+        };
+        for (; i + 7 * stride < n_rows; i += 8 * stride, at += 8 * far, code += 8 * stride) {
+            unsigned int two[8];
+            int c[8];
+#pragma unroll
+            for (int k = 0; k < 8; ++k) {
+                two[k] = *(const unsigned short*)(at + k * far);
+                c[k] = (int)code[k * stride];
+            }
+#pragma unroll
+            for (int k = 0; k < 8; ++k) {
+                const int to = place(two[k], c[k]);
+                if (to >= 0) atomicAdd(both + to * 32 + side, 1u);
+            }
+        }
+        for (; i < n_rows; i += stride, at += far, code += stride) {
+            const int to = place(*(const unsigned short*)at, (int)*code);
+            if (to >= 0) atomicAdd(both + to * 32 + side, 1u);
+        }
+    }
+    if (strange) *outside = 1;
+    __syncthreads();
+    for (int k = t; k < n_classes * n_values * 2 * lanes; k += threads) {
+        const int right = k % 2, own = k / 2 % lanes, line = k / 2 / lanes, c = line / n_values, v = line % n_values;
+        const int column = (blockIdx.y * lanes + own) * 2 + right;
+        if (column >= 2 * n_pairs) continue;
+        unsigned long long sum = 0;
+        for (int other = 0; other < n_values; ++other) {
+            const int at = (c * n_values + (right ? other : v)) * n_values + (right ? v : other);
+            for (int lane = own; lane < 32; lane += lanes) sum += both[at * 32 + lane];
+        }
+        if (sum) atomicAdd(counts + ((Int)column * n_classes + c) * n_values + v, sum);
     }
 }
 
@@ -417,7 +632,8 @@ __device__ inline void write_scores(
 
 // Bells of some columns: `bells` is columns × classes × 2 (mean, 1 / (deviation √2)), `heights` the logs of their
 // heights (columns × classes), and one line more with their sums, for rows in which all is known. NaN says nothing.
-// Infinite cells and NaN are told by `odd`. A tile of rows comes to shared memory first, then each thread has two rows.
+// Infinite cells and NaN are told by `odd`. A tile of rows is on its way to shared memory while the one before is scored,
+// two rows by each thread.
 template <typename T, int K, typename P>
 __global__ void add_bells(
     const T* x, Int row_step, Int column_step, Int n_rows, int n_columns, int n_classes, int first, const double* bells,
@@ -425,12 +641,30 @@ __global__ void add_bells(
     int tile, int* odd
 ) {
     extern __shared__ double shared[];
-    double* table = shared;                       // tile columns × K × 2
-    T* cells = (T*)(shared + (Int)tile * K * 2);  // 2 · threads × (tile | 1)
     const int threads = blockDim.x, t = threadIdx.x, wide = tile | 1;
+    double* table = shared;                       // tile columns × K × 2
+    T* tiles = (T*)(shared + (Int)tile * K * 2);  // 2 tiles of 2 · threads rows, which begin in other banks
     const int n = n_classes - first < K ? n_classes - first : K;
     const Int n_blocks = (n_rows + 2 * threads - 1) / (2 * threads);
     const bool once = n_columns <= tile;
+    auto bring = [&](Int block, int from, T* to) {
+        const Int base = block * 2 * threads;
+        const int here = (int)(n_rows - base < 2 * threads ? n_rows - base : 2 * threads);
+        const int some = n_columns - from < tile ? n_columns - from : tile;
+        const int down = threads / some, right = threads % some;
+        const Int far = down * row_step + right * column_step, wrap = row_step - some * column_step;
+        const int far_in = down * wide + right, wrap_in = wide - some;
+        int r = t / some, j = t % some;
+        const T* at = x + (base + r) * row_step + (Int)(from + j) * column_step;
+        for (T* in = to + r * wide + j; r < here;) {
+            copy_cell(in, at);
+            r += down, j += right, at += far, in += far_in;
+            if (j >= some) j -= some, ++r, at += wrap, in += wrap_in;
+        }
+    };
+    if (blockIdx.x < n_blocks) bring(blockIdx.x, 0, tiles);
+    end_copies();
+    int side = 0;
     for (Int block = blockIdx.x; block < n_blocks; block += gridDim.x) {
         const Int base = block * 2 * threads;
         const int here = (int)(n_rows - base < 2 * threads ? n_rows - base : 2 * threads);
@@ -443,9 +677,12 @@ __global__ void add_bells(
                 if (c < n && row < n_rows) sum[r][c] = fresh ? start[first + c] : joint[row * n_classes + first + c];
             }
         }
-        for (int from = 0; from < n_columns; from += tile) {
+        for (int from = 0; from < n_columns; from += tile, side ^= 1) {
             const int some = n_columns - from < tile ? n_columns - from : tile;
-            __syncthreads();
+            T* later = tiles + (side ^ 1) * 2 * threads * wide;
+            if (from + tile < n_columns) bring(block, from + tile, later);
+            else if (block + gridDim.x < n_blocks) bring(block + gridDim.x, 0, later);
+            end_copies();
             if (!once || block == blockIdx.x) {
                 for (int k = t; k < some * K; k += threads) {
                     const int j = k / K, c = k % K;
@@ -453,25 +690,9 @@ __global__ void add_bells(
                     table[2 * k] = bell[0], table[2 * k + 1] = bell[1];
                 }
             }
-            const int down = threads / some, right = threads % some;
-            const Int far = down * row_step + right * column_step, wrap = row_step - some * column_step;
-            const int far_in = down * wide + right, wrap_in = wide - some;
-            const T* at = x + (base + t / some) * row_step + (Int)(from + t % some) * column_step;
-            int to = (t / some) * wide + t % some;
-            for (int r = t / some, j = t % some; r < here;) {
-                T some_cells[8];  // on their way at once
-                int places[8];
-#pragma unroll
-                for (int k = 0; k < 8; ++k) {
-                    places[k] = r < here ? to : -1;
-                    if (r < here) some_cells[k] = *at;
-                    r += down, j += right, at += far, to += far_in;
-                    if (j >= some) j -= some, ++r, at += wrap, to += wrap_in;
-                }
-#pragma unroll
-                for (int k = 0; k < 8; ++k) if (places[k] >= 0) cells[places[k]] = some_cells[k];
-            }
+            await_copies<1>();
             __syncthreads();
+            const T* cells = tiles + side * 2 * threads * wide;
             for (int j = 0; j < some; ++j) {
                 const T first_cell = t < here ? cells[t * wide + j] : (T)0;
                 const T second_cell = t + threads < here ? cells[(t + threads) * wide + j] : (T)0;
@@ -501,6 +722,7 @@ __global__ void add_bells(
                     sum[1][c] -= b * b;
                 }
             }
+            __syncthreads();
         }
         for (int r = 0; r < 2; ++r) {
             const Int row = base + t + r * threads;

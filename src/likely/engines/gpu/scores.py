@@ -28,7 +28,7 @@ from likely.numerics import log_of
 MOST_CLASSES = 16
 """Classes whose scores one thread keeps at once."""
 
-TILE_BYTES = 40 * 1024
+TILE_BYTES = 112 * 1024
 GEMM_CELLS = 1 << 26
 MOST_RANGE = 1 << 16
 FETCHED_ROWS = 1 << 20
@@ -154,7 +154,7 @@ class _Scoring:
 
     def add(
         self, kernel: str, types: Sequence[str], rows: Sequence[object], tables: Sequence[object],
-        finish: Finish | None, *, blocks: int, shared: int = 0, tail: Sequence[object] = (),
+        finish: Finish | None, *, blocks: int, threads: int = 0, shared: int = 0, tail: Sequence[object] = (),
     ) -> DeviceArray:  # fmt: skip
         """Start a kernel that adds terms, for some classes at a time."""
         n, fresh = self.n_classes, self._joint is None
@@ -168,7 +168,7 @@ class _Scoring:
                 *rows, np.int32(n), np.int32(first), *tables, self.start, self.prior, self._joint, out,
                 np.int32(fresh), np.int32(0 if finish is None else FINISH[finish]), *tail,
             )  # fmt: skip
-            self.device.launch(kernel, (*types, str(some), of_out), (blocks,), shared, told)
+            self.device.launch(kernel, (*types, str(some), of_out), (blocks,), shared, told, threads=threads)
         return out
 
 
@@ -209,15 +209,15 @@ def _bells(terms: Sequence[BellTerm]) -> Callable[[_Scoring, Finish | None], Dev
             for part in ("mean", "precision", "height")
         )
         bells, odd = np.stack([mean, precision * np.sqrt(0.5)], axis=2), here.xp.zeros(2, dtype=np.int32)
-        some, n_columns = min(scoring.n_classes, MOST_CLASSES), len(columns)
-        tile = max(min(n_columns, TILE_BYTES // (16 * some + 2 * here.threads * cells.itemsize)), 1)
+        some, n_columns, threads = min(scoring.n_classes, MOST_CLASSES), len(columns), here.threads // 2
+        tile = max(min(n_columns, TILE_BYTES // (16 * some + 4 * threads * cells.itemsize) - 1), 1)
         tile = -(-n_columns // -(-n_columns // tile))  # tiles of one size
-        shared = 16 * tile * some + 2 * here.threads * (tile | 1) * cells.itemsize
+        shared = 16 * tile * some + 4 * threads * (tile | 1) * cells.itemsize
         heights = np.vstack([heights, heights.sum(axis=0)])
         out = scoring.add(
             "add_bells", (c_type(cells),), (*_layout(cells), np.int64(table.n_rows), np.int32(n_columns)),
             [here.xp.asarray(np.ascontiguousarray(part)) for part in (bells, heights)], finish,
-            blocks=here.n_blocks, shared=shared, tail=(np.int32(tile), odd),
+            blocks=here.n_blocks, threads=threads, shared=shared, tail=(np.int32(tile), odd),
         )  # fmt: skip
         infinite, missing = here.fetch(odd).tolist()
         if infinite:

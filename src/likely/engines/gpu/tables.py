@@ -8,7 +8,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array
 from likely.engines.gpu.counts import MOST_WIDTH, DeviceCounter, refuse_infinite, rows_of_class
-from likely.engines.gpu.device import Device, DeviceArray, c_type
+from likely.engines.gpu.device import Device, DeviceArray, address, c_type
 from likely.engines.gpu.table import host_numbers
 from likely.errors import SchemaError
 from likely.stats import Cuts, FeatureCounts, Histogram, PairCounts, Presence, ValueCounts
@@ -17,6 +17,7 @@ from likely.stats.pair_counts import Axis, PairLayout, size_of
 
 MOST_PLAIN_VALUES = 1 << 16
 SHORT_COUNTS = 60_000
+FEW_ROWS = 64
 GLANCE_ROWS = 1 << 12
 """Whole numbers are counted in a table where they lie so close together, which the first rows tell."""
 
@@ -92,25 +93,32 @@ def _count_between(counter: DeviceCounter, cells: DeviceArray, least: int, n_val
     xp, size = here.xp, n_columns * n_classes * n_values
     codes, outside = xp.ascontiguousarray(counter.labels.codes), xp.zeros(1, dtype=np.int32)
     steps = [np.int64(step // cells.itemsize) for step in cells.strides]
-    wide = 2 if _in_pairs(cells) else 1
-    shared = 2 * wide * here.threads * n_classes * (n_values + 1)
-    bounds = (np.int64(least), np.int32(n_values), np.int32(n_classes))
-    if counter.weight is None and shared <= here.shared_bytes // 2:
-        loads = -(-n_columns // wide)
-        width = min(loads, MOST_WIDTH, here.threads)
-        counts = xp.zeros(size, dtype=np.uint64)
+    bounds = (np.int32(n_values), np.int32(n_classes))
+    apart = 2 * here.threads * n_classes * (n_values + 1)
+    together = 4 * 32 * n_classes * n_values**2
+    counts = xp.zeros(size, dtype=np.uint64 if counter.weight is None else np.float64)
+    if counter.weight is None and str(cells.dtype) == "uint8" and _in_pairs(cells) and together <= here.shared_bytes:
+        n_pairs = n_columns // 2
+        lanes = next(lanes for lanes in (1, 2, 4, 8, 16, 32) if lanes >= min(n_pairs, 32))
+        threads = here.pair_threads
+        per_block = max(threads // lanes * FEW_ROWS, 1)
+        blocks = (max(min(here.n_blocks // 4, -(-n_rows // per_block)), 1), -(-n_pairs // lanes))
+        shape = (np.int64(n_rows), np.int32(n_pairs), np.int32(lanes))
+        told = (cells, steps[0], codes, *shape, np.int32(least), *bounds, counts, outside)
+        here.launch("count_pairs", (c_type(codes),), blocks, together, told, threads=threads)
+    elif counter.weight is None and apart <= here.shared_bytes // 2:
+        width = min(n_columns, MOST_WIDTH, here.threads)
         shape = (np.int64(n_rows), np.int32(n_columns), np.int32(width))
         groups = here.threads // width
         enough = -(-n_rows // (groups * SHORT_COUNTS))  # no thread may see more rows than its counters hold
-        blocks = (max(min(here.n_blocks, n_rows // 64), enough, 1), -(-loads // width))
-        told = (cells, *steps, codes, *shape, *bounds, counts, outside)
-        here.launch("count_values", (c_type(cells), c_type(codes), str(wide)), blocks, shared, told)
+        blocks = (max(min(here.n_blocks, n_rows // 64), enough, 1), -(-n_columns // width))
+        told = (cells, *steps, codes, *shape, np.int64(least), *bounds, counts, outside)
+        here.launch("count_values", (c_type(cells), c_type(codes)), blocks, apart, told)
     else:
-        kind, dtype = ("unsigned long long", np.uint64) if counter.weight is None else ("double", np.float64)
-        counts = xp.zeros(size, dtype=dtype)
+        kind = "unsigned long long" if counter.weight is None else "double"
         rows = (cells, *steps, codes, counter.weight, np.int64(n_rows), np.int32(n_columns))
         types = (c_type(cells), c_type(codes), kind)
-        here.launch("count_many_values", types, (here.n_blocks,), 0, (*rows, *bounds, counts, outside))
+        here.launch("count_many_values", types, (here.n_blocks,), 0, (*rows, np.int64(least), *bounds, counts, outside))
     if int(outside[0]):
         return None
     return host_numbers(here, counts).reshape(n_columns, n_classes, n_values)
@@ -119,9 +127,8 @@ def _count_between(counter: DeviceCounter, cells: DeviceArray, least: int, n_val
 def _in_pairs(cells: DeviceArray) -> bool:
     """Whether two columns of bytes can be read as one number of two bytes, in all rows."""
     rows, columns = cells.strides
-    begin = cells.data.ptr if hasattr(cells.data, "ptr") else cells.ctypes.data
-    is_even = cells.shape[1] % 2 == 0 and rows % 2 == 0 and int(begin) % 2 == 0
-    return bool(is_even and columns == 1 and cells.itemsize == 1 and cells.dtype.kind != "b")
+    is_even = cells.shape[1] % 2 == 0 and rows % 2 == 0 and address(cells) % 2 == 0
+    return bool(is_even and columns == 1)
 
 
 # Numbers by cells of a grid.
