@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, Flags, Int64
 from likely.engines.gpu.device import Device, DeviceArray, address, c_type
-from likely.engines.gpu.table import DeviceLabels, DeviceTable, codes_among, host_numbers
+from likely.engines.gpu.table import DeviceLabels, DeviceTable, among, host_numbers
 from likely.errors import BadCell, TooLarge
 from likely.stats import Moments, Scatter
 from likely.stats.moments import TINY_MEAN, TINY_SQUARE
@@ -73,8 +73,7 @@ class DeviceCounter:
 
     def among(self, classes: AnyArray) -> DeviceCounter:
         """The same rows, their classes among others."""
-        labels = DeviceLabels(classes, codes_among(self.device, self.labels, classes))
-        return DeviceCounter(self.table, labels, self.weight)
+        return DeviceCounter(self.table, among(self.device, self.labels, classes), self.weight)
 
     @cached_property
     def by_class(self) -> ClassOrder:
@@ -98,11 +97,10 @@ class DeviceCounter:
 
     def class_weights(self) -> tuple[Array, Int64]:
         """Weight and number of rows of each class."""
-        xp, codes, n_classes = self.device.xp, self.labels.codes, self.n_classes
-        rows = np.asarray(self.device.fetch(xp.bincount(codes, minlength=n_classes)), dtype=np.int64)
+        rows = self.labels.rows
         if self.weight is None:
             return rows.astype(np.float64), rows
-        weights = xp.bincount(codes, weights=self.weight, minlength=n_classes)
+        weights = self.device.xp.bincount(self.labels.codes, weights=self.weight, minlength=self.n_classes)
         return host_numbers(self.device, weights), rows
 
 

@@ -31,11 +31,27 @@ __device__ inline void copy_bytes(void* to, const void* from, int bytes) {
     }
 }
 
-// One cell: at once where it is too short for a copy that goes on.
+// Lines of some bytes by all threads of a block, a warp a line, in units of 4, 8 or 16 bytes between places that are
+// multiples of them. Steps from line to line are in cells.
 template <typename T>
-__device__ inline void copy_cell(T* to, const T* from) {
-    if constexpr (sizeof(T) >= 4) copy_later<sizeof(T)>(to, from, sizeof(T)); else *to = *from;
+__device__ inline void copy_lines(T* to, const T* from, int lines, int bytes, int pitch, Int step, int unit) {
+    const int lanes = blockDim.x < 32 ? blockDim.x : 32;
+    for (int r = threadIdx.x / lanes; r < lines; r += blockDim.x / lanes) {
+        char* own_to = (char*)(to + (Int)r * pitch);
+        const char* own_from = (const char*)(from + r * step);
+        for (int k = unit * (threadIdx.x % lanes); k < bytes; k += unit * lanes) {
+            if (unit == 16) copy_later<16>(own_to + k, own_from + k, 16);
+            else if (unit == 8) copy_later<8>(own_to + k, own_from + k, 8);
+            else copy_later<4>(own_to + k, own_from + k, 4);
+        }
+    }
 }
+
+// Cells that a thread reads at once.
+template <typename T, int N>
+struct alignas(N * sizeof(T)) Run {
+    T cell[N];
+};
 
 // ---- Rows by class -------------------------------------------------------------------------------------------------
 
@@ -95,21 +111,28 @@ __global__ void deal_rows(const Y* codes, Int n_rows, int n_classes, int chunk, 
     for (int k = 0; k < last - first; ++k) order[from + places[(int)own[k] * threads + t]++] = (int)(from + first + k);
 }
 
-// Which labels there are between `least` and `least` + `n_values` (excluded); whether one lies outside.
+// How often each label from `least` to `least` + `n_values` (excluded) comes, and whether one lies outside. Equal labels of
+// a warp are added in one go. Blocks are whole warps.
 template <typename Y>
-__global__ void find_labels(const Y* labels, Int step, Int n_rows, Int least, int n_values, int* there, int* outside) {
-    extern __shared__ int seen[];
+__global__ void count_labels(
+    const Y* labels, Int step, Int n_rows, Int least, int n_values, unsigned long long* counts, unsigned long long* outside
+) {
+    extern __shared__ unsigned int seen[];
     for (int k = threadIdx.x; k < n_values; k += blockDim.x) seen[k] = 0;
     __syncthreads();
-    const Int stride = (Int)gridDim.x * blockDim.x;
+    const Int stride = (Int)gridDim.x * blockDim.x, lane = threadIdx.x % 32;
     bool strange = false;
-    for (Int row = (Int)blockIdx.x * blockDim.x + threadIdx.x; row < n_rows; row += stride) {
-        const Int value = (Int)labels[row * step] - least;
-        if (value >= 0 && value < n_values) seen[value] = 1; else strange = true;
+    for (Int begin = (Int)blockIdx.x * blockDim.x + threadIdx.x - lane; begin < n_rows; begin += stride) {
+        const bool there = begin + lane < n_rows;
+        const Int value = there ? (Int)labels[(begin + lane) * step] - least : -1;
+        const bool inside = value >= 0 && value < n_values;
+        const unsigned int same = __match_any_sync(0xffffffffu, inside ? (int)value : -1);
+        if (inside && !(same & ((1u << lane) - 1))) atomicAdd(seen + value, (unsigned int)__popc(same));
+        strange |= there && !inside;
     }
     if (strange) *outside = 1;
     __syncthreads();
-    for (int k = threadIdx.x; k < n_values; k += blockDim.x) if (seen[k]) there[k] = 1;
+    for (int k = threadIdx.x; k < n_values; k += blockDim.x) if (seen[k]) atomicAdd(counts + k, (unsigned long long)seen[k]);
 }
 
 // ---- Moments -------------------------------------------------------------------------------------------------------
@@ -630,113 +653,89 @@ __device__ inline void write_scores(
     for (int c = 0; c < K; ++c) if (c < n) line[c] = (P)(finish == 2 ? sum[c] - rest : sum[c] * rest);
 }
 
-// Bells of some columns: `bells` is columns × classes × 2 (mean, 1 / (deviation √2)), `heights` the logs of their
+// Bells of columns side by side: `bells` is columns × classes × 2 (mean, 1 / (deviation √2)), `heights` the logs of their
 // heights (columns × classes), and one line more with their sums, for rows in which all is known. NaN says nothing.
-// Infinite cells and NaN are told by `odd`. A tile of rows is on its way to shared memory while the one before is scored,
-// two rows by each thread.
-template <typename T, int K, typename P>
+// Infinite cells and NaN are told by `odd`. Some rows come to shared memory in one go, and each thread scores two of them;
+// there they are `pitch` cells apart, an odd number of what a thread reads at once (N cells), so that threads read from
+// other banks. They are copied in units of some bytes, or all at once (0) where they lie as closely before. While one block waits for its rows, others on the same multiprocessor score theirs.
+template <typename T, int K, typename P, int N>
 __global__ void add_bells(
-    const T* x, Int row_step, Int column_step, Int n_rows, int n_columns, int n_classes, int first, const double* bells,
+    const T* x, Int row_step, Int n_rows, int n_columns, int n_classes, int first, const double* bells,
     const double* heights, const double* start, const double* prior, double* joint, P* out, int fresh, int finish,
-    int tile, int* odd
+    int pitch, int unit, int* odd
 ) {
     extern __shared__ double shared[];
-    const int threads = blockDim.x, t = threadIdx.x, wide = tile | 1;
-    double* table = shared;                       // tile columns × K × 2
-    T* tiles = (T*)(shared + (Int)tile * K * 2);  // 2 tiles of 2 · threads rows, which begin in other banks
+    const int threads = blockDim.x, t = threadIdx.x, rows = 2 * threads;
+    Run<double, 2>* table = (Run<double, 2>*)shared;  // columns × K
+    T* cells = (T*)(table + n_columns * K);
     const int n = n_classes - first < K ? n_classes - first : K;
-    const Int n_blocks = (n_rows + 2 * threads - 1) / (2 * threads);
-    const bool once = n_columns <= tile;
-    auto bring = [&](Int block, int from, T* to) {
-        const Int base = block * 2 * threads;
-        const int here = (int)(n_rows - base < 2 * threads ? n_rows - base : 2 * threads);
-        const int some = n_columns - from < tile ? n_columns - from : tile;
-        const int down = threads / some, right = threads % some;
-        const Int far = down * row_step + right * column_step, wrap = row_step - some * column_step;
-        const int far_in = down * wide + right, wrap_in = wide - some;
-        int r = t / some, j = t % some;
-        const T* at = x + (base + r) * row_step + (Int)(from + j) * column_step;
-        for (T* in = to + r * wide + j; r < here;) {
-            copy_cell(in, at);
-            r += down, j += right, at += far, in += far_in;
-            if (j >= some) j -= some, ++r, at += wrap, in += wrap_in;
-        }
+    for (int k = t; k < n_columns * K; k += threads) {
+        const int c = k % K < n ? k % K : 0;
+        const double* bell = bells + ((Int)(k / K) * n_classes + first + c) * 2;
+        table[k].cell[0] = bell[0], table[k].cell[1] = bell[1];
+    }
+    auto bring = [&](Int block) {
+        const Int base = block * rows;
+        const int here = (int)(n_rows - base < rows ? n_rows - base : rows);
+        if (!unit) copy_bytes(cells, x + base * row_step, here * pitch * (int)sizeof(T));
+        else copy_lines(cells, x + base * row_step, here, n_columns * (int)sizeof(T), pitch, row_step, unit);
+        end_copies();
     };
-    if (blockIdx.x < n_blocks) bring(blockIdx.x, 0, tiles);
-    end_copies();
-    int side = 0;
+    const Int n_blocks = (n_rows + rows - 1) / rows;
+    if (blockIdx.x < n_blocks) bring(blockIdx.x);
     for (Int block = blockIdx.x; block < n_blocks; block += gridDim.x) {
-        const Int base = block * 2 * threads;
-        const int here = (int)(n_rows - base < 2 * threads ? n_rows - base : 2 * threads);
+        await_copies<0>();
+        __syncthreads();
         double sum[2][K];
-        bool gaps[2] = {false, false};
-        for (int r = 0; r < 2; ++r) {
-            const Int row = base + t + r * threads;
-            for (int c = 0; c < K; ++c) {
-                sum[r][c] = 0.0;
-                if (c < n && row < n_rows) sum[r][c] = fresh ? start[first + c] : joint[row * n_classes + first + c];
-            }
-        }
-        for (int from = 0; from < n_columns; from += tile, side ^= 1) {
-            const int some = n_columns - from < tile ? n_columns - from : tile;
-            T* later = tiles + (side ^ 1) * 2 * threads * wide;
-            if (from + tile < n_columns) bring(block, from + tile, later);
-            else if (block + gridDim.x < n_blocks) bring(block + gridDim.x, 0, later);
-            end_copies();
-            if (!once || block == blockIdx.x) {
-                for (int k = t; k < some * K; k += threads) {
-                    const int j = k / K, c = k % K;
-                    const double* bell = bells + ((Int)(from + j) * n_classes + first + (c < n ? c : 0)) * 2;
-                    table[2 * k] = bell[0], table[2 * k + 1] = bell[1];
-                }
-            }
-            await_copies<1>();
-            __syncthreads();
-            const T* cells = tiles + side * 2 * threads * wide;
-            for (int j = 0; j < some; ++j) {
-                const T first_cell = t < here ? cells[t * wide + j] : (T)0;
-                const T second_cell = t + threads < here ? cells[(t + threads) * wide + j] : (T)0;
-                const double one = (double)first_cell, two = (double)second_cell;
-                const T off = (first_cell - first_cell) + (second_cell - second_cell);
-                if (off != (T)0) {  // a cell is NaN or infinite
-                    for (int r = 0; r < 2; ++r) {
-                        const double cell = r ? two : one;
-                        if (cell - cell == 0.0) {
-                            for (int c = 0; c < K; ++c) {
-                                const double z = (cell - table[2 * (j * K + c)]) * table[2 * (j * K + c) + 1];
-                                sum[r][c] -= z * z;
-                            }
-                        } else {
-                            odd[cell == cell ? 0 : 1] = 1;
-                            gaps[r] = true;
-                        }
-                    }
-                    continue;
-                }
-                const double* bell = table + 2 * j * K;
+        T off[2] = {(T)0, (T)0};
+#pragma unroll
+        for (int c = 0; c < K; ++c) sum[0][c] = sum[1][c] = 0.0;
+        const T* own[2] = {cells + t * pitch, cells + (t + threads) * pitch};
+        for (int j = 0; j < n_columns; j += N) {
+            const Run<T, N> one = *(const Run<T, N>*)(own[0] + j), two = *(const Run<T, N>*)(own[1] + j);
+#pragma unroll
+            for (int k = 0; k < N; ++k) {
+                const double a = (double)one.cell[k], b = (double)two.cell[k];
+                off[0] += one.cell[k] * (T)0, off[1] += two.cell[k] * (T)0;  // NaN if the cell is none, or infinite
 #pragma unroll
                 for (int c = 0; c < K; ++c) {
-                    const double mean = bell[2 * c], precision = bell[2 * c + 1];
-                    const double a = (one - mean) * precision, b = (two - mean) * precision;
-                    sum[0][c] -= a * a;
-                    sum[1][c] -= b * b;
+                    const Run<double, 2> bell = table[(j + k) * K + c];
+                    const double u = (a - bell.cell[0]) * bell.cell[1], v = (b - bell.cell[0]) * bell.cell[1];
+                    sum[0][c] -= u * u;
+                    sum[1][c] -= v * v;
                 }
             }
-            __syncthreads();
         }
+#pragma unroll
         for (int r = 0; r < 2; ++r) {
-            const Int row = base + t + r * threads;
+            const Int row = block * rows + t + r * threads;
             if (row >= n_rows) continue;
-            for (int j = gaps[r] ? 0 : n_columns; j < n_columns + !gaps[r]; ++j) {
-                if (gaps[r]) {
-                    const double cell = (double)x[row * row_step + (Int)j * column_step];
-                    if (cell != cell) continue;
+            const double* height = heights + (Int)n_columns * n_classes + first;
+            const bool known = off[r] == (T)0;
+#pragma unroll
+            for (int c = 0; c < K; ++c) if (c < n && known) sum[r][c] += height[c];
+            if (!known) {
+                for (int c = 0; c < K; ++c) sum[r][c] = 0.0;
+                for (int j = 0; j < n_columns; ++j) {
+                    const double cell = (double)own[r][j];
+                    if (cell - cell != 0.0) {
+                        odd[cell == cell ? 0 : 1] = 1;
+                        continue;
+                    }
+                    height = heights + (Int)j * n_classes + first;
+                    for (int c = 0; c < K; ++c) {
+                        const double* bell = table[j * K + c].cell;
+                        const double z = (cell - bell[0]) * bell[1];
+                        if (c < n) sum[r][c] += height[c] - z * z;
+                    }
                 }
-                const double* height = heights + (Int)j * n_classes + first;
-                for (int c = 0; c < K; ++c) if (c < n) sum[r][c] += height[c];
             }
+#pragma unroll
+            for (int c = 0; c < K; ++c) if (c < n) sum[r][c] += fresh ? start[first + c] : joint[row * n_classes + first + c];
             write_scores<K, P>(joint, out, row, n_classes, first, sum[r], prior, finish);
         }
+        __syncthreads();
+        if (block + gridDim.x < n_blocks) bring(block + gridDim.x);
     }
 }
 

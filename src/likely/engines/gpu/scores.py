@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Literal
 
 import numpy as np
 
 from likely.arrays import AnyArray, Array
 from likely.engines.gpu.counts import refuse_infinite
-from likely.engines.gpu.device import DeviceArray, c_type
+from likely.engines.gpu.device import C_TYPES, DeviceArray, address, c_type
 from likely.engines.gpu.table import DeviceTable, host_numbers
 from likely.errors import DataError, SettingsError
 from likely.families import FittedFamily
@@ -28,7 +29,12 @@ from likely.numerics import log_of
 MOST_CLASSES = 16
 """Classes whose scores one thread keeps at once."""
 
-TILE_BYTES = 112 * 1024
+ROWS_OF_THREAD = 2
+"""Rows that a thread scores at once, as `add_bells` has it."""
+
+COPIED_ROWS = 1 << 22
+"""Rows that are laid side by side at a time, where they are not."""
+
 GEMM_CELLS = 1 << 26
 MOST_RANGE = 1 << 16
 FETCHED_ROWS = 1 << 20
@@ -153,22 +159,28 @@ class _Scoring:
         return out
 
     def add(
-        self, kernel: str, types: Sequence[str], rows: Sequence[object], tables: Sequence[object],
+        self, kernel: str, types: Sequence[str], rows: Callable[[slice], Sequence[object]], tables: Sequence[object],
         finish: Finish | None, *, blocks: int, threads: int = 0, shared: int = 0, tail: Sequence[object] = (),
+        size: int = 0, last_types: Sequence[str] = (),
     ) -> DeviceArray:  # fmt: skip
-        """Start a kernel that adds terms, for some classes at a time."""
-        n, fresh = self.n_classes, self._joint is None
+        """Start a kernel that adds terms, for some classes and `size` rows at a time; `rows` are what it reads."""
+        n_rows, n, fresh = self.table.n_rows, self.n_classes, self._joint is None
         out = None if finish is None else self.out(finish)
         if finish is None and fresh:
-            self._joint = self.device.xp.empty((self.table.n_rows, n), dtype=np.float64)
+            self._joint = self.device.xp.empty((n_rows, n), dtype=np.float64)
         some = min(n, MOST_CLASSES)
         of_out = "double" if out is None else c_type(out)
-        for first in range(0, n, some):
-            told = (
-                *rows, np.int32(n), np.int32(first), *tables, self.start, self.prior, self._joint, out,
-                np.int32(fresh), np.int32(0 if finish is None else FINISH[finish]), *tail,
-            )  # fmt: skip
-            self.device.launch(kernel, (*types, str(some), of_out), (blocks,), shared, told, threads=threads)
+        for begin in range(0, n_rows, size or max(n_rows, 1)):
+            block = slice(begin, min(begin + size, n_rows) if size else n_rows)
+            read = rows(block)
+            written = [None if array is None else array[block] for array in (self._joint, out)]
+            for first in range(0, n, some):
+                told = (
+                    *read, np.int32(n), np.int32(first), *tables, self.start, self.prior, *written,
+                    np.int32(fresh), np.int32(0 if finish is None else FINISH[finish]), *tail,
+                )  # fmt: skip
+                names = (*types, str(some), of_out, *last_types)
+                self.device.launch(kernel, names, (blocks,), shared, told, threads=threads)
         return out
 
 
@@ -198,27 +210,22 @@ def _steps(table: DeviceTable, terms: Sequence[DeviceTerm]) -> list[_Step]:
 
 
 def _bells(terms: Sequence[BellTerm]) -> Callable[[_Scoring, Finish | None], DeviceArray]:
-    """Bell curves, all columns in one pass."""
+    """Bell curves, as many columns in one pass as a multiprocessor has room for."""
 
     def add(scoring: _Scoring, finish: Finish | None) -> DeviceArray:
-        here, table = scoring.device, scoring.table
+        here = scoring.device
         columns = tuple(name for term in terms for name in term.columns)
-        cells = table.block(columns)
+        cells, odd = scoring.table.block(columns), here.xp.zeros(2, dtype=np.int32)
         mean, precision, heights = (
             np.concatenate([getattr(term, part) for term in terms], axis=1).T
             for part in ("mean", "precision", "height")
         )
-        bells, odd = np.stack([mean, precision * np.sqrt(0.5)], axis=2), here.xp.zeros(2, dtype=np.int32)
-        some, n_columns, threads = min(scoring.n_classes, MOST_CLASSES), len(columns), here.threads // 2
-        tile = max(min(n_columns, TILE_BYTES // (16 * some + 4 * threads * cells.itemsize) - 1), 1)
-        tile = -(-n_columns // -(-n_columns // tile))  # tiles of one size
-        shared = 16 * tile * some + 4 * threads * (tile | 1) * cells.itemsize
-        heights = np.vstack([heights, heights.sum(axis=0)])
-        out = scoring.add(
-            "add_bells", (c_type(cells),), (*_layout(cells), np.int64(table.n_rows), np.int32(n_columns)),
-            [here.xp.asarray(np.ascontiguousarray(part)) for part in (bells, heights)], finish,
-            blocks=here.n_blocks, threads=threads, shared=shared, tail=(np.int32(tile), odd),
-        )  # fmt: skip
+        bells = np.stack([mean, precision * np.sqrt(0.5)], axis=2)
+        out, width = None, _width_of_bells(scoring, cells)
+        for first in range(0, len(columns), width):
+            some = slice(first, first + width)
+            last = finish if first + width >= len(columns) else None
+            out = _some_bells(scoring, cells[:, some], bells[some], heights[some], last, odd)
         infinite, missing = here.fetch(odd).tolist()
         if infinite:
             refuse_infinite(here, cells, columns)
@@ -227,6 +234,52 @@ def _bells(terms: Sequence[BellTerm]) -> Callable[[_Scoring, Finish | None], Dev
         return out
 
     return add
+
+
+def _width_of_bells(scoring: _Scoring, cells: DeviceArray) -> int:
+    """Columns that are scored at once: all, if two blocks have room for them, else as many as leave room for four."""
+    here, n_columns = scoring.device, cells.shape[1]
+    threads = here.threads // 2
+    column_bytes = ROWS_OF_THREAD * threads * _cell_bytes(cells) + 16 * min(scoring.n_classes, MOST_CLASSES)
+    padding = ROWS_OF_THREAD * threads * 16 + 1024
+    if n_columns * column_bytes + padding <= here.shared_bytes // 2:
+        return n_columns
+    most = max((here.shared_bytes // 4 - padding) // column_bytes // 4 * 4, 4)
+    n_slices = ceil(n_columns / most)
+    return 4 * ceil(n_columns / n_slices / 4)
+
+
+def _cell_bytes(cells: DeviceArray) -> int:
+    return 4 if str(cells.dtype) == "float32" else 8
+
+
+def _some_bells(
+    scoring: _Scoring, cells: DeviceArray, bells: Array, heights: Array, finish: Finish | None, odd: DeviceArray
+) -> DeviceArray:
+    """Bell curves of some columns. Rows that do not lie side by side are laid so, a few at a time."""
+    here, n_columns, size = scoring.device, cells.shape[1], _cell_bytes(cells)
+    xp, threads, row_bytes = here.xp, here.threads // 2, n_columns * size
+    dtype = np.dtype(np.float32 if size == 4 else np.float64)
+    at_once = next(n for n in (16, 8, 4) if row_bytes % n == 0)
+    pitch = (row_bytes // at_once | 1) * at_once // size
+    lies_well = str(cells.dtype) == dtype.name and cells.strides[1] == size and cells.strides[0] >= row_bytes
+    row_step = cells.strides[0] // size if lies_well else n_columns
+    begin = address(cells) if lies_well else 0
+    unit = next(n for n in (16, 8, 4) if all(k % n == 0 for k in (begin, row_step * size, row_bytes, pitch * size)))
+    if pitch == row_step == n_columns and begin % 16 == 0:
+        unit = 0  # many rows are copied as one
+
+    def rows(block: slice) -> Sequence[object]:
+        some = cells[block] if lies_well else xp.ascontiguousarray(cells[block], dtype=dtype)
+        return some, np.int64(row_step), np.int64(block.stop - block.start), np.int32(n_columns)
+
+    told = [xp.asarray(np.ascontiguousarray(part)) for part in (bells, np.vstack([heights, heights.sum(axis=0)]))]
+    room = 16 * n_columns * min(scoring.n_classes, MOST_CLASSES) + ROWS_OF_THREAD * threads * pitch * size
+    return scoring.add(
+        "add_bells", (C_TYPES[dtype.name],), rows, told, finish, last_types=(str(at_once // size),),
+        blocks=here.n_blocks, threads=threads, shared=room, size=0 if lies_well else COPIED_ROWS,
+        tail=(np.int32(pitch), np.int32(unit), odd),
+    )  # fmt: skip
 
 
 def _layout(cells: DeviceArray) -> tuple[object, ...]:
@@ -250,7 +303,7 @@ def _looked_up(terms: Sequence[ValueTerm | IntervalTerm]) -> Callable[[_Scoring,
         lines = np.concatenate([lines for _, lines in tables])
         told = [here.xp.asarray(np.ascontiguousarray(part)) for part in (begins, least, sizes, lines)]
         rows = (*_layout(cells), np.int64(table.n_rows), np.int32(len(terms)))
-        return scoring.add("add_lines", (c_type(cells),), rows, told, finish, blocks=here.n_blocks)
+        return scoring.add("add_lines", (c_type(cells),), lambda _: rows, told, finish, blocks=here.n_blocks)
 
     return add
 
@@ -316,8 +369,9 @@ def _sparse_counts(term: CountTerm) -> Callable[[_Scoring, Finish | None], Devic
         matrix = (rows.data, rows.indices, rows.indptr, *size)
         shared = 8 * here.threads * min(scoring.n_classes, MOST_CLASSES)
         out = scoring.add(
-            "add_sparse_counts", types, matrix, (lines,), finish, blocks=here.n_blocks, shared=shared, tail=(wrong,)
-        )
+            "add_sparse_counts", types, lambda _: matrix, (lines,), finish, blocks=here.n_blocks, shared=shared,
+            tail=(wrong,),
+        )  # fmt: skip
         if int(wrong[0]):
             raise DataError("A sparse matrix holds a number that is infinite or none, or a column that there is not.")
         return out

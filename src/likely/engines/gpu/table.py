@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.arrays import AnyArray, Array
+from likely.arrays import AnyArray, Array, Int64
 from likely.engines.gpu.device import Device, DeviceArray, c_type, device, is_on_device, is_sparse
 from likely.errors import DataError, SchemaError, SettingsError, listed, missing_columns
 from likely.numerics import refuse_heavy, refuse_many
@@ -144,10 +144,11 @@ class DeviceTable:
 
 @dataclass(frozen=True, eq=False)
 class DeviceLabels:
-    """Classes on the host, and the code of each row on the device."""
+    """Classes on the host, the code of each row on the device, and how many rows each class has."""
 
     classes: AnyArray
     codes: DeviceArray
+    rows: Int64
 
 
 def labels_on(table: DeviceTable, y: object) -> DeviceLabels:
@@ -168,7 +169,9 @@ def labels_on(table: DeviceTable, y: object) -> DeviceLabels:
 
 def _sent(here: Device, y: Any) -> DeviceLabels:
     labels = encode_labels(y)
-    return DeviceLabels(labels.classes, here.xp.asarray(_short(labels.codes, len(labels.classes))))
+    n_classes = len(labels.classes)
+    rows = np.bincount(labels.codes, minlength=n_classes)
+    return DeviceLabels(labels.classes, here.xp.asarray(_short(labels.codes, n_classes)), rows)
 
 
 def _short(codes: Any, n_classes: int) -> Any:
@@ -181,7 +184,8 @@ def _encoded(here: Device, y: DeviceArray) -> DeviceLabels:
     if y.ndim != 1:
         raise DataError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     if not len(y):
-        return DeviceLabels(np.empty(0, dtype=np.dtype(str(y.dtype))), xp.zeros(0, dtype=np.uint8))
+        none = np.zeros(0, dtype=np.int64)
+        return DeviceLabels(np.empty(0, dtype=np.dtype(str(y.dtype))), xp.zeros(0, dtype=np.uint8), none)
     if y.dtype.kind == "f":
         strange = xp.flatnonzero((y != xp.floor(y)) | xp.isinf(y))
         if len(strange):
@@ -196,8 +200,8 @@ def _encoded(here: Device, y: DeviceArray) -> DeviceLabels:
         plain = _whole_labels(here, y)
         if plain is not None:
             return plain
-    classes, codes = xp.unique(y, return_inverse=True)
-    return DeviceLabels(here.fetch(classes), _short(codes.reshape(-1), len(classes)))
+    classes, codes, rows = xp.unique(y, return_inverse=True, return_counts=True)
+    return DeviceLabels(here.fetch(classes), _short(codes.reshape(-1), len(classes)), np.asarray(here.fetch(rows)))
 
 
 def _whole_labels(here: Device, y: DeviceArray) -> DeviceLabels | None:
@@ -210,28 +214,30 @@ def _whole_labels(here: Device, y: DeviceArray) -> DeviceLabels | None:
     n_values = most - least + 1
     if n_values > MOST_LABELS:
         return None
-    there = xp.zeros(n_values + 1, dtype=np.int32)
+    counts = xp.zeros(n_values + 1, dtype=np.uint64)
     told = (y, np.int64(y.strides[0] // y.itemsize), np.int64(len(y)), np.int64(least), np.int32(n_values))
-    here.launch("find_labels", (c_type(y),), (here.n_blocks,), 4 * n_values, (*told, there, there[n_values:]))
-    seen = here.fetch(there)[:n_values] > 0
+    here.launch("count_labels", (c_type(y),), (here.n_blocks,), 4 * n_values, (*told, counts, counts[n_values:]))
+    seen = here.fetch(counts)[:n_values].astype(np.int64)
     found = np.flatnonzero(seen)
-    classes = (found + least).astype(dtype)
+    classes, rows = (found + least).astype(dtype), seen[found]
     if dtype == np.uint8 and np.array_equal(found, np.arange(len(found))) and len(found) <= SHORT_CODES:
-        return DeviceLabels(classes, y)
-    lookup = xp.asarray(_short(np.maximum(np.cumsum(seen) - 1, 0), len(found)))
-    return DeviceLabels(classes, lookup[y.astype(np.int64) - least if least or dtype.kind == "b" else y])
+        return DeviceLabels(classes, y, rows)
+    lookup = xp.asarray(_short(np.maximum(np.cumsum(seen > 0) - 1, 0), len(found)))
+    return DeviceLabels(classes, lookup[y.astype(np.int64) - least if least or dtype.kind == "b" else y], rows)
 
 
-def codes_among(here: Device, labels: DeviceLabels, classes: AnyArray) -> DeviceArray:
-    """The codes of rows among other classes, which must hold all of theirs."""
+def among(here: Device, labels: DeviceLabels, classes: AnyArray) -> DeviceLabels:
+    """The same labels among other classes, which must hold all of theirs."""
     place = {label: position for position, label in enumerate(classes.tolist())}
     strange = [label for label in labels.classes.tolist() if label not in place]
     if strange:
         raise DataError(f"The target label(s) {listed(strange)} in y do not exist in the initial classes {classes}")
-    moved = np.array([place[label] for label in labels.classes.tolist()])
+    moved = np.array([place[label] for label in labels.classes.tolist()], dtype=np.intp)
+    rows = np.zeros(len(classes), dtype=np.int64)
+    rows[moved] = labels.rows
     if np.array_equal(moved, np.arange(len(moved))):
-        return labels.codes
-    return here.xp.asarray(_short(moved, len(classes)))[labels.codes]
+        return DeviceLabels(classes, labels.codes, rows)
+    return DeviceLabels(classes, here.xp.asarray(_short(moved, len(classes)))[labels.codes], rows)
 
 
 def weights_on(table: DeviceTable, given: object) -> DeviceArray | None:
