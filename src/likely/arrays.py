@@ -43,6 +43,39 @@ def is_sparse(value: object) -> bool:
     return "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(value))
 
 
+CUDA = (2, 13)
+"""What DLPack calls memory of CUDA, and memory that host and GPU share."""
+
+
+@runtime_checkable
+class OnDevice(Protocol):
+    """An array that says where it lies."""
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+def is_on_device(rows: object) -> bool:
+    """Whether these rows, or some column of a dict, lie in the memory of a GPU."""
+    if isinstance(rows, np.ndarray) or rows is None:
+        return False
+    if isinstance(rows, Mapping):
+        return any(is_on_device(column) for column in rows.values())
+    if is_sparse_on_device(rows):
+        return True
+    if not isinstance(rows, OnDevice):
+        return False
+    try:
+        return int(rows.__dlpack_device__()[0]) in CUDA
+    except (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError):
+        return False
+
+
+def is_sparse_on_device(rows: object) -> bool:
+    """Whether this is a sparse matrix of CuPy."""
+    module = sys.modules.get("cupyx.scipy.sparse")
+    return module is not None and bool(module.issparse(rows))
+
+
 @runtime_checkable
 class ArrowStream(Protocol):
     """A table of Arrow, pandas, polars, DuckDB … that can be read as a stream of Arrow batches."""

@@ -19,6 +19,7 @@ from likely.families.counts import (
     read_counts,
 )
 from likely.families.export import SQL, SQLNode
+from likely.families.on_device import IntervalTerm
 from likely.families.outcomes import BlockScorer, Outcomes, log_likelihood, normalised
 from likely.families.protocol import Certainty, Columns, CountTable, Domain, LeftOut, Parameter, Reads, Settings
 from likely.families.smoothing import log_bias, log_share, trigamma
@@ -158,6 +159,14 @@ class Bernoulli:
             present, absent = sql.number(shares.present[0, place]), sql.number(shares.absent[0, place])
             is_absent = sql.at_most(sql.real(name), sql.number(self.threshold))
             yield sql.case([(sql.missing(name), sql.number(0.0)), (is_absent, absent)], present)
+
+    def device_terms(self) -> list[IntervalTerm] | None:
+        """None for the shares of wide sparse rows, which are not kept one by one."""
+        if isinstance(self.shares, PresenceWeights):
+            return None
+        above, nothing = np.array([np.nextafter(self.threshold, np.inf)]), np.zeros(self.shares.present.shape[1])
+        lines = np.stack([self.shares.absent, self.shares.present], axis=1)
+        return [IntervalTerm((name,), above, own, nothing) for name, own in zip(self.columns, lines, strict=True)]
 
     def outcomes(self, column: str, points: int) -> Outcomes:
         alone = self.only(column)

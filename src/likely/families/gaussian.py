@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -298,6 +298,9 @@ class LogNormal:
 
     def parameters(self) -> Iterator[Parameter]:
         return self.of_logs.parameters(" of the logarithm")
+
+    def device_terms(self) -> list[BellTerm]:
+        return [replace(term, of_logs=True) for term in self.of_logs.device_terms()]
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
         own = self.of_logs

@@ -14,16 +14,35 @@ from likely.families.protocol import Columns
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BellTerm:
-    """height − ½ ((x − mean) · precision)² of each column (classes × columns); a gap says nothing."""
+    """height − ½ ((x − mean) · precision)² of each column (classes × columns); a gap says nothing.
+
+    With `of_logs` the bell is that of log x, and weight · log x is taken off; what is not above zero says nothing.
+    """
 
     columns: Columns
     mean: Array
     precision: Array
     height: Array
+    of_logs: bool = False
+    weight: float = 1.0
 
     def times(self, weight: float) -> Self:
         """The same with a weight."""
-        return replace(self, precision=self.precision * np.sqrt(weight), height=self.height * weight)
+        precision, height = self.precision * np.sqrt(weight), self.height * weight
+        return replace(self, precision=precision, height=height, weight=self.weight * weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RateTerm:
+    """weight · (x log rate − rate − log x!) of each column (classes × columns); what is below zero says nothing."""
+
+    columns: Columns
+    rate: Array
+    weight: float = 1.0
+
+    def times(self, weight: float) -> Self:
+        """The same with a weight."""
+        return replace(self, weight=self.weight * weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +102,7 @@ class WhitenedTerm:
         return replace(self, precision=self.precision * np.sqrt(weight), height=self.height * weight)
 
 
-DeviceTerm = BellTerm | ValueTerm | IntervalTerm | CountTerm | WhitenedTerm
+DeviceTerm = BellTerm | RateTerm | ValueTerm | IntervalTerm | CountTerm | WhitenedTerm
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ import scipy
 from likely.arrays import Array
 from likely.families.export import PoissonRates
 from likely.families.gaussian import OwnMoments
+from likely.families.on_device import RateTerm
 from likely.families.outcomes import REACH, BlockScorer, Outcomes
 from likely.families.protocol import SQL, Certainty, Columns, Domain, LeftOut, Parameter, Reads, Settings, SQLNode
 from likely.families.smoothing import log_bias, trigamma
@@ -21,7 +22,7 @@ from likely.stats import Histogram, Moments
 from likely.table import Table
 from likely.table.table import Numbers
 
-MOST = 1e302
+LARGEST_COUNT = 1e302
 """A larger count is taken for this one: times a logarithm, and over many columns, it is still a float."""
 
 
@@ -127,6 +128,9 @@ class Poisson:
             events = sql.sum([sql.times(sql.real(name), sql.number(log_rate)), sql.number(-rate)])
             yield sql.case([(nothing, sql.number(0.0)), (none, sql.number(-rate))], events)
 
+    def device_terms(self) -> list[RateTerm]:
+        return [RateTerm(self.columns, self.rate)]
+
     def bayes_inputs(self) -> Iterator[PoissonRates]:
         for column, name in enumerate(self.columns):
             yield PoissonRates(name, self.rate[:, column])
@@ -141,7 +145,7 @@ class Poisson:
 
 def log_poisson(count: Array, rate: Array) -> Array:
     """log P(count | rate); nothing has probability zero but events at rate zero."""
-    within = np.minimum(count, MOST)
+    within = np.minimum(count, LARGEST_COUNT)
     return np.asarray(scipy.special.xlogy(within, rate) - rate - scipy.special.gammaln(within + 1.0))
 
 

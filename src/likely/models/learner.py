@@ -16,7 +16,7 @@ from likely.decide import LossLike
 from likely.engines.connect import is_relation
 from likely.engines.gpu import is_on_device
 from likely.engines.gpu.rows import further_on_device, task_on_device
-from likely.engines.gpu.scores import log_joint_on_device
+from likely.engines.gpu.steps import log_joint_on_device
 from likely.engines.in_place import counted_schema, further_task, task_in_place
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import (

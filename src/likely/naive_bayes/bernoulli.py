@@ -13,8 +13,10 @@ from sklearn.utils._param_validation import Interval
 
 from likely.arrays import Array, Int32
 from likely.engines.gpu.counts import DeviceCounter
+from likely.engines.gpu.table import DeviceTable
 from likely.families.bernoulli import PresenceTable, PresenceWeights, add_presence_uncertainty, presence_shares
 from likely.families.counts import DenseWeights
+from likely.families.on_device import CountTerm, DeviceTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes, Rows
@@ -81,7 +83,18 @@ class BernoulliNB(DiscreteNB):
         return total(observe, blocks, None)
 
     def _observe_on_device(self, counter: DeviceCounter) -> FeatureCounts:
-        return NaiveBayes._observe_on_device(self, counter)  # refuses
+        present = self._read_on_device(counter.table)
+        return super()._observe_on_device(DeviceCounter(present, counter.labels, counter.weight))
+
+    def _read_on_device(self, table: DeviceTable) -> DeviceTable:
+        table.refuse_gaps()
+        return table.present(self.binarize)
+
+    def _device_terms(self) -> list[DeviceTerm]:
+        odds = self._beliefs[1]
+        if odds is None:
+            return NaiveBayes._device_terms(self)  # refuses
+        return [CountTerm(tuple(f"x{j}" for j in range(len(odds.lines))), odds.lines, odds.bias)]
 
     def _presence(self, rows: Rows) -> Rows:
         """Ones where a column is present, zeros where it is not."""

@@ -17,6 +17,7 @@ from likely.engines.gpu import is_on_device
 from likely.engines.gpu.counts import DeviceCounter
 from likely.engines.gpu.rows import counter_of
 from likely.engines.gpu.scores import DeviceLogJoint
+from likely.engines.gpu.steps import steps_of
 from likely.engines.gpu.table import DeviceTable
 from likely.errors import DataError, SettingsError
 from likely.families.on_device import DeviceTerm
@@ -140,6 +141,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         """The statistic of rows on a GPU."""
         raise SettingsError(f"{type(self).__name__} does not count rows on a GPU: bring them to the host.")
 
+    def _read_on_device(self, table: DeviceTable) -> DeviceTable:
+        """Rows on a GPU as they are scored."""
+        return table
+
     def _device_terms(self) -> list[DeviceTerm]:
         """What is believed, as tables that a GPU adds up."""
         raise SettingsError(f"{type(self).__name__} does not score rows on a GPU: bring them to the host.")
@@ -213,8 +218,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator, Generic[Seen], metaclass=ABCMet
         if is_on_device(X):
             check_is_fitted(self)
             table = DeviceTable.of(X).aligned(Numbered(self.n_features_in_), type(self).__name__)
-            shares, terms = self._prior_shares(), self._device_terms()
-            return DeviceLogJoint(table, shares, self._log_start(), terms, self._precision_of(table.dtype), gaps=False)
+            dtype = self._precision_of(table.dtype)
+            read = self._read_on_device(table)
+            steps = steps_of(read, self._device_terms())
+            return DeviceLogJoint(read, self._prior_shares(), self._log_start(), steps, dtype, gaps=False)
         rows = self._read_more(X)
         n_rows, n_columns = rows.shape
         held = n_columns if isinstance(rows, np.ndarray) else rows.nnz // max(n_rows, 1)

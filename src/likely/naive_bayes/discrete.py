@@ -152,6 +152,7 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
             raise
 
     def _observe_on_device(self, counter: DeviceCounter) -> FeatureCounts:
+        counter.table.refuse_gaps()
         return feature_counts(counter, tuple(counter.table.names))
 
     def _device_terms(self) -> list[DeviceTerm]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy
 
-from likely.arrays import AnyArray, ArrowArray, ArrowStream, SupportsArray, TableLike, is_sparse
+from likely.arrays import AnyArray, ArrowArray, ArrowStream, SupportsArray, TableLike, is_on_device, is_sparse
 from likely.arrow import pa
 from likely.errors import DataError, SchemaError
 from likely.table.cells import ArrowCells, NumberCells, as_objects
@@ -27,6 +27,10 @@ def as_table(X: TableLike | Table, *, allow_empty: bool = True) -> Table:
     >>> table.numbers("age").tolist(), table.codes("town").levels
     ([31.0, nan], ('Ulm', 'Bonn'))
     """
+    if is_on_device(X):
+        raise DataError(
+            "These rows lie on a GPU, where they are not read for this: bring them to the host, as by .get() or .cpu()."
+        )
     table = X if isinstance(X, Table) else _texts(X) or _read(X)
     if table.n_columns == 0:
         raise _too_small("feature", (table.n_rows, 0))

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+import scipy.special
 
 from likely.arrays import AnyArray
 from likely.engines.gpu import device as devices
@@ -159,6 +160,9 @@ class EmulatedSparse:
     def tocsr(self) -> EmulatedSparse:
         return self
 
+    def copy(self) -> EmulatedSparse:
+        return EmulatedSparse(self._rows.copy())
+
     def __getitem__(self, rows: slice) -> EmulatedSparse:
         return EmulatedSparse(self._rows[rows])
 
@@ -197,6 +201,9 @@ class EmulatedDevice:
 
     def fetch(self, array: AnyArray) -> AnyArray:
         return np.array(array)
+
+    def log_gamma(self, array: AnyArray) -> AnyArray:
+        return scipy.special.gammaln(array)
 
     def launch(
         self,

@@ -5,7 +5,9 @@ The kernels run on a GPU where LIKELY_GPU asks for it (`make test-gpu`), else by
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +67,29 @@ def test_naive_bayes_of_numbers(gpu: Device, n: int, d: int, k: int, gaps: float
     assert any(name.startswith(kernels) for name in gpu.launched)
     backwards = np.asfortranarray(X)
     same_summary(host.summary_, BayesClassifier().fit(gpu.put(backwards), gpu.put(y)).summary_)
+
+
+def on_gpu_in(library: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """How arrays get to a GPU in a library, and back."""
+    if library == "torch":
+        torch = pytest.importorskip("torch", exc_type=ImportError)
+        return lambda array: torch.asarray(array, device="cuda"), lambda tensor: tensor.cpu().numpy()
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    jax.config.update("jax_enable_x64", True)
+    return lambda array: jax.device_put(array, jax.devices("gpu")[0]), np.asarray
+
+
+@pytest.mark.skipif(not os.environ.get("LIKELY_GPU"), reason="needs a real GPU: make test-gpu")
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_arrays_of_other_libraries(library: str) -> None:
+    put, get = on_gpu_in(library)
+    X, y = numbers(5_000, 4, 3, gaps=0.1)
+    host, device = BayesClassifier().fit(X, y), BayesClassifier().fit(put(X), put(y))
+    same_summary(host.summary_, device.summary_)
+    told = device.predict_proba(put(X))
+    assert type(told) is type(put(X))
+    np.testing.assert_allclose(get(told), host.predict_proba(X), rtol=1e-8, atol=1e-12)
+    np.testing.assert_array_equal(get(device.predict(put(X))), host.predict(X))
 
 
 @pytest.mark.parametrize("k", [2, 17, 40, 500])
@@ -152,21 +177,40 @@ def test_full_bayes(gpu: Device, covariance: str, gaps: float) -> None:
     )
 
 
-@pytest.mark.parametrize("families", ["bins", "lognormal", "poisson"])
-def test_other_families_are_counted(gpu: Device, families: str) -> None:
+@pytest.mark.parametrize(
+    "families",
+    ["bins", "lognormal", "poisson", "bernoulli", {"x0": "lognormal", "x1": "poisson", "x2": "gaussian", "x3": "bins"}],
+)
+@pytest.mark.parametrize("weights", [None, "learned"])
+def test_other_families(gpu: Device, families: str | dict[str, str], weights: str | None) -> None:
     rng = np.random.default_rng(8)
     y = rng.integers(0, 2, 6_000)
-    X = rng.poisson(3 + y[:, None], (6_000, 2)) + 1.0
+    X = rng.poisson(3 + y[:, None], (6_000, 4)) + 1.0
+    X[:, 3] *= rng.random(6_000) + 0.1
     if families == "bins":
-        X = rng.normal(size=(6_000, 2)) * (1 + y[:, None])
+        X = rng.normal(size=(6_000, 4)) * (1 + y[:, None])
+    if families == "bernoulli":
+        X = np.maximum(X - 4.0, 0.0)
+    X[::11, 2] = np.nan
     host = BayesClassifier(families=families).fit(X, y)
     device = BayesClassifier(families=families).fit(gpu.put(X), gpu.put(y))
     same_summary(host.summary_, device.summary_)
-    if families == "bins":
-        np.testing.assert_allclose(gpu.get(device.predict_proba(gpu.put(X))), host.predict_proba(X), rtol=1e-9)
-    else:
-        with pytest.raises(LikelyError, match="not scored on a GPU"):
-            device.predict_proba(gpu.put(X))
+    if weights is not None:  # learned where all rows are at hand
+        host = device = BayesClassifier(families=families, weights=weights).fit(X, y)
+    new = X.copy()
+    new[0], new[1] = -2.0, 0.0
+    told = device.predict_joint_log_proba(gpu.put(new))
+    np.testing.assert_allclose(gpu.get(told), host.predict_joint_log_proba(new), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(gpu.get(device.predict_proba(gpu.put(new))), host.predict_proba(new), rtol=1e-9)
+
+
+def test_what_never_happened_rules_a_class_out(gpu: Device) -> None:
+    y = np.arange(400) % 2
+    X = np.stack([np.where(y == 0, 0.0, 1.0 + np.arange(400) % 3), np.arange(400) % 5], axis=1)
+    host = BayesClassifier(families="poisson", smoothing=0.0).fit(X, y)
+    told = gpu.get(host.predict_joint_log_proba(gpu.put(X)))
+    assert np.isneginf(told[1, 0])
+    np.testing.assert_allclose(told, host.predict_joint_log_proba(X), rtol=1e-9)
 
 
 def test_pairs_of_columns(gpu: Device) -> None:
@@ -291,7 +335,26 @@ def test_counts_of_words(gpu: Device, kind: type[MultinomialNB] | type[Complemen
         kind().fit(gpu.put_sparse(scipy.sparse.csr_array(X)) if sparse else gpu.put(X), y)
 
 
-def test_bernoulli_nb_says_that_it_does_not(gpu: Device) -> None:
-    X, y = numbers(50, 2, 2)
-    with pytest.raises(LikelyError, match="bring them to the host"):
-        BernoulliNB().fit(gpu.put(X), y)
+@pytest.mark.parametrize("binarize", [0.0, 1.5, None])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_bernoulli_nb(gpu: Device, binarize: float | None, sparse: bool) -> None:
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 3, 1_500)
+    X = rng.poisson(0.2 + 0.9 * (y[:, None] == np.arange(12) % 3), (1_500, 12)).astype(np.float64)
+    X = np.minimum(X, 1.0) if binarize is None else X
+    given = gpu.put_sparse(scipy.sparse.csr_array(X)) if sparse else gpu.put(X)
+    host, device = BernoulliNB(binarize=binarize).fit(X, y), BernoulliNB(binarize=binarize).fit(given, gpu.put(y))
+    np.testing.assert_array_equal(device.feature_count_, host.feature_count_)
+    np.testing.assert_allclose(gpu.get(device.predict_proba(given)), host.predict_proba(X), rtol=1e-9)
+    assert gpu.get(device.predict(given)).tolist() == host.predict(X).tolist()
+
+
+@pytest.mark.parametrize("kind", [MultinomialNB, BernoulliNB])
+def test_counts_have_no_gaps(gpu: Device, kind: type[MultinomialNB] | type[BernoulliNB]) -> None:
+    X, y = np.ones((60, 2)), np.arange(60) % 2
+    device = kind().fit(gpu.put(X), y)
+    X[7, 1] = np.nan
+    with pytest.raises(LikelyError, match="NaN"):
+        kind().fit(gpu.put(X), y)
+    with pytest.raises(LikelyError, match="NaN"):
+        device.predict(gpu.put(X))

@@ -7,10 +7,10 @@ library. Nothing is imported to find out that an array is none of these.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module, resources
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from likely.errors import DataError, MissingExtra, to_install
 
 DeviceArray = Any
 """An array in the memory of a device: of CuPy, or whatever stands for it."""
-
-CUDA = (2, 13)
-"""What DLPack calls memory of CUDA, and memory that host and GPU share."""
 
 C_TYPES = {
     "float32": "float", "float64": "double", "int8": "signed char", "uint8": "unsigned char",
@@ -57,6 +54,10 @@ class Device(Protocol):
         """A copy on the host."""
         ...
 
+    def log_gamma(self, array: DeviceArray) -> DeviceArray:
+        """log Γ of every number."""
+        ...
+
     def launch(
         self,
         kernel: str,
@@ -71,35 +72,6 @@ class Device(Protocol):
         An array becomes a pointer, None a null pointer, a number of NumPy itself.
         """
         ...
-
-
-@runtime_checkable
-class OnDevice(Protocol):
-    """An array that says where it lies."""
-
-    def __dlpack_device__(self) -> tuple[int, int]: ...
-
-
-def is_on_device(rows: object) -> bool:
-    """Whether these rows, or some column of a dict, lie in the memory of a GPU."""
-    if isinstance(rows, np.ndarray) or rows is None:
-        return False
-    if isinstance(rows, Mapping):
-        return any(is_on_device(column) for column in rows.values())
-    if is_sparse(rows):
-        return True
-    if not isinstance(rows, OnDevice):
-        return False
-    try:
-        return int(rows.__dlpack_device__()[0]) in CUDA
-    except (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError):
-        return False
-
-
-def is_sparse(rows: object) -> bool:
-    """Whether this is a sparse matrix of CuPy."""
-    module = sys.modules.get("cupyx.scipy.sparse")
-    return module is not None and bool(module.issparse(rows))
 
 
 @cache
@@ -168,6 +140,9 @@ class CupyDevice:
 
     def fetch(self, array: DeviceArray) -> AnyArray:
         return np.asarray(self.xp.asnumpy(array))
+
+    def log_gamma(self, array: DeviceArray) -> DeviceArray:
+        return import_module("cupyx.scipy.special").gammaln(array)
 
     def launch(
         self,

@@ -657,7 +657,8 @@ __device__ inline void write_scores(
 // heights (columns × classes), and one line more with their sums, for rows in which all is known. NaN says nothing.
 // Infinite cells and NaN are told by `odd`. Some rows come to shared memory in one go, and each thread scores two of them;
 // there they are `pitch` cells apart, an odd number of what a thread reads at once (N cells), so that threads read from
-// other banks. They are copied in units of some bytes, or all at once (0) where they lie as closely before. While one block waits for its rows, others on the same multiprocessor score theirs.
+// other banks. They are copied in units of some bytes, or all at once (0) where they lie as closely before. While one
+// block waits for its rows, others on the same multiprocessor score theirs.
 template <typename T, int K, typename P, int N>
 __global__ void add_bells(
     const T* x, Int row_step, Int n_rows, int n_columns, int n_classes, int first, const double* bells,
@@ -759,6 +760,71 @@ __global__ void add_lines(
             const Int code = (Int)x[row * row_step + (Int)j * column_step] - least[j];
             const Int at = code >= 0 && code < sizes[j] ? code : sizes[j];
             const double* line = lines + (begins[j] + at) * n_classes + first;
+#pragma unroll
+            for (int c = 0; c < K; ++c) if (c < n) sum[c] += line[c];
+        }
+        write_scores<K, P>(joint, out, row, n_classes, first, sum, prior, finish);
+    }
+}
+
+// Tables over codes of columns (columns × rows, one byte each). A term is up to three columns (−1: none): one column is
+// looked up by its code, two by their coarse groups, three by tiny ones, as digits of one number. `groups` is resolutions
+// × columns × 256, `widths` resolutions × columns; `begins` says where the table of a term begins (cells × classes).
+template <int K, typename P>
+__global__ void add_code_tables(
+    const unsigned char* codes, Int n_rows, int n_columns, int n_classes, int first, const int* terms,
+    const Int* begins, const unsigned char* groups, const int* widths, const double* tables, const double* start,
+    const double* prior, double* joint, P* out, int fresh, int finish, int n_terms
+) {
+    const int n = n_classes - first < K ? n_classes - first : K;
+    const Int stride = (Int)gridDim.x * blockDim.x;
+    for (Int row = (Int)blockIdx.x * blockDim.x + threadIdx.x; row < n_rows; row += stride) {
+        double sum[K];
+        for (int c = 0; c < K; ++c) {
+            sum[c] = 0.0;
+            if (c < n) sum[c] = fresh ? start[first + c] : joint[row * n_classes + first + c];
+        }
+        for (int t = 0; t < n_terms; ++t) {
+            const int* term = terms + 3 * t;
+            Int cell = codes[term[0] * n_rows + row];
+            if (term[1] >= 0) {
+                const int tiny = term[2] >= 0 ? n_columns : 0;
+                cell = groups[(tiny + term[0]) * 256 + cell];
+                for (int k = 1; k < 3 && term[k] >= 0; ++k) {
+                    const int column = tiny + term[k];
+                    cell = cell * widths[column] + groups[column * 256 + codes[term[k] * n_rows + row]];
+                }
+            }
+            const double* line = tables + (begins[t] + cell) * n_classes + first;
+#pragma unroll
+            for (int c = 0; c < K; ++c) if (c < n) sum[c] += line[c];
+        }
+        write_scores<K, P>(joint, out, row, n_classes, first, sum, prior, finish);
+    }
+}
+
+// Trees over the same codes: answers to the questions of a tree (`columns`, and `sides` of 256 codes each) are the bits of
+// a leaf's number; `leaves` is trees × leaves × classes.
+template <int K, typename P>
+__global__ void add_code_trees(
+    const unsigned char* codes, Int n_rows, int n_columns, int n_classes, int first, const int* columns,
+    const unsigned char* sides, const double* leaves, const double* start, const double* prior, double* joint, P* out,
+    int fresh, int finish, int n_trees, int n_questions
+) {
+    const int n = n_classes - first < K ? n_classes - first : K;
+    const Int stride = (Int)gridDim.x * blockDim.x;
+    for (Int row = (Int)blockIdx.x * blockDim.x + threadIdx.x; row < n_rows; row += stride) {
+        double sum[K];
+        for (int c = 0; c < K; ++c) {
+            sum[c] = 0.0;
+            if (c < n) sum[c] = fresh ? start[first + c] : joint[row * n_classes + first + c];
+        }
+        for (int t = 0; t < n_trees; ++t) {
+            Int leaf = t;
+            for (int k = t * n_questions; k < (t + 1) * n_questions; ++k) {
+                leaf = 2 * leaf + sides[(Int)k * 256 + codes[columns[k] * n_rows + row]];
+            }
+            const double* line = leaves + leaf * n_classes + first;
 #pragma unroll
             for (int c = 0; c < K; ++c) if (c < n) sum[c] += line[c];
         }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from likely.arrays import AnyArray, Array, Int64
-from likely.engines.gpu.device import Device, DeviceArray, c_type, device, is_on_device, is_sparse
+from likely.arrays import AnyArray, Array, Int64, is_on_device, is_sparse_on_device
+from likely.engines.gpu.device import Device, DeviceArray, c_type, device
 from likely.errors import DataError, SchemaError, SettingsError, listed, missing_columns
 from likely.numerics import refuse_heavy, refuse_many
 from likely.table import Table, as_table, encode_labels
@@ -18,6 +18,8 @@ from likely.table.table import Numbered, unique_names
 
 MOST_LABELS = 1 << 12
 """Whole numbers as labels are looked up in a table where they lie so close together; else they are sorted."""
+
+NO_GAPS = "Input X contains NaN: this classifier has no use for missing values."
 
 SHORT_CODES = 255
 """Classes that have codes of one byte."""
@@ -40,7 +42,7 @@ class DeviceTable:
     def of(cls, X: object) -> DeviceTable:
         """Read a matrix, a sparse matrix or a dict of columns."""
         here = device()
-        if is_sparse(X):
+        if is_sparse_on_device(X):
             return cls._of_sparse(here, X)
         if isinstance(X, Mapping):
             return cls._of_columns(here, X)
@@ -131,6 +133,22 @@ class DeviceTable:
             return self.column(columns[0])[:, None]
         found = [self.column(name) for name in columns]
         return xp.stack(found, axis=1)
+
+    def refuse_gaps(self) -> None:
+        """Where a classifier has no use for missing values."""
+        cells = self.matrix if self.sparse is None else self.sparse.data
+        if cells is not None and cells.dtype.kind == "f" and bool(self.device.xp.isnan(cells).any()):
+            raise DataError(NO_GAPS)
+
+    def present(self, threshold: float | None) -> DeviceTable:
+        """Ones where a cell of a matrix is above a threshold, zeros elsewhere; the cells themselves without one."""
+        if threshold is None:
+            return self
+        if self.sparse is None:
+            return replace(self, matrix=(self.block(self.names) > threshold).view(np.uint8), columns=None)
+        held = self.sparse.copy()
+        held.data = (held.data > threshold).astype(held.data.dtype)
+        return replace(self, sparse=held)
 
     def sample(self) -> Table:
         """The first rows, on the host: what the columns are is judged by these."""

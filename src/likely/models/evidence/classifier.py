@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely.arrays import Array
 from likely.engines.connect import is_relation
+from likely.engines.gpu import is_on_device
 from likely.engines.in_place import counted_schema
 from likely.engines.memory import Preprocessing
 from likely.engines.memory import Rows as TableRows
@@ -29,6 +30,7 @@ from likely.models.evidence.codec import Learned, read_learned, write_learned
 from likely.models.evidence.explain import TOLD_STALE, explanation, interval, terms_page
 from likely.models.evidence.fit import DEPTHS, STEPS, Depth, EvidenceFit, Options
 from likely.models.evidence.in_place import at_hand, further_rows, judge_in_place, prepare_in_place
+from likely.models.evidence.on_device import log_joint_on_device
 from likely.models.evidence.predictor import AdditiveModel, AdditivePredictor, Hyperparameters, text_scorers
 from likely.models.evidence.sql import sql_posterior
 from likely.models.evidence.text_scores import FAMILY
@@ -51,7 +53,7 @@ from likely.models.settings import (
 )
 from likely.parallel import WorkerPool, one_thread_each
 from likely.progress import Shown, StepBar
-from likely.scorer import LogJoint, Model, Priors
+from likely.scorer import Model, Priors, ScoredRows
 from likely.stats import Summary
 from likely.store import Reader, Writer
 from likely.table import Labelling, RowsLike, Table, Weights, index_levels
@@ -265,7 +267,9 @@ class EvidenceClassifier(Classifier):
     _scores = prediction.scores
     _sql_posterior = sql_posterior
 
-    def _log_joint(self, X: RowsLike) -> LogJoint:
+    def _log_joint(self, X: RowsLike) -> ScoredRows:
+        if is_on_device(X):
+            return log_joint_on_device(self.model_, self._read_on_device(X))
         table = self._read(X)
         return self.model_.log_joint(table, self.n_jobs)
 
