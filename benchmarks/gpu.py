@@ -21,7 +21,7 @@ import numpy as np
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn takes tensors only if SciPy does, too
 
-from likely import BayesClassifier, FullBayesClassifier
+from likely import BayesClassifier, EvidenceClassifier, FullBayesClassifier
 from likely.engines.gpu import counts, tables
 from likely.engines.gpu.rows import counter_of
 from likely.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
@@ -152,6 +152,43 @@ def words(n_rows: int) -> Iterator[Measured]:
     yield "MultinomialNB predict_proba, sparse", median(lambda: clf.predict_proba(X)), size
 
 
+def evidence(n_rows: int) -> Iterator[Measured]:
+    """Scores of the additive model, and as many fewer rows on the host."""
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(20_000, 20)).astype(np.float32)
+    y = (few[:, 0] * few[:, 1] + few[:, 2] > rng.normal(size=20_000)).astype(np.uint8)
+    clf = EvidenceClassifier(random_state=0).fit(few, y)
+    X = cp.random.standard_normal((n_rows, 20), dtype=np.float32)
+    size = float(X.nbytes)
+    yield f"EvidenceClassifier predict_proba, {n_rows:,} × 20", median(lambda: clf.predict_proba(X), 3), size
+    host = cp.asnumpy(X[: n_rows // 10])
+    yield "the same on the host, a tenth of the rows", median(lambda: clf.predict_proba(host), 3), size / 10
+
+
+def host_rows(n_rows: int) -> Iterator[Measured]:
+    """What sending rows of the host would cost at least, beside counting them where they are."""
+    X, y = np.random.default_rng(0).normal(size=(n_rows, 50)), np.arange(n_rows) % 5
+    size, block = float(X.nbytes), 1 << 17
+    cores = len(os.sched_getaffinity(0))
+    yield f"rows of the host: GaussianNB fit by {cores} threads", median(lambda: GaussianNB().fit(X, y), 3), size
+    there = cp.empty((block, 50))
+    pinned = [np.frombuffer(cp.cuda.alloc_pinned_memory(there.nbytes), count=there.size).reshape(-1, 50) for _ in "12"]
+    stream, sent = cp.cuda.Stream(non_blocking=True), [cp.cuda.Event() for _ in "12"]
+
+    def send(copied: bool) -> None:
+        for place, first in enumerate(range(0, n_rows, block)):
+            rows, held = X[first : first + block], pinned[place % 2]
+            sent[place % 2].synchronize()
+            if copied:
+                held[: len(rows)] = rows
+            there[: len(rows)].set(held[: len(rows)], stream=stream)
+            sent[place % 2].record(stream)
+        stream.synchronize()
+
+    yield "rows of the host: copied to pinned blocks and sent, not counted", median(lambda: send(True), 3), size
+    yield "rows of the host: sent from pinned memory, not counted", median(lambda: send(False), 3), size
+
+
 def page(device: str, n_rows: int, found: list[dict[str, Any]]) -> str:
     """What was measured, as a page."""
     lines = [
@@ -174,7 +211,7 @@ def main() -> None:
     """Measure everything, print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=60_000_000)
-    parser.add_argument("--only", nargs="*", default=["gaussian", "categories", "words"])
+    parser.add_argument("--only", nargs="*", default=["gaussian", "categories", "words", "evidence", "host"])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     asked = parser.parse_args()
@@ -184,6 +221,7 @@ def main() -> None:
     for name in asked.only:
         work: dict[str, Callable[[int], Iterator[Measured]]] = {
             "gaussian": gaussian, "categories": categories, "words": lambda n: words(n // 30),
+            "evidence": lambda n: evidence(n // 6), "host": lambda n: host_rows(n // 15),
         }  # fmt: skip
         for what, seconds, size in work[name](asked.rows):
             print(f"{what:60} {1e3 * seconds:9.2f} ms {size / seconds / 1e12:7.2f} TB/s", flush=True)
