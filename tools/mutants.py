@@ -5,7 +5,7 @@
 lines are in the file. A mutant lives in a process of its own, forked from one in which package and tests are loaded
 already: a changed function gets its new code there. Its tests are those of its package, of the homes of the package's
 modules and of its users that call the function, the quickest first. Who calls what is noted in one run of each test
-file, which is kept until the file or the package changes. What is no function (a number at the
+file, which is kept until the file or a package changes. What is no function (a number at the
 head of a module, a default, a compiled kernel and those that call it) is loaded anew through an import hook, without
 the compiler's cache, which does not look at constants, and with checks of bounds. Changes that change nothing stand in
 `equivalent.toml`, with the reason.
@@ -280,11 +280,16 @@ def suite_of(package: str) -> list[Path]:
     return sorted(own | stated | {user for user in users if user.is_file()})
 
 
-def reached_by(path: Path, package: str) -> Reached:
-    """What the tests of a file reach; from the last run, if neither file nor package has changed since."""
-    digest = hashlib.sha256(path.read_bytes())
-    for source in sorted((SRC / package).glob("*.py")):
-        digest.update(source.read_bytes())
+@cache
+def sources() -> bytes:
+    """What tells whether notes still hold: the code of all packages, which share them."""
+    paths = [path for package in PACKAGES for path in sorted((SRC / package).glob("*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).digest()
+
+
+def reached_by(path: Path) -> Reached:
+    """What the tests of a file reach; from the last run, if neither file nor packages have changed since."""
+    digest = hashlib.sha256(path.read_bytes() + sources())
     kept = Path(tempfile.gettempdir()) / f"likely-reach-{digest.hexdigest()[:24]}.json"
     if not kept.exists():
         if not (child := os.fork()):
@@ -424,11 +429,11 @@ def silence() -> None:
     os.dup2(quiet, 2)
 
 
-def load(suite: Suite) -> None:
-    """Load the tests, and with them the package, without running any."""
+def load(files: Sequence[Path]) -> None:
+    """Load tests, and with them the package, without running any: no process that is forked has to."""
     told = os.dup(1), os.dup(2)
     silence()
-    pytest.main([*QUIET, "--collect-only", *map(str, suite.reached)])
+    pytest.main([*QUIET, "--collect-only", *map(str, files)])
     for place, stream in enumerate(told, 1):
         os.dup2(stream, place)
 
@@ -497,8 +502,8 @@ def main() -> int:
             drawn = random.Random(chosen.seed).sample(found, min(chosen.sample, len(found)))
         if not drawn:
             continue
-        suite = Suite({path: reached_by(path, package) for path in suite_of(package)})
-        load(suite)
+        load(files := suite_of(package))
+        suite = Suite({path: reached_by(path) for path in files})
         unchanged = [Mutant(name, 0, next(iter(kernels(tree))), tree, "body", tree.body, "")
                      for name, tree in trees.items() if kernels(tree)][:1]  # fmt: skip
         if any(failed for _, failed, _ in run([(each, trees[each.module]) for each in unchanged], suite, 1)):
