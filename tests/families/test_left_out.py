@@ -39,7 +39,7 @@ TEXTS = np.array([" ".join(rng.choice(list("abcdefghij"), size)) for size in rng
 TEXTS[9] = "only here"
 
 TABLES: dict[str, dict[str, Any]] = {
-    "gaussian": {"x": NUMBERS[:, 0], "y": holed(NUMBERS[:, 1]), "z": np.full(N, 4.0)},
+    "gaussian": {"x": NUMBERS[:, 0], "y": holed(NUMBERS[:, 1]), "z": np.full(N, 0.1)},
     "lognormal": {"x": np.exp(NUMBERS[:, 0]), "y": holed(np.exp(NUMBERS[:, 1]))},
     "poisson": {"x": COUNTS[:, 0], "y": holed(COUNTS[:, 1])},
     "bins": {"x": holed(np.round(NUMBERS[:, 0], 1))},

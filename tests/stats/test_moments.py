@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likely.errors import DataError, NotMergeable, TooLarge
-from likely.stats import Moments
+from likely.stats import Moments, moments_of_blocks
 
 #                  class 0: 1, 3 and 10; class 1: 5
 ROWS = np.array([[1.0, 7.0], [3.0, 7.0], [5.0, np.nan], [10.0, np.nan]])
@@ -108,3 +108,21 @@ def test_moments_are_tables_of_one_shape() -> None:
     for bad in (Moments(table, table, table[:, :1]), Moments(table, table[:, :1], table), Moments(*np.ones((3, 2)))):
         with pytest.raises(DataError, match="do not fit together"):
             bad.validate()
+
+
+@pytest.mark.parametrize("constant", [7.0, 0.1, 1 / 3, -1e8 - 0.1, 1e-300, 3e150])
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_a_constant_column_has_no_spread_to_the_last_bit(constant: float, gaps: float) -> None:
+    """Sums of it are rounded; its mean must not be, or what rounding leaves would pass for a spread."""
+    rng = np.random.default_rng(0)
+    for n, n_classes in ((7, 3), (91, 3), (1000, 5), (70_000, 4)):
+        y, weight = rng.integers(0, n_classes, n).astype(np.int32), rng.choice([0.1, 1.0, 3.0], n)
+        rows = np.where(rng.random((n, 2)) < gaps, np.nan, constant)
+        whole, part = (Moments.observe(rows[:m], y[:m], weight[:m], n_classes) for m in (n, n // 3))
+        blocks = [slice(start, min(start + 40, n)) for start in range(0, n, 40)][:200]
+        most = blocks[-1].stop
+        counted = moments_of_blocks(rows.__getitem__, blocks, y[:most], weight[:most], (n_classes, 2), 1)
+        for seen in (whole, part, whole + part, whole - part, whole.pooled(), counted):
+            if seen is not None:
+                assert not seen.root.any()
+                assert (seen.mean[seen.n > 0.0] == constant).all()
