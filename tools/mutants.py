@@ -50,6 +50,7 @@ USERS = {
 """Tests of those who use a package most: they notice a change as well as its own."""
 
 MOST_MEMORY = 16 << 30
+FEW_TESTS = 5
 LIBRARIES = (
     "numba",
     "pandas",
@@ -287,24 +288,40 @@ def sources() -> bytes:
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).digest()
 
 
-def reached_by(path: Path) -> Reached:
-    """What the tests of a file reach; from the last run, if neither file nor packages have changed since."""
+def notes_of(path: Path) -> Path:
+    """Where it is kept what the tests of a file reach, until the file or the packages change."""
     digest = hashlib.sha256(path.read_bytes() + sources())
-    kept = Path(tempfile.gettempdir()) / f"likely-reach-{digest.hexdigest()[:24]}.json"
-    if not kept.exists():
-        if not (child := os.fork()):
-            code = 3
-            try:
-                silence()
-                noted = Noted()
-                code = int(pytest.main([*QUIET, str(path)], plugins=[noted]))
-                if not code:
-                    kept.write_text(json.dumps(noted.told()))
-            finally:
-                os._exit(code)
-        if os.waitpid(child, 0)[1]:
+    return Path(tempfile.gettempdir()) / f"likely-reach-{digest.hexdigest()[:24]}.json"
+
+
+def note(path: Path) -> int:
+    """Fork a process that notes what the tests of a file reach; its number."""
+    if child := os.fork():
+        return child
+    code = 3
+    try:
+        silence()
+        noted = Noted()
+        code = int(pytest.main([*QUIET, str(path)], plugins=[noted]))
+        if not code:
+            notes_of(path).write_text(json.dumps(noted.told()))
+    finally:
+        os._exit(code)
+
+
+def reached_by(files: Sequence[Path], jobs: int) -> dict[Path, Reached]:
+    """What the tests of each file reach."""
+    waiting, running = [path for path in files if not notes_of(path).exists()], dict[int, Path]()
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            path = waiting.pop()
+            running[note(path)] = path
+        child, status = os.wait()
+        path = running.pop(child)
+        if status:
             raise SystemExit(f"{path} fails without any change.")
-    return {test: (seconds, set(names)) for test, (seconds, names) in json.loads(kept.read_text()).items()}
+    told = {path: json.loads(notes_of(path).read_text()) for path in files}
+    return {path: {test: (took, set(names)) for test, (took, names) in each.items()} for path, each in told.items()}
 
 
 @cache
@@ -441,6 +458,8 @@ def load(files: Sequence[Path]) -> None:
 def start(mutant: Mutant, tree: ast.Module, suite: Suite) -> int:
     """Fork a process that runs the tests of a mutant; its number."""
     tests = suite.tests_of(mutant, tree)
+    if not mutant.after:  # a control: that modules can be loaded anew, few tests show
+        tests = dict(list(tests.items())[:FEW_TESTS])
     if child := os.fork():
         return child
     code = 3
@@ -503,19 +522,23 @@ def main() -> int:
         if not drawn:
             continue
         load(files := suite_of(package))
-        suite = Suite({path: reached_by(path) for path in files})
+        suite = Suite(reached_by(files, chosen.jobs))
         unchanged = [Mutant(name, 0, next(iter(kernels(tree))), tree, "body", tree.body, "")
                      for name, tree in trees.items() if kernels(tree)][:1]  # fmt: skip
         if any(failed for _, failed, _ in run([(each, trees[each.module]) for each in unchanged], suite, 1)):
             print(f"{package}: the tests fail when a module is loaded anew without any change.")
             return 2
-        survivors, computed = 0, 0.0
-        for place, failed, seconds in run([(mutant, trees[mutant.module]) for mutant in drawn], suite, chosen.jobs):
-            computed += seconds
-            if not failed:
-                survivors += 1
-                print(f"survived  {drawn[place]}", flush=True)
-        noticed = f"{1.0 - survivors / len(drawn):.1%} of {len(drawn)} noticed"
+        tried, survivors, computed = 0, 0, 0.0
+        try:
+            for place, failed, seconds in run([(mutant, trees[mutant.module]) for mutant in drawn], suite, chosen.jobs):
+                tried, computed = tried + 1, computed + seconds
+                if not failed:
+                    survivors += 1
+                    print(f"survived  {drawn[place]}", flush=True)
+                print(f"{package}: {tried} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:  # what was tried so far tells something, too
+            print(f"{package}: interrupted")
+        noticed = f"{1.0 - survivors / max(tried, 1):.1%} of {tried} noticed"
         print(f"{package}: {noticed} ({len(found)} in all; {computed:,.0f} seconds of computing)", flush=True)
     return 0
 
