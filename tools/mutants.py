@@ -5,7 +5,7 @@
 lines are in the file. A mutant lives in a process of its own, forked from one in which package and tests are loaded
 already: a changed function gets its new code there. Its tests are those of its package, of the homes of the package's
 modules and of its users that call the function, the quickest first. Who calls what is noted in one run of each test
-file, which is kept until the file or the package changes. What is no function (a number at the
+file, which is kept until the file or a package changes. What is no function (a number at the
 head of a module, a default, a compiled kernel and those that call it) is loaded anew through an import hook, without
 the compiler's cache, which does not look at constants, and with checks of bounds. Changes that change nothing stand in
 `equivalent.toml`, with the reason.
@@ -50,6 +50,7 @@ USERS = {
 """Tests of those who use a package most: they notice a change as well as its own."""
 
 MOST_MEMORY = 16 << 30
+FEW_TESTS = 5
 LIBRARIES = (
     "numba",
     "pandas",
@@ -280,26 +281,47 @@ def suite_of(package: str) -> list[Path]:
     return sorted(own | stated | {user for user in users if user.is_file()})
 
 
-def reached_by(path: Path, package: str) -> Reached:
-    """What the tests of a file reach; from the last run, if neither file nor package has changed since."""
-    digest = hashlib.sha256(path.read_bytes())
-    for source in sorted((SRC / package).glob("*.py")):
-        digest.update(source.read_bytes())
-    kept = Path(tempfile.gettempdir()) / f"likely-reach-{digest.hexdigest()[:24]}.json"
-    if not kept.exists():
-        if not (child := os.fork()):
-            code = 3
-            try:
-                silence()
-                noted = Noted()
-                code = int(pytest.main([*QUIET, str(path)], plugins=[noted]))
-                if not code:
-                    kept.write_text(json.dumps(noted.told()))
-            finally:
-                os._exit(code)
-        if os.waitpid(child, 0)[1]:
+@cache
+def sources() -> bytes:
+    """What tells whether notes still hold: the code of all packages, which share them."""
+    paths = [path for package in PACKAGES for path in sorted((SRC / package).glob("*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).digest()
+
+
+def notes_of(path: Path) -> Path:
+    """Where it is kept what the tests of a file reach, until the file or the packages change."""
+    digest = hashlib.sha256(path.read_bytes() + sources())
+    return Path(tempfile.gettempdir()) / f"likely-reach-{digest.hexdigest()[:24]}.json"
+
+
+def note(path: Path) -> int:
+    """Fork a process that notes what the tests of a file reach; its number."""
+    if child := os.fork():
+        return child
+    code = 3
+    try:
+        silence()
+        noted = Noted()
+        code = int(pytest.main([*QUIET, str(path)], plugins=[noted]))
+        if not code:
+            notes_of(path).write_text(json.dumps(noted.told()))
+    finally:
+        os._exit(code)
+
+
+def reached_by(files: Sequence[Path], jobs: int) -> dict[Path, Reached]:
+    """What the tests of each file reach."""
+    waiting, running = [path for path in files if not notes_of(path).exists()], dict[int, Path]()
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            path = waiting.pop()
+            running[note(path)] = path
+        child, status = os.wait()
+        path = running.pop(child)
+        if status:
             raise SystemExit(f"{path} fails without any change.")
-    return {test: (seconds, set(names)) for test, (seconds, names) in json.loads(kept.read_text()).items()}
+    told = {path: json.loads(notes_of(path).read_text()) for path in files}
+    return {path: {test: (took, set(names)) for test, (took, names) in each.items()} for path, each in told.items()}
 
 
 @cache
@@ -424,11 +446,11 @@ def silence() -> None:
     os.dup2(quiet, 2)
 
 
-def load(suite: Suite) -> None:
-    """Load the tests, and with them the package, without running any."""
+def load(files: Sequence[Path]) -> None:
+    """Load tests, and with them the package, without running any: no process that is forked has to."""
     told = os.dup(1), os.dup(2)
     silence()
-    pytest.main([*QUIET, "--collect-only", *map(str, suite.reached)])
+    pytest.main([*QUIET, "--collect-only", *map(str, files)])
     for place, stream in enumerate(told, 1):
         os.dup2(stream, place)
 
@@ -436,6 +458,8 @@ def load(suite: Suite) -> None:
 def start(mutant: Mutant, tree: ast.Module, suite: Suite) -> int:
     """Fork a process that runs the tests of a mutant; its number."""
     tests = suite.tests_of(mutant, tree)
+    if not mutant.after:  # a control: that modules can be loaded anew, few tests show
+        tests = dict(list(tests.items())[:FEW_TESTS])
     if child := os.fork():
         return child
     code = 3
@@ -497,20 +521,24 @@ def main() -> int:
             drawn = random.Random(chosen.seed).sample(found, min(chosen.sample, len(found)))
         if not drawn:
             continue
-        suite = Suite({path: reached_by(path, package) for path in suite_of(package)})
-        load(suite)
+        load(files := suite_of(package))
+        suite = Suite(reached_by(files, chosen.jobs))
         unchanged = [Mutant(name, 0, next(iter(kernels(tree))), tree, "body", tree.body, "")
                      for name, tree in trees.items() if kernels(tree)][:1]  # fmt: skip
         if any(failed for _, failed, _ in run([(each, trees[each.module]) for each in unchanged], suite, 1)):
             print(f"{package}: the tests fail when a module is loaded anew without any change.")
             return 2
-        survivors, computed = 0, 0.0
-        for place, failed, seconds in run([(mutant, trees[mutant.module]) for mutant in drawn], suite, chosen.jobs):
-            computed += seconds
-            if not failed:
-                survivors += 1
-                print(f"survived  {drawn[place]}", flush=True)
-        noticed = f"{1.0 - survivors / len(drawn):.1%} of {len(drawn)} noticed"
+        tried, survivors, computed = 0, 0, 0.0
+        try:
+            for place, failed, seconds in run([(mutant, trees[mutant.module]) for mutant in drawn], suite, chosen.jobs):
+                tried, computed = tried + 1, computed + seconds
+                if not failed:
+                    survivors += 1
+                    print(f"survived  {drawn[place]}", flush=True)
+                print(f"{package}: {tried} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:  # what was tried so far tells something, too
+            print(f"{package}: interrupted")
+        noticed = f"{1.0 - survivors / max(tried, 1):.1%} of {tried} noticed"
         print(f"{package}: {noticed} ({len(found)} in all; {computed:,.0f} seconds of computing)", flush=True)
     return 0
 

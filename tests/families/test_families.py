@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from likely import BayesClassifier, Laplace, MEstimate, SettingsError
+from likely import BayesClassifier, FullBayesClassifier, Laplace, MEstimate, SettingsError
 from likely.families import FAMILIES
 from likely.stats import feature_counts
 
@@ -28,6 +28,18 @@ def test_gaussian() -> None:
         clf = BayesClassifier(variance=variance).fit(x[:, None], y)
         expected = [stats.norm(x[y == c].mean(), x[y == c].std(ddof=ddof)).logpdf(query[:, 0]) for c in range(3)]
         np.testing.assert_allclose(evidence(clf, query), np.array(expected).T, rtol=1e-10)
+
+
+@pytest.mark.parametrize("constant", [7.0, 0.1, 1 / 3, 1e8 + 0.1])
+@pytest.mark.parametrize("make", [BayesClassifier, FullBayesClassifier])
+def test_a_constant_column_says_nothing_even_where_a_row_has_another_value(make: Any, constant: float) -> None:
+    """A spread that rounding left would make every other value a hundred sextillion deviations away."""
+    for n in (90, 91, 1000):
+        of_class, x = np.arange(n) % 3, rng.normal(size=n)
+        clf, alone = make().fit(np.column_stack([x, np.full(n, constant)]), of_class), make().fit(x[:, None], of_class)
+        for cell in (constant, constant + 0.5, 0.0):
+            found = clf.predict_joint_log_proba([[0.3, cell]])
+            np.testing.assert_allclose(found, alone.predict_joint_log_proba([[0.3]]), rtol=1e-12)
 
 
 def test_lognormal() -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.errors import NotMergeable
+from likely.errors import DataError, NotMergeable
 from likely.stats import Histogram
 from likely.stats.binning import cut
-from likely.stats.histogram import MOST_CELLS, floats_at, places_of, share_out
+from likely.stats.histogram import FARTHEST, FINER_INTERVALS, MOST_CELLS, floats_at, places_of, share_out
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -118,3 +118,114 @@ def test_numbers_of_every_size_and_both_signs_have_finite_cells() -> None:
     places = seen.codes(column)
     assert np.isfinite(seen.lows()).all() and np.isfinite(seen.highs()).all()
     assert (seen.lows()[places] <= column).all() and (column <= seen.highs()[places]).all()
+
+
+# What a histogram says of its column.
+
+
+def two_classes(a: list[float], b: list[float]) -> Histogram:
+    return Histogram.observe(np.array([*a, *b]), np.repeat([0, 1], [len(a), len(b)]).astype(np.int32), n_classes=2)
+
+
+def test_how_classes_differ_is_told_where_their_shares_lie_farthest_apart() -> None:
+    """Up to 2 lie three quarters of one class, and one quarter of the other."""
+    seen = two_classes([1.0, 1.0, 2.0, 5.0], [1.0, 3.0, 5.0, 5.0])
+    assert seen.difference(0, seen, 1) == ("share", "≤ 2", "0.7500", "0.2500")
+    assert seen.difference(1, two_classes([], [0.5] * 3), 1) == ("share", "≤ 0.5", "0.0000", "1.0000")
+    assert seen.difference(0, seen, 0) is None
+    assert Histogram.empty(1).difference(0, Histogram.empty(1), 0) is None
+
+
+def test_classes_with_the_same_shares_may_still_be_known_more_often() -> None:
+    seen = two_classes([1.0, 2.0], [1.0, 1.0, 2.0, 2.0])
+    assert seen.difference(0, seen, 1) == ("known", "", "2", "4")
+    some = two_classes([1.0], [])
+    assert some.difference(1, some, 1) is None
+    assert some.difference(1, some, 0) == ("share", "≤ 1", "0.0000", "1.0000")
+    light = Histogram(0, seen.cells, 1e-200 * seen.counts)
+    assert light.difference(0, light, 1) == ("known", "", "2e-200", "4e-200")
+
+
+def test_tables_of_values_have_ten_intervals_or_finer_ones() -> None:
+    seen = two_classes(list(np.arange(40.0)), list(np.arange(40.0, 60.0)))
+    assert seen.class_value_table(0).shape == (2, 10)
+    assert [table.shape for table in seen.resolutions(0)] == [(2, n) for n in (10, 30, 60, 60)]
+    assert FINER_INTERVALS == (10, 30, 100)
+    np.testing.assert_array_equal(seen.class_value_table(0)[0], [6.0] * 6 + [4.0] + [0.0] * 3)
+    assert seen.known.tolist() == [40.0, 20.0] and seen.known_weights.tolist() == [[40.0], [20.0]]
+    assert seen.shape == (2, 1)
+
+
+def test_moments_are_those_of_the_middles() -> None:
+    seen = two_classes([1.0, 2.0, 2.0, np.nan], [7.0]).moments()
+    assert seen.n.tolist() == [[3.0], [1.0]] and seen.mean[1, 0] == 7.0
+    assert seen.mean[0, 0] == pytest.approx(5 / 3) and seen.root[0, 0] ** 2 == pytest.approx(2 / 3)
+    coarse = Histogram(51, np.array([(0x3FF0_0000_0000_0000 >> 51)]), np.array([[1.0]]))  # from 1 to just below 1.5
+    assert coarse.lows().tolist() == [1.0] and coarse.highs().tolist() == [np.nextafter(1.5, 0.0)]
+    assert coarse.middles()[0] == pytest.approx(1.25)
+
+
+def test_the_code_of_a_number_is_its_cell() -> None:
+    seen = seen_of(np.array([-2.0, 0.0, 3.0]))
+    asked = np.array([3.0, -2.0, 0.0, -0.0, 1.0, np.nan, np.inf, -np.inf, 5e-324])
+    assert seen.codes(asked).tolist() == [2, 0, 1, 1, -1, -1, -1, -1, -1]
+    with pytest.raises(ValueError, match="infinite"):
+        seen_of(np.array([1.0, -np.inf]))
+    weightless = Histogram.observe(np.array([1.0, 2.0]), np.zeros(2, dtype=np.int32), np.array([0.0, 1.0]))
+    assert weightless.lows().tolist() == [2.0] and weightless.counts.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("n", [MOST_CELLS, MOST_CELLS + 1])
+def test_so_many_numbers_are_told_apart(n: int) -> None:
+    seen = seen_of(1.0 + np.arange(n) * 2.0**-52)
+    assert (seen.shift, len(seen.cells)) == ((0, n) if n <= MOST_CELLS else (1, n // 2 + 1))
+    halves = seen_of(1.0 + np.arange(0, n, 2) * 2.0**-52) + seen_of(1.0 + np.arange(1, n, 2) * 2.0**-52)
+    assert (halves.shift, halves.cells.tolist()) == (seen.shift, seen.cells.tolist())
+
+
+def unsound(shift: int = 0, cells: tuple[int, ...] = (1, 2), counts: object = ((1.0, 1.0),)) -> Histogram:
+    return Histogram(shift, np.array(cells, dtype=np.int64), np.array(counts))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        unsound(shift=-1),
+        unsound(shift=64),
+        unsound(cells=(2, 1)),
+        unsound(cells=(1, 1)),
+        unsound(cells=(1, FARTHEST + 1)),
+        unsound(cells=(-FARTHEST - 1, 1)),
+        unsound(counts=[[1.0, -1.0]]),
+        unsound(counts=[[1.0]]),
+        unsound(counts=[[1.0, 0.0]]),
+        unsound(cells=tuple(range(MOST_CELLS + 1)), counts=np.ones((1, MOST_CELLS + 1))),
+        Histogram(0, np.ones((1, 2), dtype=np.int64), np.ones((1, 2))),
+    ],
+)
+def test_unsound_histograms(bad: Histogram) -> None:
+    for fair in (unsound(cells=(-FARTHEST, FARTHEST)), unsound(shift=63, cells=(-1, 0)), Histogram.empty(2)):
+        fair.validate()
+    unsound(cells=tuple(range(MOST_CELLS)), counts=np.ones((1, MOST_CELLS))).validate()
+    with pytest.raises(DataError):
+        bad.validate()
+
+
+@pytest.mark.parametrize(
+    ("mass", "n_bins", "expected"),
+    [
+        ([1, 1, 1, 1, 1, 1], 3, [0, 0, 1, 1, 2, 2]),
+        ([1, 1, 1, 1, 1, 1, 1], 2, [0, 0, 0, 1, 1, 1, 1]),
+        ([1, 2, 1], 2, [0, 0, 1]),  # half of all stands alone; then there is one too many: the lightest joins
+        ([1, 9, 2], 2, [0, 0, 1]),
+        ([2, 9, 1], 2, [0, 1, 1]),
+        ([5, 1, 1, 1, 1, 5], 3, [0, 1, 1, 1, 1, 2]),
+        ([0, 0], 2, [0, 1]),
+        ([3], 1, [0]),
+    ],
+)
+def test_cells_in_bins_of_equal_mass(mass: list[float], n_bins: int, expected: list[int]) -> None:
+    for share in (share_out, share_out.py_func):
+        bins = np.full(len(mass), -1, dtype=np.int64)
+        assert share(np.array(mass, dtype=np.float64), n_bins, bins) == len(set(expected))
+        assert bins.tolist() == expected

@@ -290,10 +290,10 @@ class TextBernoulli(TextFamily):
         tables = [self.shares.only(k) for k in range(len(words))]
         if not all(np.isfinite(each.present).all() and np.isfinite(each.absent).all() for each in tables):
             return None
-        odds = np.array([each.present[0] - each.absent[0] for each in tables]).reshape(len(words), -1)
-        absent = float(sum(each.absent[0, place] for each in tables))
         if not words:
             return []
+        odds = np.array([each.present[0] - each.absent[0] for each in tables])
+        absent = float(sum(each.absent[0, place] for each in tables))
         found = sql.words(self.columns[0], self.reader.tokenizer, words, odds, distinct=True)[place]
         return [sql.known_or(sql.sum([found, sql.number(absent)]), sql.number(0.0))]
 

@@ -239,15 +239,19 @@ def count_others(
 @kernel
 def _overall(known: Array, centre: Array, spread: Array) -> tuple[float, float, float]:
     """Mean and deviation of a column whatever the class, and the deviation that a class with one row borrows."""
-    total, grand, within, groups = 0.0, 0.0, 0.0, 0.0
+    total, origin, within, groups = 0.0, -np.inf, 0.0, 0.0
     for c in range(known.shape[0]):
         total += known[c]
         within += spread[c]
         groups += known[c] > 0.0
+        if known[c] > 0.0:
+            origin = max(origin, centre[c])
     if total <= 0.0:
         return 0.0, 0.0, 1.0
+    grand = origin  # and steps from it, so that a constant column stays constant to the last bit
     for c in range(known.shape[0]):
-        grand += known[c] / total * centre[c]
+        if known[c] > 0.0:
+            grand += known[c] / total * (centre[c] - origin)
     whole = within
     for c in range(known.shape[0]):
         whole += known[c] * (centre[c] - grand) ** 2

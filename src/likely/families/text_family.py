@@ -114,9 +114,9 @@ class WeighedWords(TextFamily):
 
     def sql_terms(self, sql: SQL, place: int) -> list[SQLNode]:
         words, factor = self.reader.words.to_list(), self.reader.factor
-        lines = np.array([line for _, line in lines_of(self.weights)]).reshape(len(words), -1)
         if not words:
             return []
+        lines = np.array([line for _, line in lines_of(self.weights)])
         lines = lines if factor is None else lines * factor[:, None]
         found = sql.words(self.columns[0], self.reader.tokenizer, words, lines)[place]
         return [sql.number(float(self.weights.bias[place])), sql.known_or(found, sql.number(0.0))]

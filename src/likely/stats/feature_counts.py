@@ -156,8 +156,7 @@ class FeatureCounts:
             return FeatureCounts(table)
         moved = places[self.table.indices].astype(np.int32)
         spread = scipy.sparse.csr_array((self.table.data, moved, self.table.indptr), shape=(self.shape[0], n_columns))
-        spread.sort_indices()
-        return self._of(spread)
+        return self._of(spread if spread.has_sorted_indices else spread.sorted_indices())  # it shares its cells with us
 
     def _matched(self, other: FeatureCounts) -> tuple[Matrix, Matrix]:
         """Both tables in one shape, both sparse or both dense."""

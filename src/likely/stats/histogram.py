@@ -87,7 +87,7 @@ class Histogram:
         if abs(a[place] - b[place]) > 1e-9:
             return "share", f"≤ {ends[place]:.6g}", f"{a[place]:.4f}", f"{b[place]:.4f}"
         known = self.known[mine], other.known[theirs]
-        return None if np.isclose(*known, rtol=1e-9) else ("known", "", f"{known[0]:.6g}", f"{known[1]:.6g}")
+        return None if np.isclose(*known, rtol=1e-9, atol=0.0) else ("known", "", f"{known[0]:.6g}", f"{known[1]:.6g}")
 
     def _shares_up_to(self, ends: Array, row: int) -> Array:
         counts = self.counts[row]

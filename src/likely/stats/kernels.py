@@ -85,10 +85,9 @@ def sum_dense(rows: Array, y: Int32, weight: Array, counts: Array) -> bool:
 def sum_sparse(starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, counts: Array) -> bool:
     """The same for sparse rows, into a dense table."""
     fine = True
-    origin = starts[0]
     for i in range(y.shape[0]):
         total, w = counts[y[i]], weight[i]
-        own = slice(starts[i] - origin, starts[i + 1] - origin)
+        own = slice(starts[i], starts[i + 1])
         row, places = cells[own], columns[own]
         for k in range(len(row)):
             cell = 0.0 if np.isnan(row[k]) else row[k]

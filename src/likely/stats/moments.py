@@ -152,7 +152,9 @@ class Moments:
         """The moments of each column whatever the class: one row."""
         n = self.n.sum(axis=0)
         share = np.divide(self.n, n, out=np.zeros_like(self.n), where=n > 0)
-        mean = (share * self.mean).sum(axis=0)
+        highest = np.where(self.n > 0, self.mean, -np.inf).max(axis=0, initial=-np.inf)
+        origin = np.where(np.isfinite(highest), highest, 0.0)  # so that a constant stays what it is, to the last bit
+        mean = origin + (share * np.where(self.n > 0, self.mean - origin, 0.0)).sum(axis=0)
         parts = np.vstack([self.root, np.sqrt(self.n) * np.abs(self.mean - mean)])
         scale = parts.max(axis=0, initial=0.0)
         shrunk = np.divide(parts, scale, out=np.zeros_like(parts), where=scale > 0)
@@ -285,25 +287,42 @@ def _move(n: Array, mean: Array, squares: Array, class_weight: Array, steps: Arr
 
 
 @kernel
-def _average(rows: Array, y: Int32, weight: Array, n: Array, mean: Array) -> bool:
+def _first_known(rows: Array, y: Int32, first: Array) -> None:
+    """The first known cell of each class and column."""
+    n_columns = rows.shape[1]
+    lacking = np.full(first.shape[0], n_columns)
+    first[:] = np.nan
+    for i in range(rows.shape[0]):
+        if lacking[y[i]] > 0:
+            row, found = rows[i], first[y[i]]
+            for j in range(n_columns):
+                if np.isnan(found[j]) and not np.isnan(row[j]):
+                    found[j] = row[j]
+                    lacking[y[i]] -= 1
+
+
+@kernel
+def _average(rows: Array, y: Int32, weight: Array, first: Array, n: Array, mean: Array) -> bool:
     """Weight and mean of the known cells of a stripe; False if a mean leaves the floats.
 
-    Choosing a term rather than skipping it lets the compiler take many columns at once.
+    What is summed are the steps from the first cell: so a constant column has its own constant as its mean, to the last
+    bit, and no spread. Choosing a term rather than skipping it lets the compiler take many columns at once.
     """
+    _first_known(rows, y, first)
     n[:] = 0.0
     mean[:] = 0.0
     for i in range(rows.shape[0]):
-        row, known, total, w = rows[i], n[y[i]], mean[y[i]], weight[i]
+        row, known, origin, total, w = rows[i], n[y[i]], first[y[i]], mean[y[i]], weight[i]
         for j in range(row.shape[0]):
             gap = np.isnan(row[j])
             known[j] += 0.0 if gap else w
-            total[j] += 0.0 if gap else w * row[j]
+            total[j] += 0.0 if gap else w * (row[j] - origin[j])
     for c in range(n.shape[0]):
         for j in range(n.shape[1]):
+            if n[c, j] > 0.0:
+                mean[c, j] = first[c, j] + mean[c, j] / n[c, j]
             if not np.isfinite(mean[c, j]):
                 return False
-            if n[c, j] > 0.0:
-                mean[c, j] /= n[c, j]
     return True
 
 
@@ -334,6 +353,7 @@ def observe_moments(rows: Array, y: Int32, weight: Array, n: Array, mean: Array,
     stripe_n = np.zeros((n_classes, n_columns))
     stripe_mean = np.zeros((n_classes, n_columns))
     stripe_squares = np.zeros((n_classes, n_columns))
+    stripe_first = np.empty((n_classes, n_columns))
     for start in range(0, n_rows, stripe):
         stop = min(start + stripe, n_rows)
         part, of_rows, w = rows[start:stop], y[start:stop], weight[start:stop]
@@ -343,7 +363,7 @@ def observe_moments(rows: Array, y: Int32, weight: Array, n: Array, mean: Array,
         if _well_known(n, class_weight) and _sum_steps(part, of_rows, w, mean, stripe_mean, stripe_squares):
             _move(n, mean, squares, class_weight, stripe_mean, stripe_squares)
             continue
-        if not _average(part, of_rows, w, stripe_n, stripe_mean):
+        if not _average(part, of_rows, w, stripe_first, stripe_n, stripe_mean):
             return False
         _square(part, of_rows, w, stripe_mean, stripe_squares)
         _merge(n, mean, squares, stripe_n, stripe_mean, stripe_squares)
