@@ -56,17 +56,20 @@ class OnDevice(Protocol):
 
 def is_on_device(rows: object) -> bool:
     """Whether these rows, or some column of a dict, lie in the memory of a GPU."""
+    if isinstance(rows, Mapping):
+        return any(_lies_on_device(column) for column in rows.values())
+    return _lies_on_device(rows)
+
+
+def _lies_on_device(rows: object) -> bool:
+    """What gives no answer, or one that is none, lies nowhere: whoever reads it says so."""
     if isinstance(rows, np.ndarray) or rows is None:
         return False
-    if isinstance(rows, Mapping):
-        return any(is_on_device(column) for column in rows.values())
     if is_sparse_on_device(rows):
         return True
-    if not isinstance(rows, OnDevice):
-        return False
     try:
-        return int(rows.__dlpack_device__()[0]) in CUDA
-    except (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError):
+        return isinstance(rows, OnDevice) and int(rows.__dlpack_device__()[0]) in CUDA
+    except (ArithmeticError, AttributeError, BufferError, LookupError, OSError, RuntimeError, TypeError, ValueError):
         return False
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.special import logsumexp
 
 from likely import BayesClassifier
@@ -177,3 +178,12 @@ def test_labels_of_numpy_are_found() -> None:
     contrast = clf.explain(X, contrast=clf.classes_[1])
     assert (contrast.target, contrast.rivals) == (4, (3,))
     assert clf.rank(X)["contribution"].tolist() == pytest.approx([np.abs(contrast.contributions).mean()])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_matrix_is_no_class_and_is_not_compared_with_any() -> None:
+    """SciPy trusts the places of a sparse matrix, even of a broken one: comparing it would read foreign memory."""
+    clf = BayesClassifier().fit({"x": [1.0, 2.0, 3.0, 4.0]}, [0, 1, 0, 1])
+    for wanted in (sparse.csr_array(np.eye(2)), np.eye(2), (sparse.csr_array(np.eye(2)), 1)):
+        with pytest.raises(SettingsError, match="contrast"):
+            clf.nomogram(wanted)

@@ -49,7 +49,14 @@ def line_of(code: Row, cell: Any) -> int:
         return int(code["gap"])
     if "cuts" in code:
         return int(code["lines"][(bisect_right if code["closed"] == "left" else bisect_left)(code["cuts"], cell)])
-    return int(code["lines"][code["values"].index(cell)] if cell in code["values"] else code["unseen"])
+    place = place_of(cell, code["values"])
+    return int(code["unseen"] if place is None else code["lines"][place])
+
+
+def place_of(cell: Any, values: list[Any]) -> int | None:
+    """To Python true equals 1, which in JSON it does not."""
+    kind = isinstance(cell, bool)
+    return next((k for k, each in enumerate(values) if each == cell and isinstance(each, bool) is kind), None)
 
 
 OPERATIONS: dict[str, Any] = {
@@ -132,7 +139,8 @@ def branch_of(model: Row, test: Row, row: Row, below: int, above: int) -> int:
     if "threshold" in test:
         return below if cell < test["threshold"] else above
     column = next(column for column in model["columns"] if column["name"] == test["column"])
-    return int(test["branches"][column["values"].index(cell)]) if cell in column["values"] else -1
+    place = place_of(cell, column["values"])
+    return -1 if place is None else int(test["branches"][place])
 
 
 # Tests.

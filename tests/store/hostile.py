@@ -40,6 +40,11 @@ GAPS = np.where(np.arange(N) % 7 == 0, np.nan, rng.normal(size=N))
 WORDS = [f"{word} day {place % 5}" for place, word in enumerate(rng.choice(["grey", "blue", "green"], N))]
 TABLE = {**NUMBERS, "b": rng.choice(["x", "y"], N), "gap": GAPS}
 TEXTS = {**TABLE, "note": WORDS}
+DATED = {
+    "moment": np.datetime64("2024-01-01T00:00", "m") + 7777 * np.arange(N),
+    "written": [f"2024-03-{1 + place % 28:02d}" for place in range(N)],
+    **NUMBERS,
+}
 IMAGES = rng.random((N, 6, 6))
 N_MANY = 2_400
 MANY = {name: rng.normal(size=N_MANY) for name in "abcd"}
@@ -73,6 +78,13 @@ STRANGE: list[Any] = [
 
 def _loss() -> Loss:
     return Loss({"no": {"no": 0, "yes": 5}, "yes": {"no": 1, "yes": 0}, "ask": {"no": 2, "yes": 2}}, refuse=0.5)
+
+
+class Stale:
+    """Evidence that learned more rows since it was corrected, and keeps what it was before."""
+
+    def fit(self, X: Any, y: Any) -> EvidenceClassifier:
+        return EvidenceClassifier(n_jobs=1, schema={"note": "text"}).fit(X, y).partial_fit(X, y)
 
 
 @dataclass(frozen=True)
@@ -125,6 +137,9 @@ SOUND: dict[str, Sound] = {
     "pairs": Sound(lambda: AODEClassifier(bins=3, cuts={"a": [-0.5, 0.5]}, n_jobs=1), TABLE),
     "evidence": Sound(lambda: EvidenceClassifier(schema={"note": "text"}, n_jobs=1), TEXTS),
     "evidence with trees": Sound(lambda: EvidenceClassifier(n_jobs=1), MANY, SIDES),
+    "evidence, stale": Sound(Stale, TEXTS),
+    "dates": Sound(lambda: BayesClassifier(n_jobs=1), DATED),
+    "tree of dates": Sound(lambda: TreeClassifier(prune=None), DATED),
     "tree": Sound(
         lambda: TreeClassifier(
             prune=("pessimistic", 0.5), text_tokens=2, loss=_loss(), schema={"note": "text"}, missing="surrogates"

@@ -11,7 +11,7 @@ from likely.studio.rules import column_tree, merged
 
 def test_a_look_up_by_category_is_a_table() -> None:
     made = Expressions()
-    found = merged([made.number_at([0.0, 9.0, 1.0, 2.0], made.code("sky", {"grey": 2, "blue": 3}, 1, 0))])
+    found = merged([made.number_at([0.0, 9.0, 1.0, 2.0], made.code("sky", ("grey", "blue"), (2, 3), 1, 0))])
     assert found[:3] == ["case", ["missing", "sky"], ["number", 0.0]]
     look, op, cell, keys, numbers, otherwise = found[3]
     assert (look, op, cell, keys) == ("look", "=", ["cell", "sky"], ["grey", "blue"])

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from likely.arrays import is_on_device
 from likely.errors import SchemaError
 from likely.table import as_table
 from tests.table.read_back import values
@@ -231,3 +232,34 @@ def test_table_goes_through_as_it_is() -> None:
     other = table.renamed(("b",))
     assert other.numbers("b").tolist() == [1]
     assert repr(table) == "Table(1 rows × 1 columns)"
+
+
+class Liar:
+    """Says of itself where it lies, in a way that is none, and has no cells."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def __dlpack_device__(self) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+ANSWERS = [(), None, "ab", (10**400, 0), (float("inf"), 0), AttributeError("no"), KeyError("no"), OSError("no")]
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=repr)
+def test_who_does_not_know_where_it_lies_is_no_table(answer: Any) -> None:
+    for rows in (Liar(answer), {"a": Liar(answer)}):
+        assert not is_on_device(rows)
+        with pytest.raises(SchemaError, match=r"A table is needed|Column 'a' is a single Liar"):
+            as_table(rows)  # type: ignore[arg-type]
+
+
+def test_a_column_without_an_order_of_rows_is_refused() -> None:
+    table: dict[str, object] = {}
+    table["a"] = table
+    for rows in (table, {"a": {"Ulm", "Bonn"}}, {"a": {"Ulm": 1, "Bonn": 2}}):
+        with pytest.raises(SchemaError, match=r"Column 'a' is a single (dict|set), not a sequence of cells"):
+            as_table(rows)

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from likely.errors import DataError, LikelyError, SchemaError
+from likely.naive_bayes import GaussianNB
 from likely.stats import ClassWeights
 from likely.table import as_table, encode_labels, labels_of, merge_classes
+from likely.table.labels import row_weights
 
 label = st.one_of(
     st.integers(-3, 3), st.booleans(), st.text(max_size=3), st.integers(), st.binary(max_size=2),
@@ -286,3 +288,24 @@ def test_labels_that_come_late_are_found(late: list[int]) -> None:
     labels = encode_labels(y)
     assert labels.classes.tolist() == sorted({0, 1, 2, 3, 4, *late})
     assert (labels.classes[labels.codes] == y).all()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"a": 1}, ["heavy"] * 3, "heavy", object(), [[1.0], [1.0, 2.0], [1.0]], 10**400, {1.0, 2.0},
+        np.ones(3, dtype=complex), np.array(["2024-01-01"] * 3, dtype="M8[D]"), pd.Series(pd.to_timedelta([1, 2, 3])),
+    ],
+    ids=lambda given: str(given)[:20],
+)  # fmt: skip
+def test_weights_that_are_no_numbers_are_refused(given: Any) -> None:
+    with pytest.raises(DataError, match="Sample weights are numbers"):
+        row_weights(given, as_table({"x": [1.0, 2.0, 3.0]}))
+    with pytest.raises(DataError):
+        GaussianNB().fit([[1.0], [2.0], [3.0]], [0, 1, 1], sample_weight={"a": 1})
+
+
+def test_a_masked_weight_is_none() -> None:
+    given = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    with pytest.raises(DataError, match="weight of row 1 is nan"):
+        row_weights(given, as_table({"x": [1.0, 2.0, 3.0]}))

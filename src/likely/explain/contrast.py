@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,8 @@ def target_and_rivals(wanted: object, classes: AnyArray) -> tuple[int, Index]:
 def _find(label: object, labels: list[Any]) -> int | None:
     """Where a label stands; of labels that are equal to Python, such as 1 and True, the one of the same type."""
     label = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, Hashable):  # no label is; and a matrix is not to be compared, for a broken one crashes
+        return None
     equal = [place for place, known in enumerate(labels) if isinstance(known == label, bool) and known == label]
     same = [place for place in equal if type(labels[place]) is type(label)]
     return next(iter(same or equal), None)

@@ -48,7 +48,7 @@ class _Parents:
         axis, name = self.belief.axes[k], self.belief.columns[k]
         if isinstance(axis, Cuts):
             return self.sql.interval(name, axis.at, 1, 0, at_most=False)
-        return self.sql.code(name, {value: code for code, value in enumerate(axis, 1)}, 0, 0)
+        return self.sql.code(name, axis, range(1, 1 + len(axis)), 0, 0)
 
     def _single(self, k: int) -> SQLNode:
         """log P(value | class), nothing for an unknown cell."""

@@ -101,8 +101,9 @@ class BinnedDensity(ABC):
 
     def parameters(self) -> Iterator[Parameter]:
         (name,), shares = self.columns, self.shares()
+        digits = 10 if len({f"{edge:.10g}" for edge in self.edges.tolist()}) == len(self.edges) else 17
         for place, (low, high) in enumerate(pairwise(self.edges.tolist())):
-            yield Parameter(name, "probability", f"{low:.10g} to {high:.10g}", shares[place])
+            yield Parameter(name, "probability", f"{low:.{digits}g} to {high:.{digits}g}", shares[place])
         if self.table[GAP].any():
             yield Parameter(name, "probability of a gap", None, np.exp(self.table[GAP]))
 

@@ -143,8 +143,8 @@ class Categorical:
                 yield Parameter(name, what, None, shares[line])
 
     def sql_terms(self, sql: SQL, place: int) -> Iterator[SQLNode]:
-        codes = {value: line for line, value in enumerate(self.values, FIRST)}
-        yield sql.number_at(self.table[:, place].tolist(), sql.code(self.columns[0], codes, UNSEEN, GAP))
+        lines = range(FIRST, FIRST + len(self.values))
+        yield sql.number_at(self.table[:, place].tolist(), sql.code(self.columns[0], self.values, lines, UNSEEN, GAP))
 
     def device_terms(self) -> list[ValueTerm]:
         return [ValueTerm(self.columns, self.values, self.table[FIRST:], self.table[GAP], self.table[UNSEEN])]

@@ -36,8 +36,8 @@ class SQL(Protocol):
         """Whether a number is not there."""
         ...
 
-    def code(self, name: str, codes: Mapping[Hashable, int], unseen: int, gap: int) -> SQLNode:
-        """The code of a category."""
+    def code(self, name: str, values: Sequence[Hashable], codes: Sequence[int], unseen: int, gap: int) -> SQLNode:
+        """The code of a category, one for each value; True and 1 are two values, so that these are no keys."""
         ...
 
     def interval(self, name: str, cuts: Array, first: int, gap: int, *, at_most: bool) -> SQLNode:

@@ -17,17 +17,19 @@ import pyarrow as pa
 from likely.arrays import Array
 from likely.decide import LossLike
 from likely.errors import SettingsError, listed
-from likely.families.protocol import FittedFamily, HasParameters, Parameter
+from likely.families.protocol import FittedFamily, HasParameters, HasTokens, Parameter
+from likely.families.tempered import bare
 from likely.io.outputs import Output, refuse, write_whole
 from likely.io.write import suffix_of, table_writer
+from likely.models.evidence.encoding import CodedCategories
 from likely.models.evidence.explain import SEPARATOR, answer_name, term_table
 from likely.models.evidence.plain import evidence_terms
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
-from likely.models.protocols import Exports, Fitted
+from likely.models.protocols import Exports, Fitted, Updates
 from likely.numerics import log_of
 from likely.scorer import Model, Scorer
 from likely.store import Provenance
-from likely.store.expressions import family_terms, plain_numbers
+from likely.store.expressions import family_terms, plain_numbers, refuse_alike
 
 FORMAT = 1
 """Of the JSON document; docs/model.schema.json describes it."""
@@ -58,6 +60,7 @@ def export_file(
     """
     target = Path(os.fspath(out)) if isinstance(out, (str, os.PathLike)) else out
     kind = kind or (target.suffix.lower()[1:] if isinstance(target, Path) else "json")
+    is_counted = isinstance(classifier, Updates)
     if isinstance(target, Path):
         refuse([Output(target, Output(f"?.{kind}").expected)])
     if kind == "onnx":
@@ -68,6 +71,10 @@ def export_file(
         _write(target, classifier.to_sql(dialect, table, output, loss))
     elif isinstance(classifier, Exports):
         _write(target, _tree_as(classifier, kind))
+    elif not is_counted:
+        raise SettingsError(
+            f"{type(classifier).__name__} cannot be exported as {kind!r}; models made of counts and trees can."
+        )
     elif kind == "json":
         _write(target, json.dumps(document(classifier, origin), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     elif isinstance(target, Path) and kind != "csv":
@@ -205,6 +212,8 @@ def numbers_of(model: Scorer) -> Iterator[Number]:
 
 def lines_of(model: Scorer) -> Iterator[Line]:
     """The same, the classes of each side by side."""
+    for what, texts in _texts_of_values(model):
+        refuse_alike(what, texts, "a list of parameters")
     yield Line("", "prior", "probability", None, model.prior)
     if isinstance(model, AdditivePredictor):
         yield from _evidence(model)
@@ -229,6 +238,21 @@ def readable(model: Scorer) -> dict[str, Any]:
         else:
             entry["parameters"].setdefault(line.parameter, {})[str(line.value)] = cells
     return {"prior": prior, "columns": columns}
+
+
+def _texts_of_values(model: Scorer) -> Iterator[tuple[str, list[str]]]:
+    """What classes and the values of each column are called, but for words of texts, which are text anyway."""
+    yield "classes", [str(label) for label in model.classes.tolist()]
+    if isinstance(model, AdditivePredictor):
+        for column in model.evidence.encoding.columns:
+            if isinstance(column, CodedCategories):
+                yield f"values of column {column.name!r}", [str(value) for value in (*column.levels, *column.rare)]
+    for belief in model.beliefs if isinstance(model, Model) else ():
+        called: dict[tuple[str, str], list[str]] = {}
+        for each in () if isinstance(bare(belief), HasTokens) else _parameters(belief):
+            if each.value is not None:
+                called.setdefault((each.column, each.name), []).append(str(each.value))
+        yield from ((f"values of column {name!r}", texts) for (name, _), texts in called.items())
 
 
 def _parameters(belief: FittedFamily) -> Iterable[Parameter]:

@@ -20,7 +20,7 @@ from likely.families.protocol import FittedFamily, HasTokens
 from likely.families.tempered import Tempered, bare
 from likely.numerics import log_of
 from likely.scorer import Model, Scorer
-from likely.store.expressions import expressions_of
+from likely.store.expressions import expressions_of, refuse_alike
 from likely.store.onnx import OnnxGraph, Output, Precision, refuse_broken, term
 from likely.table.levels import written
 from likely.table.schema import Schema
@@ -154,8 +154,7 @@ def label_cells(classes: AnyArray) -> AnyArray:
     texts = [written(value) for value in values]
     for text in texts:
         refuse_broken(text, "A class")
-    if len(set(texts)) < len(texts):
-        raise SettingsError(f"Two of the classes {listed(values)} are written alike: ONNX cannot tell them apart.")
+    refuse_alike("classes", texts, "ONNX")
     return np.array(texts, dtype=object)
 
 

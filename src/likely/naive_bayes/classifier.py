@@ -241,7 +241,7 @@ def _read_weights(given: ColumnLike, rows: Rows) -> Array:
     """One weight per row, refused in scikit-learn's words where it is none."""
     try:
         weight: Array = _check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
-    except ValueError as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise DataError(str(error)) from None
     refuse_heavy(weight)
     return weight

@@ -108,13 +108,23 @@ class Nodes:
 
     def typed(self, cell: Node, values: Sequence[Hashable], name: str) -> Node:
         """A cell in the type that the values of its column have."""
+        kind = self.kind_of(values)
+        if kind is None:
+            raise SettingsError(
+                f"The values of column {name!r} are of several types, or of one that SQL has no word for: make them "
+                "all text before fitting, or predict with likely."
+            )
+        return self.exp.cast(cell, kind)
+
+    def kind_of(self, values: Sequence[Hashable]) -> str | None:
+        """The type that some values have in SQL; None where it has no type for all of them."""
         exact = all(type(value) is int for value in values)
         largest = max(map(abs, values), default=0) if exact else 0  # type: ignore[arg-type]
         number = "double" if largest <= EXACT else "bigint" if largest < 1 << 63 else "decimal(38, 0)"
         for kinds, sql in (((bool,), "boolean"), ((str,), "text"), ((int, float), number)):
             if all(isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)) for value in values):
-                return self.exp.cast(cell, sql)
-        raise SettingsError(f"The values of column {name!r} are of several types, or of one that SQL has no word for.")
+                return sql
+        return None
 
     def typed_value(self, value: Hashable, values: Sequence[Hashable]) -> Node:
         """A value to compare such a cell with."""

@@ -67,6 +67,11 @@ def asked(query: Query, classes: AnyArray, found: Posterior, output: str, loss: 
     if loss is not None and output != "decision":
         raise SettingsError(f"A loss is for decisions: say output='decision', not {output!r}.")
     labels = classes.tolist()
+    if query.kind_of(labels) is None:
+        raise SettingsError(
+            f"The classes {listed(labels)} are of several types, or of one that SQL has no word for: make them all "
+            "text before fitting, or predict with likely."
+        )
     wanted = {"prediction": found.prediction}
     wanted |= {f"P({label})": share.copy() for label, share in zip(labels, found.shares, strict=True)}
     if output == "decision":

@@ -159,37 +159,37 @@ class Query(Nodes):
 
         return self._once(("interval", name, first, gap, at_most, cuts.tobytes()), make)
 
-    def code(self, name: str, codes: Mapping[Hashable, int], unseen: int, gap: int) -> Node:
+    def code(self, name: str, values: Sequence[Hashable], codes: Sequence[int], unseen: int, gap: int) -> Node:
         """The code of a category: by a CASE if there are few of them, else by a join."""
-        key = ("code", name, tuple(codes.items()), unseen, gap)
-        return self._once(key, lambda: self._code(name, codes, unseen, gap))
+        key = ("code", name, tuple(values), tuple(codes), unseen, gap)
+        return self._once(key, lambda: self._code(name, values, codes, unseen, gap))
 
-    def _code(self, name: str, codes: Mapping[Hashable, int], unseen: int, gap: int) -> Node:
-        values = list(codes)
+    def _code(self, name: str, values: Sequence[Hashable], codes: Sequence[int], unseen: int, gap: int) -> Node:
         raw = self.cell(name)
         if not values:
             return self.case([(self.null(raw), self.whole(gap))], self.whole(unseen))
         cell = self._typed_cell(raw, values, name)
+        keys = [self.typed_value(value, values) for value in values]
         gap_here = self.null(cell.copy()), self.whole(gap)
         if FEW_VALUES < len(values) <= MOST_IN_CASE and self.dialect.position is not None:
-            return self.case([gap_here], self._position(cell, codes, unseen))
+            return self.case([gap_here], self._position(cell, keys, codes, unseen))
         if len(values) <= MOST_IN_CASE or not self.dialect.joins:
             by_code: dict[int, list[Node]] = {}
-            for value, code in codes.items():
-                by_code.setdefault(code, []).append(self.typed_value(value, values))
+            for key, code in zip(keys, codes, strict=True):
+                by_code.setdefault(code, []).append(key)
             whens = [(self.among(cell.copy(), some), self.whole(code)) for code, some in by_code.items()]
             return self.case([gap_here, *whens], self.whole(unseen))
-        rows = [[self.typed_value(value, values), self.whole(code)] for value, code in codes.items()]
+        rows = [[key, self.whole(code)] for key, code in zip(keys, codes, strict=True)]
         found = self._joined(rows, self._typed_cell(self._table_cell(name), values, name))[1]
         if name in self.parts:  # whether it is a gap is told one step later
             found = self.kept(found)
         return self.case([gap_here], self.known_or(found, self.whole(unseen)))
 
-    def _position(self, cell: Node, codes: Mapping[Hashable, int], unseen: int) -> Node:
+    def _position(self, cell: Node, keys: list[Node], codes: Sequence[int], unseen: int) -> Node:
         """The code of a value by its place in an array: shorter than a CASE, and planned in a fraction of the time."""
-        array = self.exp.Array(expressions=[self.typed_value(value, list(codes)) for value in codes])
+        array = self.exp.Array(expressions=keys)
         place = self.known_or(self.call(str(self.dialect.position), array, cell.copy()), self.whole(0))
-        numbers = [unseen, *codes.values()]
+        numbers = [unseen, *codes]
         if numbers == list(range(unseen, unseen + len(numbers))):
             return self.sum([place, self.whole(unseen)]) if unseen else place
         return self.whole_at(numbers, place)

@@ -7,7 +7,8 @@ so their expressions become one whose numbers are vectors; a graph of ONNX then 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partialmethod
 from typing import Any, NoReturn
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
+from likely.errors import SettingsError
 from likely.families.protocol import FittedFamily, WritesSQL
 from likely.table.levels import written
 
@@ -54,8 +56,8 @@ class Expressions:
     def missing(self, name: str) -> Expression:
         return Expression("missing", value=name)
 
-    def code(self, name: str, codes: Mapping[Hashable, int], unseen: int, gap: int) -> Expression:
-        return Expression("code", value=(name, tuple(codes.items()), unseen, gap))
+    def code(self, name: str, values: Sequence[Hashable], codes: Sequence[int], unseen: int, gap: int) -> Expression:
+        return Expression("code", value=(name, tuple(values), tuple(codes), unseen, gap))
 
     def interval(self, name: str, cuts: Array, first: int, gap: int, *, at_most: bool) -> Expression:
         return Expression("interval", value=(name, tuple(cuts.tolist()), first, gap, at_most))
@@ -205,8 +207,8 @@ def as_table(told: Expression) -> ByValue | ByCut | None:
     table = np.array([np.broadcast_to(numbers(line), width) for line in lines])
     asked: Any = place.value
     if place.kind == "code":
-        column, codes, unseen, gap = asked
-        return ByValue(column, tuple(value for value, _ in codes), table[[*(code for _, code in codes), gap, unseen]])
+        column, values, codes, unseen, gap = asked
+        return ByValue(column, values, table[[*codes, gap, unseen]])
     column, cuts, first, gap, at_most = asked
     if at_most:
         return None
@@ -254,7 +256,19 @@ def plain_numbers(values: Sequence[float] | NDArray[np.float64]) -> list[float |
 
 def plain_value(value: Hashable) -> object:
     """A category or label as JSON has it; what JSON has no word for is written as text."""
+    if isinstance(value, float) and math.isfinite(value):
+        return value
     return value if value is None or type(value) in (bool, int, str) else written(value)
+
+
+def refuse_alike(what: str, texts: Sequence[str], reader: str) -> None:
+    """Refuse values of several types, or classes, that a reader who has no more than their texts would take for one."""
+    if len(set(texts)) == len(texts):
+        return
+    twice = next(text for text, n in Counter(texts).items() if n > 1)
+    raise SettingsError(
+        f"Two {what} are both written {twice!r}, and {reader} tells them by their text; make them one before fitting."
+    )
 
 
 def _term(of_classes: Sequence[Expression]) -> Plain:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
 
 
-from likely.store.expressions import ByCut, ByValue, Expression, as_table, joined, numbers
+from likely.store.expressions import ByCut, ByValue, Expression, as_table, joined, numbers, refuse_alike
 
 OPERATOR_SET = 17
 CATEGORY_OPERATORS = 3
@@ -89,12 +89,7 @@ class OnnxGraph:
 
     def _keys(self, name: str, values: Sequence[Hashable]) -> list[str]:
         keys = [written(value) for value in values]
-        if len(set(keys)) < len(keys):
-            double = next(key for place, key in enumerate(keys) if key in keys[:place])
-            raise SettingsError(
-                f"Two values of column {name!r} are both written {double!r}, and ONNX tells categories by their text; "
-                "make them one before fitting."
-            )
+        refuse_alike(f"values of column {name!r}", keys, "ONNX")
         for key in keys:
             refuse_broken(key, f"A value of column {name!r}")
         return keys

@@ -9,7 +9,8 @@ from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from likely.arrays import AnyArray
-from likely.errors import SettingsError, listed
+from likely.errors import SettingsError
+from likely.store.expressions import refuse_alike
 from likely.table.levels import written
 from likely.version import __version__
 
@@ -81,8 +82,7 @@ def _data_field(dictionary: Element, name: str, field: Field) -> None:
     told = {"name": text_of(name), "optype": "categorical", "dataType": type_of(field)}
     found = SubElement(dictionary, "DataField", told)
     texts = [text_of(value) for value in field]
-    if len(set(texts)) < len(texts):
-        raise SettingsError(f"Two values of {name!r} are written alike in PMML: {listed(field)}.")
+    refuse_alike(f"values of column {name!r}", texts, "PMML")
     for text in texts:
         SubElement(found, "Value", {"value": text})
 

@@ -75,7 +75,7 @@ class EngineEvaluation:
 
     def _measures(self, query: Query, known: Posterior, shares: Sequence[Node]) -> dict[str, Node]:
         labels = self.classes.tolist()
-        truth = query.code(self.target, {label: k for k, label in enumerate(labels)}, REFUSAL, REFUSAL)
+        truth = query.code(self.target, labels, range(len(labels)), REFUSAL, REFUSAL)
         top = query.kept(_place(query, known.prediction, labels))
         confidence = query.kept(query.greatest([share.copy() for share in shares]))
         own = query.kept(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -170,7 +170,7 @@ def cells_of(values: object, name: str) -> Cells:
         return ArrowCells(_chunked(values))
     if isinstance(values, SupportsArray):
         return _array_cells(np.asarray(values), name)
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
         raise SchemaError(f"Column {name!r} is a single {type(values).__name__}, not a sequence of cells.")
     return ObjectCells(as_objects(values))
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32, is_sparse
+from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32, SupportsArray, is_sparse
 from likely.errors import AtRow, DataError, PythonOnly, SchemaError, Setting, missing_columns
 from likely.numerics import refuse_heavy
 from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, NumberCells, as_objects, factorise
-from likely.table.column import NUMERIC, ObjectCells, cells_of, is_a, no_complex
+from likely.table.column import NUMERIC, ObjectCells, cells_of, is_a, masked, no_complex
 from likely.table.encode import encode_numbers, encode_words
 from likely.table.levels import in_order, level_key
 from likely.table.table import Table
@@ -252,6 +252,19 @@ def _common(a: AnyArray, b: AnyArray) -> np.dtype[np.generic] | None:
 # What each row counts for.
 
 
+def _as_numbers(given: ColumnLike | float) -> Array:
+    """Weights as floats; NumPy would make numbers of dates, too, and leave out half of complex ones, and any mask."""
+    sentence = (
+        "Sample weights are numbers, one for each row or one for all, but what was given cannot be read as these."
+    )
+    if isinstance(given, SupportsArray) and np.asarray(given).dtype.kind in "cmM":
+        raise DataError(sentence)
+    try:
+        return np.asarray(masked(given) if isinstance(given, np.ndarray) else given, dtype=np.float64)
+    except (OverflowError, TypeError, ValueError):
+        raise DataError(sentence) from None
+
+
 def row_weights(given: ColumnLike | float | None, table: Table, column: str | None = None) -> Array | None:
     """One weight from zero up per row, from an argument or from the table's weight column; None for ones.
 
@@ -259,7 +272,7 @@ def row_weights(given: ColumnLike | float | None, table: Table, column: str | No
     """
     if given is None and column is None:
         return None
-    weights = np.asarray(table.numbers(str(column)) if given is None else given, dtype=np.float64)
+    weights = table.numbers(str(column)) if given is None else _as_numbers(given)
     if weights.ndim == 0:
         weights = np.full(table.n_rows, float(weights))
     if weights.ndim != 1:

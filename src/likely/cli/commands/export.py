@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from likely.cli.models import adds_counts, load_model, provenance_of
+from likely.cli.models import load_model, provenance_of
 from likely.cli.options import OUT, LossOptions, Model, Writes
 from likely.cli.output import OutputOptions, destination, is_pipe
 from likely.errors import SettingsError
@@ -15,7 +15,6 @@ from likely.errors import SettingsError
 Text = str | None
 
 FORMATS = ("json", "csv", "sql", "onnx", "pmml", "dot")
-BY_ITSELF = ("sql", "onnx", "pmml")
 """Formats that every classifier is asked for, and may refuse itself."""
 
 
@@ -56,7 +55,6 @@ def export(
     decision also the decision and its risk, with --output explanation the contribution of each column.
     """
     from likely.models.export import export_file
-    from likely.models.protocols import Exports
 
     to_pipe = is_pipe(out)
     target = destination(out)
@@ -67,10 +65,6 @@ def export(
     for option, given in (("--dialect", dialect), ("--output", gives), ("--loss or --refuse", loss)):
         if given is not None and not in_sql:
             raise SettingsError(f"{option} is for SQL: say --to sql, or leave it out.")
-    if not (kind in BY_ITSELF or adds_counts(classifier) or isinstance(classifier, Exports)):
-        raise SettingsError(
-            f"The {type(classifier).__name__} in {model!r} cannot be exported; models made of counts and trees can."
-        )
     usual = "probabilities" if loss is None else "decision"
     export_file(
         classifier, target, kind=kind, table=table, dialect=dialect or "duckdb", output=gives or usual, loss=loss,

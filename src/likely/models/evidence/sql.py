@@ -190,8 +190,9 @@ def _code(query: Query, column: Column) -> Node:
     """The code of a cell: 0 for a category never seen, then bins or categories, last the gap."""
     gap = column.size - 1 if column.gap else 0
     if not isinstance(column, BinnedNumber):
-        codes = {level: 1 + k for k, level in enumerate(column.levels)}
-        return query.code(column.name, codes | dict.fromkeys(column.rare, 1 + len(column.levels)), 0, gap)
+        rare = 1 + len(column.levels)
+        codes = [*range(1, rare), *(rare for _ in column.rare)]
+        return query.code(column.name, (*column.levels, *column.rare), codes, 0, gap)
     if len(column.means):
         return query.interval(column.name, column.cuts, 1, gap, at_most=True)
     return query.kept(query.case([(query.missing(column.name), query.whole(gap))], query.whole(0)))

@@ -13,6 +13,7 @@ from likely.arrays import Array, Int32
 from likely.errors import SettingsError
 from likely.models.pmml import PMMLModel
 from likely.models.tree.tree import Feature, NodeTest, Tree, cases, condition, label, number, outcome, shortened, weight
+from likely.store.expressions import plain_value
 from likely.store.pmml import Field, number_of, text_of, type_of
 
 # A tree in lines of text: a test, and below it what follows from each outcome.
@@ -124,7 +125,7 @@ def as_json(tree: Tree, indent: int | None = None, smoothing: float = 1.0) -> st
         "format": FORMAT,
         "classifier": "TreeClassifier",
         "smoothing": smoothing,
-        "classes": [_plain(value) for value in tree.classes.tolist()],
+        "classes": [plain_value(value) for value in tree.classes.tolist()],
         "missing": tree.missing,
         "columns": [_column(feature) for feature in tree.features],
         "nodes": [_json_node(tree, node) for node in range(len(tree))],
@@ -138,7 +139,7 @@ def _column(feature: Feature) -> dict[str, object]:
     found: dict[str, object] = {
         "name": feature.name,
         "kind": "nominal",
-        "values": [_plain(value) for value in feature.levels],
+        "values": [plain_value(value) for value in feature.levels],
     }
     return found if feature.word is None else found | {"text": feature.column, "word": feature.word[1]}
 
@@ -146,11 +147,11 @@ def _column(feature: Feature) -> dict[str, object]:
 def _json_node(tree: Tree, node: int) -> dict[str, object]:
     found: dict[str, object] = {
         "node": node,
-        "class": _plain(tree.classes.tolist()[tree.majority[node]]),
+        "class": plain_value(tree.classes.tolist()[tree.majority[node]]),
         "counts": tree.counts[node].tolist(),
     }
     if tree.decided is not None:
-        found["decision"] = _plain(tree.decided[node])
+        found["decision"] = plain_value(tree.decided[node])
     if tree.is_leaf[node]:
         return found
     (own, *others), children = tree.tests(node), list(tree.children(node))
@@ -166,10 +167,6 @@ def _stand_in(test: NodeTest) -> dict[str, object]:
     if not test.feature.is_numeric:
         return {"column": test.feature.name, "branches": test.branches.tolist()}
     return {"column": test.feature.name, "threshold": test.threshold, "below": test.low, "from": test.high}
-
-
-def _plain(value: object) -> object:
-    return value if value is None or type(value) in (bool, int, str) else str(value)
 
 
 def as_dot(tree: Tree, max_depth: int | None = None) -> str:

@@ -85,7 +85,7 @@ class _Rows:
     def _code(self, feature: Feature) -> Node:
         query, levels = self.query, feature.levels or ()
         if feature.word is None:
-            return query.code(feature.name, {level: k for k, level in enumerate(levels)}, NOWHERE, NOWHERE)
+            return query.code(feature.name, levels, range(len(levels)), NOWHERE, NOWHERE)
         column, words = feature.word[0], self._words[feature.word[0]]
         counts = query.words(column, USUAL_TOKENIZER, words, np.eye(len(words)), distinct=True)
         there = query.case([(query.below(query.number(0.0), counts[words.index(feature.word[1])]), query.whole(1))])
