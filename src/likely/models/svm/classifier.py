@@ -36,7 +36,7 @@ from likely.models.settings import (
     whole_from,
 )
 from likely.models.svm.calibration import LazyCalibration, calibrate
-from likely.models.svm.codec import Learned, prior_shares, read_learned, write_learned
+from likely.models.svm.codec import LearnedMachine, prior_shares, read_learned, write_learned
 from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
@@ -328,7 +328,7 @@ class SVMClassifier(Classifier):
         return np.asarray(counted / counted.sum())
 
     def _write_learned(self, writer: Writer) -> dict[str, object]:
-        learned = Learned(
+        learned = LearnedMachine(
             self.preparation_, self.machine_, self.calibration_.get(), self.counts_, self.support_, self.n_rows_,
             self.C_, self.method_,
         )  # fmt: skip

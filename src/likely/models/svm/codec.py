@@ -50,7 +50,7 @@ MOST_RARE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedMachine:
     """All that a machine is made of, how rows are made ready for it, and what it was solved from.
 
     `counts` is the weight of each class, `support` says which of the rows are support vectors.
@@ -66,7 +66,7 @@ class Learned:
     method: str
 
 
-def write_learned(learned: Learned, writer: Writer) -> dict[str, object]:
+def write_learned(learned: LearnedMachine, writer: Writer) -> dict[str, object]:
     """The same as JSON and arrays."""
     parts = write(learned.preparation, writer)["parts"]
     data = {"preparation": parts, **write(learned.machine, writer), **write(learned.calibration, writer)}
@@ -74,7 +74,7 @@ def write_learned(learned: Learned, writer: Writer) -> dict[str, object]:
     return {**data, **own, "rows": learned.rows, "C": float(learned.C).hex(), "method": learned.method}
 
 
-def read_learned(data: Document, reader: Reader, schema: Schema, n_classes: int) -> Learned:
+def read_learned(data: Document, reader: Reader, schema: Schema, n_classes: int) -> LearnedMachine:
     """What `write_learned` wrote, every size and range checked."""
     preparation = read(Preparation, {"parts": data["preparation"]}, reader, schema=schema)
     if not n_classes or preparation.is_sparse != ("cells" in data["vectors"]):
@@ -90,7 +90,7 @@ def read_learned(data: Document, reader: Reader, schema: Schema, n_classes: int)
     support = reader.get(data["support"], (len(machine.rows),), np.int64)
     if ((support < 0) | (support >= rows)).any():
         raise DataError("its support vectors are rows that it has not learned")
-    return Learned(preparation, machine, calibration, counts, support, rows, C, str(data["method"]))
+    return LearnedMachine(preparation, machine, calibration, counts, support, rows, C, str(data["method"]))
 
 
 def prior_shares(priors: Priors, labels: AnyArray, counts: Array) -> Array:
