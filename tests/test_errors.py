@@ -16,6 +16,7 @@ from likely.errors import (
     DataError,
     Message,
     Setting,
+    missing_columns,
     say_kind,
     to_install,
     without_asides,
@@ -75,3 +76,10 @@ def test_a_missing_extra_names_libraries_that_pip_can_find() -> None:
     assert told.startswith("pip install ") and told.endswith("(the extra 'plot')")
     assert "likely[" not in told
     assert '"matplotlib>=' in told or ".[plot]" in told  # the latter where the package was never installed
+
+
+def test_each_of_several_missing_columns_has_its_nearest_name() -> None:
+    said = str(missing_columns(["purpose", "credit_amount", "zzz"], ["purposes", "Credit Amount", "age"]))
+    assert said.endswith(" Did you mean 'purposes' for 'purpose' and 'Credit Amount' for 'credit_amount'?")
+    assert "Did you mean" not in str(missing_columns(["zzz", "qqq"], ["age"]))
+    assert str(missing_columns(["total1", "total2"], ["total3"])).endswith(" Did you mean 'total3' for 'total1'?")

@@ -45,3 +45,17 @@ def test_compiling_is_said_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -
         watcher.end()
         LINE.clear()
         assert watcher.compiled == 1
+
+
+def test_what_a_loop_calls_is_compiled_within_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    class TwoSeconds:
+        elapsed = 2.0
+
+    monkeypatch.setattr("likely.compilation.Clock", TwoSeconds)
+    watcher = Watcher()
+    for _ in range(3):
+        watcher.begin()
+        watcher.begin()
+        watcher.end()
+        watcher.end()
+    assert watcher.seconds == 6.0

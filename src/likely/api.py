@@ -259,7 +259,7 @@ class ModelReason:
         told: dict[str, tuple[str, ...]] = {
             "fits": (
                 Message(
-                    "model: evidence, whose probabilities were best on 45 tables (", naive, " is the textbook model)"
+                    "model: evidence, best on average over 45 tables (textbook model: ", naive, ")"
                 ),
             ),
             "no columns": ("model: naive Bayes, since there are no columns to learn from",),

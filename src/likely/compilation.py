@@ -8,17 +8,18 @@ from likely.progress import LINE, Clock, is_shown, rewrites
 
 
 class Watcher:
-    """Counts the loops that are compiled, and says so where somebody looks on."""
+    """Counts the loops that are compiled and the seconds this takes, and says so where somebody looks on."""
 
     def __init__(self) -> None:
-        self.compiled, self.quiet = 0, False
-        self._depth, self._clock = 0, Clock()
+        self.compiled, self.seconds, self.quiet = 0, 0.0, False
+        self._depth, self._clock, self._loop_clock = 0, Clock(), Clock()
 
     def begin(self) -> None:
         """One more loop is being compiled, perhaps for another one."""
         self._clock = self._clock if self.compiled else Clock()
         self.compiled += self._depth == 0
         self._depth += 1
+        self._loop_clock = Clock() if self._depth == 1 else self._loop_clock
         if self._depth == 1 and not self.quiet and is_shown(None) and rewrites():
             said = f"compiling, once on this machine: loop {self.compiled}, {self._clock.elapsed:.0f} s so far"
             LINE.draw(said, None, "(likely warm-up compiles all)", now=True)
@@ -26,7 +27,10 @@ class Watcher:
     def end(self) -> None:
         """A loop has been compiled."""
         self._depth -= 1
-        if self._depth == 0 and not self.quiet:
+        if self._depth > 0:
+            return
+        self.seconds += self._loop_clock.elapsed
+        if not self.quiet:
             LINE.clear()
 
 

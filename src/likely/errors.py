@@ -205,6 +205,9 @@ def listed(names: Sequence[object]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+MOST_HINTS = 3
+
+
 def did_you_mean(name: str, available: Sequence[str]) -> str:
     """A hint at the nearest existing name, or nothing."""
     near = get_close_matches(str(name), [str(other) for other in available], n=1)
@@ -218,6 +221,16 @@ def near_names(name: str, available: Sequence[str]) -> str:
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else did_you_mean(name, available)
 
 
+def _nearest_of_each(missing: Sequence[str], available: Sequence[str]) -> str:
+    """A hint at what each of the first missing names may be called in the table."""
+    free = {other.casefold(): other for other in reversed(available)}
+    found: list[str] = []
+    for name in missing[:MOST_HINTS]:
+        near = get_close_matches(str(name).casefold(), list(free), n=1, cutoff=0.75)
+        found += [f"{free.pop(other)!r} for {name!r}" for other in near]
+    return f" Did you mean {' and '.join(found)}?" if found else ""
+
+
 def refuse_missing(wanted: Iterable[str], available: Sequence[str]) -> None:
     """Refuse columns that a table does not have."""
     there = set(available)
@@ -229,7 +242,7 @@ def refuse_missing(wanted: Iterable[str], available: Sequence[str]) -> None:
 def missing_columns(missing: Sequence[str], available: Sequence[str], table: str = "the table") -> SchemaError:
     """The error for columns that were learned and are not in the table; `table` is what it is called."""
     plural = "s" if len(missing) > 1 else ""
-    hint = near_names(missing[0], available)
+    hint = near_names(missing[0], available) if len(missing) == 1 else _nearest_of_each(missing, available)
     return SchemaError(
         f"{table[0].upper()}{table[1:]} lacks the column{plural} {listed(missing)}; it has {listed(available)}.{hint}"
     )

@@ -37,9 +37,7 @@ def test_evidence_is_taken_where_it_fits_and_a_line_says_so(likely: Likely, trip
     assert said.code == 0
     assert said.out == ""
     lines = said.err.splitlines()
-    assert lines[0] == (
-        "model: evidence, whose probabilities were best on 45 tables (--model naive is the textbook model)"
-    )
+    assert lines[0] == "model: evidence, best on average over 45 tables (textbook model: --model naive)"
     assert lines[-1].startswith("Learned 150 rows, ")
     clf = package.load("trips.likely")
     assert isinstance(clf, package.EvidenceClassifier)

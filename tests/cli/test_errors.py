@@ -68,7 +68,7 @@ REFUSED = {
     "label missing": (["train", "gap.csv", "-t", "y"], "gap.csv, line 3"),
     "no folder": (["train", "mails.csv", "-t", "kind", "-o", "no/where.likely"], "There is no folder 'no'"),
     "a folder as output": (["convert", "mails.csv", "-o", "folder.csv"], "folder.csv"),
-    "unknown suffix": (["convert", "mails.csv", "-o", "out.doc"], "end it in .csv"),
+    "unknown suffix": (["convert", "mails.csv", "-o", "out.doc"], "does not say how to write it; use one of .csv"),
     "two standard inputs": (["predict", "-", "-"], "not both"),
     "standard input and a file": (["schema", "-", "mails.csv"], "cannot be combined"),
     "no model": (["predict", "mails.csv", "new.csv"], "to train a model, say: likely train"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -114,6 +115,17 @@ def test_colours_and_bars_are_for_terminals_only(folder: Path, quick: dict[str, 
     assert "36m" not in on_a_terminal(["schema", "mails.csv"], folder, NO_COLOR="1")
     assert "converting" in on_a_terminal(["convert", "mails.csv", "-o", "x.parquet"], folder)
     assert on_a_terminal(["convert", "mails.csv", "-o", "x.parquet", "--quiet"], folder) == ""
+
+
+def test_messages_are_folded_between_words_on_a_terminal(folder: Path, quick: dict[str, str]) -> None:
+    arguments = ["train", "mails.csv", "--target", "kind", "--model", "naive", "-o", f"{'long-name-' * 4}.likely"]
+    (said,) = shell(f"likely {' '.join(arguments)}", folder, quick).stderr.splitlines()
+    assert len(said) > 80
+    seen = re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", on_a_terminal(arguments, folder))
+    lines = [line.split("\r")[-1] for line in seen.replace("\r\n", "\n").splitlines()]
+    told = lines[next(k for k, line in enumerate(lines) if line.startswith("Learned")) :]
+    assert max(map(len, told)) <= 80
+    assert " ".join(told) == said
 
 
 def test_help_needs_nothing_heavy() -> None:

@@ -158,7 +158,7 @@ def test_bad_rows_can_be_left_out(clf: BayesClassifier, rows: Path, tmp_path: Pa
 def test_what_does_not_fit_is_refused_before_anything_is_written(
     clf: BayesClassifier, frame: pd.DataFrame, rows: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(SettingsError, match="does not show"):
+    with pytest.raises(SettingsError, match="does not say how to write it"):
         predict_file(clf, rows, tmp_path / "out.doc")
     with pytest.raises(SchemaError, match="lacks the column 'nothing'"):
         predict_file(clf, rows, tmp_path / "out.csv", keep=["nothing"])

@@ -71,6 +71,14 @@ def test_copies_are_counted_where_they_are_no_chance() -> None:
     assert "duplicates" not in look(coins), "two sides and two classes repeat by themselves"
 
 
+def test_many_copies_do_not_hide_themselves() -> None:
+    rng = np.random.default_rng(0)
+    table = clean().assign(more=rng.normal(size=400))
+    assert look(pd.concat([table] * 3))["duplicates"].share == pytest.approx(2 / 3)
+    ages = pd.DataFrame({"age": rng.integers(0, 300, 1000), "sex": rng.integers(0, 2, 1000), "y": ["a", "b"] * 500})
+    assert "duplicates" not in look(ages.assign(sex=ages["sex"].map({0: "f", 1: "m"}))), "so few people, so many alike"
+
+
 def test_the_sample_is_bounded_and_tells_the_same() -> None:
     table = clean(50_000)
     assert look(table.assign(after=table["y"]))["leak"].column == "after"

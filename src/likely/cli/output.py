@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
+from textwrap import fill
 from typing import IO, TYPE_CHECKING, Annotated, ClassVar, cast
 
 import typer
@@ -61,7 +62,7 @@ class OutputOptions(OptionGroup):
         """A message for the person at the terminal."""
         if not self.quiet:
             LINE.clear()
-            sys.stderr.write(f"{in_options(text)}\n")
+            sys.stderr.write(f"{_folded(in_options(text))}\n")
 
     def show(self, text: str) -> None:
         """A table for the person at the terminal, as it is."""
@@ -172,6 +173,14 @@ def terminal_width() -> int | None:
     return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def _folded(sentence: str) -> str:
+    """A sentence in lines between words, where somebody reads it on a terminal; one line elsewhere."""
+    if not sys.stderr.isatty():
+        return sentence
+    width = get_terminal_size().columns
+    return fill(sentence, width, break_long_words=False, break_on_hyphens=False) if len(sentence) > width else sentence
+
+
 def columns_that_fit(head: Sequence[str], lines: Sequence[Sequence[str]]) -> int:
     """How many columns of a table the terminal has room for; all, if it is none."""
     room = terminal_width()
@@ -259,7 +268,7 @@ def refused(sentence: str) -> int:
     """Say on standard error what is refused; the exit code for it."""
     with suppress(BrokenPipeError):
         LINE.clear()
-        sys.stderr.write(f"likely: {sentence}\n")
+        sys.stderr.write(f"{_folded(f'likely: {sentence}')}\n")
     return REFUSED
 
 

@@ -16,6 +16,7 @@ from likely.families.export import Graph, Tensor
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import SQL, Columns, Domain, LeftOut, Reads, Settings, SQLNode
 from likely.jit import kernel
+from likely.numerics import log_of
 from likely.stats.pair_counts import Axis, Cuts, PairCounts, PairLayout, size_of
 from likely.stats.protocol import less_one
 from likely.table import Table
@@ -26,22 +27,6 @@ WHOLE = -1
 
 CELLS_AT_ONCE = 1 << 16
 """Scores of rows that are held at once: these rows take turns with each parent, whose lines stay near by meanwhile."""
-
-
-@kernel
-def log_given(lines: Array, sizes: Int64, singles: Int64, starts: Int64, pseudo: Array, all_pseudo: Array) -> None:
-    """Turn counts of ordered pairs into log P(second value | first value, class), in place."""
-    for j in range(sizes.shape[0]):
-        for k in range(sizes.shape[0]):
-            if j == k:
-                continue
-            for a in range(sizes[j]):
-                first = starts[j, k] + a * sizes[k]
-                for c in range(lines.shape[1]):
-                    total = lines[first : first + sizes[k], c].sum() + all_pseudo[k]
-                    for b in range(sizes[k]):
-                        more = lines[first + b, c] + pseudo[singles[k] + b]
-                        lines[first + b, c] = np.log(more / total) if total > 0.0 else -np.log(sizes[k])
 
 
 @kernel
@@ -234,10 +219,8 @@ class Aode:
     def settle(cls, columns: Columns, seen: PairCounts, weights: Array, settings: Settings) -> Aode:
         pseudo = pseudo_counts(columns, seen.axes, settings)
         single = [log_shares(seen.single(k), pseudo[k]) for k in range(len(columns))]
-        sizes, singles, starts = directed(seen.axes)
         given = _direct(seen)
-        each, total = np.concatenate([np.zeros(0), *pseudo]), np.array([one.sum() for one in pseudo])
-        log_given(given, sizes, singles, starts, each, total)
+        _as_log_given(given, pseudo)
         pooled = seen.counts[:, : sum(map(len, single))].sum(axis=0)
         lines = np.concatenate([np.zeros((0, len(weights))), *single])
         return cls(columns, seen.axes, lines, given, (pooled >= settings.fewest).astype(np.uint8))
@@ -334,3 +317,27 @@ def _direct(seen: PairCounts) -> Array:
     pairs = [(j, k) for j in range(n_columns) for k in range(n_columns) if j != k]
     lines = [seen.pair(j, k).reshape(n_classes, -1).T for j, k in pairs]
     return np.ascontiguousarray(np.concatenate([np.zeros((0, n_classes)), *lines]))
+
+
+def _as_log_given(lines: Array, pseudo: list[Array]) -> None:
+    """Turn counts of ordered pairs into log P(second value | first value, class), in place, a first column at a time.
+
+    Where a first value was not seen, all second values are as likely. Compiling would take longer than this, if a model
+    is only shown.
+    """
+    start = 0
+    for j, n_values in enumerate(map(len, pseudo)):
+        others = [own for k, own in enumerate(pseudo) if k != j and len(own)]
+        each = np.concatenate([np.zeros(0), *(np.tile(own, n_values) for own in others)])
+        if not len(each):
+            continue
+        block = lines[start : start + len(each)]
+        start += len(each)
+        lengths = np.repeat([len(own) for own in others], n_values)
+        totals = np.add.reduceat(block, np.cumsum(lengths) - lengths, axis=0)
+        totals += np.repeat([own.sum() for own in others], n_values)[:, None]
+        seen = np.repeat(totals > 0.0, lengths, axis=0)
+        block += each[:, None]
+        np.divide(block, np.repeat(totals, lengths, axis=0), out=block, where=seen)
+        np.copyto(block, np.repeat(1.0 / lengths, lengths)[:, None], where=~seen)
+        block[:] = log_of(block)

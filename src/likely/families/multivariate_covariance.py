@@ -346,26 +346,17 @@ def add_marginals(
     return True
 
 
-# Inverses of lower triangular matrices. LAPACK's start threads even for 2 × 2, which wait for busy cores.
+# Inverses of lower triangular matrices. LAPACK's start threads even for 2 × 2, which wait for busy cores; a loop of
+# vectors needs no compiler, which takes longer than all else where a model is only shown.
 
 
-@kernel
 def inverse_lower(lower: Array) -> Array:
     """The inverse of a lower triangular matrix, by forward substitution.
 
     >>> inverse_lower(np.array([[2.0, 0.0], [1.0, 4.0]])).tolist()
     [[0.5, 0.0], [-0.125, 0.25]]
     """
-    size = lower.shape[0]
-    inverse = np.zeros((size, size))
-    for i in range(size):
-        line = inverse[i]
-        for k in range(i):
-            factor = lower[i, k]
-            if factor != 0.0:
-                for j in range(k + 1):
-                    line[j] -= factor * inverse[k, j]
-        for j in range(i):
-            line[j] /= lower[i, i]
-        line[i] = 1.0 / lower[i, i]
+    inverse = np.diag(1.0 / np.diagonal(lower))
+    for i in range(1, len(lower)):
+        inverse[i, :i] = -(lower[i, :i] @ inverse[:i, :i]) / lower[i, i]
     return inverse

@@ -37,7 +37,7 @@ def suffix_of(name: str) -> str:
     kind = (suffixes[:-1] if packed else suffixes)[-1:] or [""]
     known = [*DELIMITERS, *JSON, *([] if packed else [*PARQUET, *ARROW, *EXCEL])]
     if kind[0] not in known:
-        raise SettingsError(f"How {name!r} is to be written does not show; end it in {', '.join(known)}.")
+        raise SettingsError(f"The ending of {name!r} does not say how to write it; use one of {', '.join(known)}.")
     return kind[0]
 
 

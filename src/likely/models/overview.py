@@ -13,12 +13,13 @@ from likely import store
 from likely.errors import LikelyError
 from likely.explain.rank import TellingLine, held_out_bits, telling_lines
 from likely.models.registry import entry_of_kind
-from likely.models.settings import USUAL, family_settings
+from likely.models.settings import USUAL, family_settings, is_schema
 from likely.scorer import Model
 from likely.stats import Summary
 from likely.table.schema import Schema
 
-NAIVE = "BayesClassifier"
+MOST_LETTERS = 80
+"""A longer title is folded, as scikit-learn does it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,19 @@ def shares_by_name(labels: Sequence[object], prior: Sequence[float]) -> dict[str
     return dict(zip(map(str, labels), prior, strict=True))
 
 
+def usual_title(kind: str, settings: Mapping[str, object], usual: Mapping[str, object], *more: str) -> str | None:
+    """How a classifier with the usual settings prints itself, with what its columns were said to be, and `more`; None
+    where something else was chosen.
+    """
+    kinds = settings.get("schema")
+    if {**usual, **settings, "schema": None} != usual or isinstance(kinds, Schema):
+        return None
+    is_schema("schema", kinds)
+    told = [f"schema={dict(sorted(kinds.items()))!r}"] if isinstance(kinds, Mapping) else []
+    title = f"{kind}({', '.join([*told, *more])})"
+    return title if len(title) <= MOST_LETTERS else None
+
+
 def usual_overview(path: str) -> Overview | LearnedOverview | None:
     """Of a model with the usual settings; None for everything else, and for what is to be refused by `load`."""
     try:
@@ -78,10 +92,12 @@ def _learned(found: store.FoundLearned) -> LearnedOverview | None:
 
 def _counted(found: store.Found) -> Overview | None:
     saved = found.saved
-    if saved.kind != NAIVE or {**USUAL, **saved.settings} != USUAL or saved.weights is not None:
+    usual = USUAL.get(saved.kind)
+    title = None if usual is None else usual_title(saved.kind, saved.settings, usual)
+    if usual is None or title is None or saved.weights is not None:
         return None
     summary, families = saved.summary, saved.families
-    model = Model.settle(summary, families, None, family_settings(USUAL, tuple(families)))
+    model = Model.settle(summary, families, None, family_settings(usual, tuple(families)))
     found.check(model)
     bits = held_out_bits(model, summary)
-    return Overview(f"{NAIVE}()", saved.provenance, saved.schema, families, summary, model, bits)
+    return Overview(title, saved.provenance, saved.schema, families, summary, model, bits)

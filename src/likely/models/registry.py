@@ -134,7 +134,10 @@ for _entry in (
         "tree", "likely.models.tree.classifier:TreeClassifier", "tree", 4, texts=True, settings={"text_tokens": WORDS},
         glance="likely.models.tree.glance:glance",
     ),
-    Entry("svm", "likely.models.svm.classifier:SVMClassifier", "SVM", 10, texts=True),
+    Entry(
+        "svm", "likely.models.svm.classifier:SVMClassifier", "SVM", 10, texts=True,
+        glance="likely.models.svm.glance:glance",
+    ),
     Entry("convnet", "likely.models.convnet.classifier:ConvNetClassifier", "net", 12, images=True),
     Entry("calibrated", "likely.models.calibrated:CalibratedClassifier", "calibrated", 13, wraps=True),
 ):  # fmt: skip

@@ -285,19 +285,31 @@ def is_n_jobs(name: str, given: Any) -> None:
 SETTLED = ("missing", "unseen", "variance_floor", "covariance", "shrinkage", "weighting", "normalise", "bins")
 """Parameters that go into the `Settings` of families as they are."""
 
-USUAL: Mapping[str, object] = {
-    "smoothing": 1.0, "priors": None, "families": None, "schema": None, "text": None, "missing": "ignore",
-    "unseen": "ignore", "variance": "unbiased", "variance_floor": 1e-9, "weighting": "counts", "normalise": False,
-    "bins": 10, "weights": None, "n_jobs": None,
+MOST_CELLS = 1 << 23
+"""Classes × pairs of values that AODE counts unless the user allows more: 64 MiB."""
+
+_ANY: Mapping[str, object] = {"priors": None, "families": None, "schema": None, "text": None, "n_jobs": None}
+_SETTLED: Mapping[str, object] = {
+    "smoothing": 1.0, "missing": "ignore", "unseen": "ignore", "variance": "unbiased", "variance_floor": 1e-9,
+    "weighting": "counts", "normalise": False,
 }  # fmt: skip
-"""The settings of `BayesClassifier` where nobody says any, for those who do not want to import it."""
+
+USUAL: Mapping[str, Mapping[str, object]] = {
+    "BayesClassifier": {**_ANY, **_SETTLED, "bins": 10, "weights": None},
+    "FullBayesClassifier": {**_ANY, **_SETTLED, "covariance": "full", "shrinkage": "auto"},
+    "AODEClassifier": {
+        **_ANY, "smoothing": 0.5, "bins": 6, "cuts": None, "min_cases": 1.0, "max_cells": MOST_CELLS,
+    },
+}  # fmt: skip
+"""The settings of classifiers that count, where nobody says any, for those who do not want to import them."""
 
 
 def family_settings(own: Mapping[str, Any], columns: tuple[str, ...]) -> Settings:
     """The parameters that families are settled with; those that a classifier does not have are as usual."""
     given = {name: own[name] for name in SETTLED if name in own}
-    unbiased = own.get("variance", "unbiased") == "unbiased"
-    return Settings(smoothing_by_column(own["smoothing"], columns, auto=True), unbiased=unbiased, **given)
+    unbiased, fewest = own.get("variance", "unbiased") == "unbiased", float(own.get("min_cases", 1.0))
+    smoothing = smoothing_by_column(own["smoothing"], columns, auto=True)
+    return Settings(smoothing, unbiased=unbiased, fewest=fewest, **given)
 
 
 is_floor = partial(not_negative, most=HIGHEST_FLOOR)

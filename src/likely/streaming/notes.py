@@ -136,9 +136,14 @@ def _changes(classifier: Classifier, schema: Schema, table: Table) -> Iterator[N
             yield from _range(name, table.numbers(name), column.low, column.high)
 
 
+def _told(number: float) -> str:
+    """A number in four digits, but whole ones of any usual size as they are."""
+    return f"{number:,.0f}" if 1_000.0 <= abs(number) < 1e9 else f"{number:.4g}"
+
+
 def _range(name: str, numbers: Array, low: float, high: float) -> Iterator[Note]:
     known = numbers[~np.isnan(numbers)]
     share = float(((known < low) | (known > high)).mean()) if len(known) else 0.0
     if len(known) >= ENOUGH and share >= OUTSIDE:
-        said = f"column {name!r} is outside {low:.4g} to {high:.4g}, where nearly all training rows are, in {share:.0%}"
-        yield Note("range", f"{said} of the rows", name, share)
+        usual = f"{_told(low)} to {_told(high)}, where nearly all training rows are"
+        yield Note("range", f"column {name!r} is outside {usual}, in {share:.0%} of the rows", name, share)

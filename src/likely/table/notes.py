@@ -177,24 +177,31 @@ def _counts_up(numbers: Array) -> bool:
 
 
 def _copies(table: Table, schema: Schema, labels: Labels | None) -> Iterator[Note]:
-    """Rows that are the same in all columns, where that is no chance: some column tells most rows apart."""
+    """Rows that are the same in all columns, where that is no chance: some column tells most rows apart, or if there
+    are many copies, most of the different rows, and the other columns do so as well.
+    """
     if table.n_rows < ENOUGH:
         return
     keys: list[AnyArray] = [] if labels is None else [labels.codes]
-    finest = 0
+    finest, place = 0, 0
     for name in schema.features:
         try:
             cells = table.numbers(name) if schema.kinds[name] == "numeric" else table.codes(name).codes
         except LikelyError:
             return
         values, codes = np.unique(cells, return_inverse=True)
-        finest = max(finest, len(values))
+        if len(values) > finest:
+            finest, place = len(values), len(keys)
         keys.append(codes)
-    if finest <= OWN_VALUES * table.n_rows:
+    if not keys:
         return
-    copies = table.n_rows - _distinct_rows(keys)
-    share = copies / table.n_rows
-    if share >= COPIES:
+    different = _distinct_rows(keys)
+    copies = table.n_rows - different
+    share, others = copies / table.n_rows, keys[:place] + keys[place + 1 :]
+    is_chance = finest <= OWN_VALUES * table.n_rows and (
+        finest <= OWN_VALUES * different or not others or _distinct_rows(others) <= OWN_VALUES * different
+    )
+    if share >= COPIES and not is_chance:
         said = f"{_rows(copies)} of {table.n_rows:,} ({share:.1%}) {'is a copy' if copies == 1 else 'are copies'} of "
         yield Note(
             "duplicates", f"{said}another: cross-validation flatters a model that has seen the copy", share=share

@@ -69,10 +69,10 @@ def compare(
     likely compare loans.csv -t risk --html board.html --studio studio.html
 
     Naive and full Bayes, AODE, evidence, tree and SVM, and scikit-learn's logistic regression and gradient boosting.
-    "evidence, columns" can be read as a table for each column: a line tells what that costs. For tables of pairs and
-    triples, add evidence-pairs and evidence-triples.
-    "majority class" knows only the class proportions: the line to beat. The mark ◀ is at the simplest classifier that
-    is as good as the best within noise, in its probabilities, too. The whole table is read into memory.
+    "evidence, columns" is evidence with one table per column, so that it can be read in full; a line says how much
+    worse that is. evidence-pairs and evidence-triples lie in between: name them with --with.
+    "majority class" knows only the class proportions: it is the line to beat. The mark ◀ is at the simplest classifier
+    that is as good as the best within noise, and whose probabilities are, too. The table is read into memory.
     """
     import likely
     from likely.comparison.comparison import WIDTH

@@ -62,7 +62,7 @@ def evaluate(
     ] = None,
     repeats: Annotated[int, typer.Option(help="Repeat the cross-validation with other folds.", metavar="N", min=1)] = 1,
     seed: Seed = 0,
-    beta: Annotated[float, typer.Option(help="Of the F measure: above 1 favours recall.", metavar="NUMBER")] = 1.0,
+    beta: Annotated[float, typer.Option(help="Beta of the F measure; above 1 favours recall.", metavar="NUMBER")] = 1.0,
     weight: Weight = None,
     drop_unlabelled: DropUnlabelled = False,
     all_measures: Annotated[

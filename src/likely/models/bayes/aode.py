@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
@@ -14,10 +14,10 @@ from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.engines.plan import Task
 from likely.errors import SettingsError, did_you_mean, listed
-from likely.families import Settings
 from likely.measures import information_gain
 from likely.models.learner import Learner
 from likely.models.settings import (
+    MOST_CELLS,
     PairChanges,
     SmoothingLike,
     are_bins,
@@ -34,9 +34,6 @@ from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from likely.explain.rank import Dependence
-
-MOST_CELLS = 1 << 23
-"""Classes × pairs of values that are counted unless the user allows more: 64 MiB."""
 
 
 def _are_cuts(name: str, given: object) -> None:
@@ -119,9 +116,6 @@ class AODEClassifier(Learner):
 
     def _usual_families(self) -> Mapping[str, str]:
         return {**super()._usual_families(), "numeric": "aode", "nominal": "aode", "sparse": "aode"}
-
-    def _settings(self, columns: tuple[str, ...]) -> Settings:
-        return replace(super()._settings(columns), fewest=float(self.min_cases))
 
 
 # What must be known before pairs are counted: where numbers are cut, and which columns there is room for.

@@ -11,7 +11,7 @@ from likely.models.evidence.codec import read_learned
 from likely.models.evidence.predictor import AdditivePredictor, text_scorers
 from likely.models.evidence.prepare import binned_summary
 from likely.models.evidence.telling import telling_lines
-from likely.models.overview import LearnedOverview, shares_by_name
+from likely.models.overview import LearnedOverview, shares_by_name, usual_title
 from likely.scorer import Model, class_prior
 
 USUAL: Mapping[str, object] = {
@@ -24,7 +24,8 @@ USUAL: Mapping[str, object] = {
 def glance(found: store.FoundLearned) -> LearnedOverview | None:
     """None for other settings, and for corrections that are stale."""
     saved = found.saved
-    if {**USUAL, **saved.settings} != USUAL:
+    title = usual_title(saved.kind, saved.settings, USUAL)
+    if title is None:
         return None
     learned = read_learned(found.learned, found.reader, found.labels, saved.schema)
     if learned.stale:
@@ -36,7 +37,7 @@ def glance(found: store.FoundLearned) -> LearnedOverview | None:
     by_counts = Model(model.classes, columns, prior, ())
     bits = held_out_bits(by_counts, binned_summary(evidence.encoding, summary), summary)
     return LearnedOverview(
-        "EvidenceClassifier()", saved.provenance, saved.schema, summary.n_rows,
+        title, saved.provenance, saved.schema, summary.n_rows,
         shares_by_name(model.classes.tolist(), prior.tolist()), bits,
         telling=partial(telling_lines, model, summary), interactions=evidence.term_names(),
     )  # fmt: skip

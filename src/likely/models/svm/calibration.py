@@ -8,7 +8,6 @@ from itertools import islice
 from threading import Lock
 
 import numpy as np
-from scipy.special import expit, log_expit
 
 from likely.arrays import Array, Flags, Index, Int32
 from likely.models.svm.machine import class_pairs, n_pairs
@@ -32,6 +31,8 @@ class PlattScaling:
 
     def posterior(self, pairs: Array) -> Array:
         """P(class | row) from the values of all pairs."""
+        from scipy.special import expit
+
         return pairwise_coupling(expit(self.slopes * pairs + self.shifts), self.n_classes)
 
 
@@ -171,6 +172,8 @@ def fit_slope(values: Array, is_later: Flags, weight: Array) -> tuple[float, flo
 
 
 def _fit_line(f: Array, truth: Array, weight: Array, start: Array) -> tuple[float, float]:
+    from scipy.special import expit, log_expit
+
     def objective(line: Array) -> tuple[float, Array, Array]:
         logits = line[0] * f + line[1]
         loss = -float(weight @ (truth * log_expit(logits) + (1.0 - truth) * log_expit(-logits)))

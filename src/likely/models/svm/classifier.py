@@ -36,7 +36,7 @@ from likely.models.settings import (
     whole_from,
 )
 from likely.models.svm.calibration import LazyCalibration, calibrate
-from likely.models.svm.codec import read_learned, write_learned
+from likely.models.svm.codec import LearnedMachine, prior_shares, read_learned, write_learned
 from likely.models.svm.explain import NotThere, PlaneExplanation, cases, machine_page, plane_columns
 from likely.models.svm.features import Preparation
 from likely.models.svm.kernels import Kernel, Matrix, as_kernel, total_variance
@@ -318,8 +318,7 @@ class SVMClassifier(Classifier):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _prior_shares(self) -> Array:
-        rows = np.zeros(len(self.classes_), dtype=np.int64)
-        return class_prior(self.priors, ClassWeights(self.classes_, self.counts_, rows))
+        return prior_shares(self.priors, self.classes_, self.counts_)
 
     def _counted_shares(self) -> Array:
         """Shares of the classes as they were learned, with the weights of classes."""
@@ -329,22 +328,18 @@ class SVMClassifier(Classifier):
         return np.asarray(counted / counted.sum())
 
     def _write_learned(self, writer: Writer) -> dict[str, object]:
-        data = write_learned(self.preparation_, self.machine_, self.calibration_.get(), writer)
-        own = {"counts": writer.put(self.counts_), "support": writer.put(self.support_.astype(np.int64))}
-        return {**data, **own, "rows": self.n_rows_, "C": float(self.C_).hex(), "method": self.method_}
+        learned = LearnedMachine(
+            self.preparation_, self.machine_, self.calibration_.get(), self.counts_, self.support_, self.n_rows_,
+            self.C_, self.method_,
+        )  # fmt: skip
+        return write_learned(learned, writer)
 
     def _read_learned(self, data: Document, reader: Reader) -> None:
-        self.preparation_, self.machine_, known = read_learned(data, reader, self.schema_, len(self.classes_))
-        self.calibration_, self.kernel_ = LazyCalibration(known), self.machine_.kernel
-        self.n_rows_, self.C_, self.method_ = data["rows"], float.fromhex(data["C"]), str(data["method"])
-        if type(self.n_rows_) is not int or self.n_rows_ < 0 or not self.C_ > 0.0:
-            raise DataError("its number of rows or its price of slack is none")
-        self.counts_ = reader.counts(data["counts"], (len(self.classes_),))
-        if not (self.counts_ > 0.0).all():
-            raise DataError("it has a class without rows")
-        self.support_ = reader.get(data["support"], (len(self.machine_.rows),), np.int64)
-        if ((self.support_ < 0) | (self.support_ >= self.n_rows_)).any():
-            raise DataError("its support vectors are rows that it has not learned")
+        learned = read_learned(data, reader, self.schema_, len(self.classes_))
+        self.preparation_, self.machine_ = learned.preparation, learned.machine
+        self.calibration_, self.kernel_ = LazyCalibration(learned.calibration), learned.machine.kernel
+        self.counts_, self.support_ = learned.counts, learned.support
+        self.n_rows_, self.C_, self.method_ = learned.rows, learned.C, learned.method
         self.search_trials_ = []
         self._prior_shares()
         self._counted_shares()

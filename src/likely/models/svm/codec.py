@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 
-from likely.errors import ModelFileError
+from likely.arrays import AnyArray, Array, Int64
+from likely.errors import DataError, ModelFileError
 from likely.models.svm.calibration import PlattScaling
 from likely.models.svm.features import (
     FARTHEST,
@@ -19,6 +22,8 @@ from likely.models.svm.features import (
 )
 from likely.models.svm.kernels import Kernel, Linear
 from likely.models.svm.machine import Machine, n_pairs
+from likely.scorer import Priors, class_prior
+from likely.stats import ClassWeights
 from likely.store.codec import (
     ByHand,
     Context,
@@ -44,23 +49,53 @@ MOST_RARE = 1e3
 """The rarity of a word is a logarithm: far below this."""
 
 
-def write_learned(
-    preparation: Preparation, machine: Machine, calibration: PlattScaling, writer: Writer
-) -> dict[str, object]:
-    """All that a machine is made of, and how rows are made ready for it."""
-    parts = write(preparation, writer)["parts"]
-    return {"preparation": parts, **write(machine, writer), **write(calibration, writer)}
+@dataclass(frozen=True, eq=False)
+class LearnedMachine:
+    """All that a machine is made of, how rows are made ready for it, and what it was solved from.
+
+    `counts` is the weight of each class, `support` says which of the rows are support vectors.
+    """
+
+    preparation: Preparation
+    machine: Machine
+    calibration: PlattScaling
+    counts: Array
+    support: Int64
+    rows: int
+    C: float
+    method: str
 
 
-def read_learned(
-    data: Document, reader: Reader, schema: Schema, n_classes: int
-) -> tuple[Preparation, Machine, PlattScaling]:
+def write_learned(learned: LearnedMachine, writer: Writer) -> dict[str, object]:
+    """The same as JSON and arrays."""
+    parts = write(learned.preparation, writer)["parts"]
+    data = {"preparation": parts, **write(learned.machine, writer), **write(learned.calibration, writer)}
+    own = {"counts": writer.put(learned.counts), "support": writer.put(learned.support.astype(np.int64))}
+    return {**data, **own, "rows": learned.rows, "C": float(learned.C).hex(), "method": learned.method}
+
+
+def read_learned(data: Document, reader: Reader, schema: Schema, n_classes: int) -> LearnedMachine:
     """What `write_learned` wrote, every size and range checked."""
     preparation = read(Preparation, {"parts": data["preparation"]}, reader, schema=schema)
     if not n_classes or preparation.is_sparse != ("cells" in data["vectors"]):
         raise ModelFileError("its support vectors are kept in a form that its columns do not have")
     machine = read(Machine, data, reader, n_classes=n_classes, width=preparation.width)
-    return preparation, machine, read(PlattScaling, data, reader, n_classes=n_classes)
+    calibration = read(PlattScaling, data, reader, n_classes=n_classes)
+    rows, C = data["rows"], float.fromhex(data["C"])
+    if type(rows) is not int or rows < 0 or not C > 0.0:
+        raise DataError("its number of rows or its price of slack is none")
+    counts = reader.counts(data["counts"], (n_classes,))
+    if not (counts > 0.0).all():
+        raise DataError("it has a class without rows")
+    support = reader.get(data["support"], (len(machine.rows),), np.int64)
+    if ((support < 0) | (support >= rows)).any():
+        raise DataError("its support vectors are rows that it has not learned")
+    return LearnedMachine(preparation, machine, calibration, counts, support, rows, C, str(data["method"]))
+
+
+def prior_shares(priors: Priors, labels: AnyArray, counts: Array) -> Array:
+    """How common each class is, as counted or as given."""
+    return class_prior(priors, ClassWeights(labels, counts, np.zeros(len(labels), dtype=np.int64)))
 
 
 def _check_machine(machine: Machine, context: Context) -> None:

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from likely.arrays import Array, Flags, Int64
 from likely.errors import BadCell, DataError
@@ -120,6 +119,8 @@ class SparseFeatures:
         if far is not None:
             raise BadCell(*far, float(cells[far]), TOO_FAR).named(columns)
         if scale:
+            from sklearn.utils.sparsefuncs import mean_variance_axis
+
             largest = np.asarray(abs(cells).max(axis=0).toarray(), dtype=np.float64).ravel()
             largest[largest == 0.0] = 1.0
             _, variance = mean_variance_axis(sparse.csr_array(cells.multiply(1.0 / largest)), axis=0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from likely import store
-from likely.models.overview import LearnedOverview, shares_by_name
+from likely.models.overview import LearnedOverview, shares_by_name, usual_title
 from likely.models.registry import WORDS
 from likely.models.tree.codec import check_features, read_tree
 from likely.models.tree.export import as_text
@@ -25,13 +25,14 @@ def glance(found: store.FoundLearned) -> LearnedOverview | None:
     saved, data = found.saved, found.learned
     settings = dict(saved.settings)
     words = settings.pop("text_tokens", None)
-    if {**USUAL, **settings} != USUAL or words not in (None, WORDS) or data["rows"] != saved.rows:
+    title = usual_title(saved.kind, settings, USUAL, *([] if words is None else [f"text_tokens={words}"]))
+    if title is None or words not in (None, WORDS) or data["rows"] != saved.rows:
         return None
     tree = read_tree(data["tree"], found.reader, found.labels)
     check_features(tree, saved.schema, words or 0)
     prior = tree.counts[0] / tree.counts[0].sum()
     bits = {name: held_out for name, (held_out, _) in information_by_column(tree, saved.schema.features).items()}
     return LearnedOverview(
-        f"TreeClassifier({'' if words is None else f'text_tokens={words}'})", saved.provenance, saved.schema,
-        saved.rows, shares_by_name(tree.classes.tolist(), prior.tolist()), bits, text=partial(as_text, tree),
+        title, saved.provenance, saved.schema, saved.rows,
+        shares_by_name(tree.classes.tolist(), prior.tolist()), bits, text=partial(as_text, tree),
     )  # fmt: skip
