@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import isfinite
 from typing import Self
 
 SHOWN_NAMES = 8
@@ -21,6 +22,16 @@ class LikelyError(Exception):
         """What is wrong: a `Message` where it speaks of parameters or of a row, so that every door can word it."""
         return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 
+    @property
+    def about(self) -> About | None:
+        """What is wrong, as data, where doors have words of their own for it."""
+        return next((part for part in parts_of(self.message) if isinstance(part, About)), None)
+
+    @property
+    def place(self) -> AtLine | None:
+        """The line of a file that is meant, if it is one."""
+        return next((part for part in parts_of(self.message) if isinstance(part, AtLine)), None)
+
 
 class SchemaError(LikelyError, ValueError):
     """A table does not fit the columns, kinds or names that are expected of it."""
@@ -34,13 +45,14 @@ class BadCell(DataError):
     """A cell that a statistic cannot count: whoever knows the names of the columns says so to the user."""
 
     def __init__(self, row: int, column: int, cell: float, wanted: str) -> None:
-        super().__init__(*in_column(row, column), f" holds {cell:g}, but {wanted}.")
+        super().__init__(_about_cell(column, cell), *in_column(row, column), f" holds {cell:g}, but {wanted}.")
         self.row, self.column, self.cell, self.wanted = row, column, cell, wanted
 
     def named(self, columns: Sequence[str], first_row: int = 0) -> DataError:
         """The same with the column's own name and the row's number in the whole table."""
         where = in_column(self.row + first_row, columns[self.column])
-        return DataError(*where, f" holds {self.cell:g}, but {self.wanted}.")
+        about = _about_cell(columns[self.column], self.cell)
+        return DataError(about, *where, f" holds {self.cell:g}, but {self.wanted}.")
 
 
 class TooLarge(DataError):
@@ -49,7 +61,9 @@ class TooLarge(DataError):
     def __init__(self, column: int, name: str | None = None) -> None:
         which = f"Column {column}" if name is None else f"The column {name!r}"
         super().__init__(
-            f"{which} holds numbers so large, or of so much weight, that they do not add up: divide them by a constant."
+            About("sum too large", column if name is None else name),
+            f"{which} holds numbers so large, or of so much weight, that they do not add up: ",
+            "divide them by a constant.",
         )
         self.column = column
 
@@ -139,7 +153,39 @@ class AtRow:
         return self.text
 
 
-Part = str | Setting | NamedParameter | PythonOnly | AtRow | Aside
+LONGEST_FACT = 1000
+Fact = str | int | float | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class About:
+    """What a sentence is about, as data: a kind, and the facts that go with it. It adds no text to the sentence."""
+
+    kind: str
+    facts: tuple[Fact, ...]
+
+    def __init__(self, kind: str, *facts: Fact) -> None:
+        object.__setattr__(self, "kind", kind)
+        cut = [fact[:LONGEST_FACT] if isinstance(fact, str) else fact for fact in facts]
+        object.__setattr__(self, "facts", tuple(cut))
+
+    def __str__(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class AtLine:
+    """A line of a file, or a row of one that has no lines."""
+
+    file: str
+    line: int
+    unit: str = "line"
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.unit} {self.line}"
+
+
+Part = str | Setting | NamedParameter | PythonOnly | AtRow | AtLine | About | Aside
 
 
 class Message(str):
@@ -160,6 +206,10 @@ class Message(str):
 
     def __radd__(self, before: str) -> Message:
         return Message(before, self)
+
+
+def _about_cell(column: str | int, cell: float) -> About:
+    return About("odd number" if isfinite(cell) else "infinite", column, f"{cell:g}")
 
 
 def without_asides(text: str) -> Message:
@@ -244,7 +294,8 @@ def missing_columns(missing: Sequence[str], available: Sequence[str], table: str
     plural = "s" if len(missing) > 1 else ""
     hint = near_names(missing[0], available) if len(missing) == 1 else _nearest_of_each(missing, available)
     return SchemaError(
-        f"{table[0].upper()}{table[1:]} lacks the column{plural} {listed(missing)}; it has {listed(available)}.{hint}"
+        About("no column", missing[0]),
+        f"{table[0].upper()}{table[1:]} lacks the column{plural} {listed(missing)}; it has {listed(available)}.{hint}",
     )
 
 

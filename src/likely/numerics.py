@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likely.arrays import Array
-from likely.errors import AtRow, DataError, NotMergeable, SettingsError
+from likely.errors import About, AtRow, DataError, NotMergeable, SettingsError
 from likely.jit import kernel
 
 
@@ -376,7 +376,9 @@ so many rows; what is found in rows (codes, folds, leaves) is no more than these
 def refuse_many(n: int, what: str) -> None:
     """Raise for more things than can be numbered."""
     if n > MOST_PLACES:
-        raise DataError(f"There are {n:,} {what}, but {MOST_PLACES:,} are the most: take fewer at a time.")
+        raise DataError(
+            About("too many"), f"There are {n:,} {what}, but {MOST_PLACES:,} are the most: take fewer at a time."
+        )
 
 
 # Places in arrays as whole numbers without a sign, for compiled loops.

@@ -12,9 +12,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 WIDTH = 30
@@ -38,6 +38,8 @@ class Progress:
     share: float
     total: int | None = None
     what: str = "row"
+    work: str = field(default="", compare=False)
+    """What goes on now, where that has a name: a pass over rows, or the step after the one that is done."""
 
     @property
     def rows(self) -> int:
@@ -138,25 +140,29 @@ class Clock:
 
 
 class StepBar:
-    """A bar for work in steps."""
+    """A bar for work in steps, which may have names of their own."""
 
-    def __init__(self, total: int, what: str, shown: Shown) -> None:
-        self._total, self._what, self._done = total, what, 0
+    def __init__(self, total: int, what: str, shown: Shown, names: Sequence[str] = ()) -> None:
+        self._total, self._what, self._names, self._done = total, what, names, 0
         self._listener = shown if callable(shown) else None
         self._shown = self._listener is None and is_shown(shown)
         self._lock, self._clock = threading.Lock(), Clock()
         if self._shown and rewrites() and total > 1:
-            LINE.draw(f"{what} 1 of {total}", 0.0, "", now=True)
+            LINE.draw(f"{names[0] if names else what} 1 of {total}", 0.0, "", now=True)
+        if self._listener is not None and names:
+            self._listener(Progress(0, 0.0, total, names[0], names[0]))
 
     def step(self, what: str | None = None) -> None:
-        """One more is done; `what` it was, where each step has its own name."""
+        """One more is done; `what` it was, where that is known only now."""
         if not self._shown and self._listener is None:
             return
         with self._lock:
+            then = self._names[self._done + 1] if self._done + 1 < len(self._names) else ""
+            what = what or (self._names[self._done] if self._names else self._what)
             self._done += 1
-            share, said = self._done / max(self._total, 1), f"{what or self._what} {self._done} of {self._total}"
+            share, said = self._done / max(self._total, 1), f"{what} {self._done} of {self._total}"
             if self._listener is not None:
-                self._listener(Progress(self._done, share, self._total, what or self._what))
+                self._listener(Progress(self._done, share, self._total, what, then))
             elif not rewrites():
                 sys.stderr.write(f"{said}\n")
             elif self._done < self._total:

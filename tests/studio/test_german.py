@@ -19,6 +19,7 @@ import likely
 from likely import BayesClassifier, EvidenceClassifier, SVMClassifier, TreeClassifier, compare, evaluate
 from likely.comparison.candidates import MAJORITY
 from likely.families import FAMILIES
+from likely.models.evidence.fit import STEPS
 from likely.models.registry import entries
 from likely.studio import page
 from likely.studio.jobs import CODES
@@ -62,14 +63,15 @@ def test_words_of_the_package_are_there_in_german() -> None:
         *PARTS,
         *WEEKDAYS,
         *IGNORED.values(),
+        *STEPS,
         *(entry.title for entry in (*entries(), MAJORITY)),
     }
     assert wanted - set(german()) == set()
 
 
-def test_every_refusal_has_words() -> None:
+def test_every_general_refusal_has_words() -> None:
     known = re.search(r"const ABOUT = \{(.*?)\};", sources(), re.DOTALL)
-    assert known is not None and {code for _, code in CODES} <= set(re.findall(r"(\w+): \"", known[1]))
+    assert known is not None and {code for _, code in CODES} <= set(re.findall(r"(\w+): \(\) => t\(", known[1]))
 
 
 def test_no_sentence_is_there_twice_or_for_nothing() -> None:

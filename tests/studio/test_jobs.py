@@ -14,7 +14,7 @@ from likely.studio.jobs import MOST_WAITING, Job, Jobs
 
 def ended(job: Job) -> Job:
     for _ in range(500):
-        if job.state in ("done", "failed"):
+        if job.state in ("done", "failed", "stopped"):
             return job
         time.sleep(0.01)
     raise AssertionError("it does not end")
@@ -23,7 +23,8 @@ def ended(job: Job) -> Job:
 def test_work_is_done_and_told() -> None:
     jobs = Jobs()
     job = ended(jobs.start(lambda job: job.tell("learning", 0.5) or 7))
-    assert jobs.find(job.name).told() == {"state": "done", "share": 0.5, "step": "learning", "result": 7}
+    known = {"state": "done", "share": 0.5, "step": "learning", "done": None, "total": None}
+    assert jobs.find(job.name).told() == {**known, "result": 7}
     jobs.close()
 
 
@@ -35,6 +36,25 @@ def test_a_bar_never_goes_back() -> None:
             assert job.share == 0.4
     job.tell("judging")
     assert job.share == 0.6 and job.step == "judging"
+
+
+def test_work_that_is_stopped_ends_where_it_tells_how_far_it_has_come() -> None:
+    jobs, begun, hold, after = Jobs(), threading.Event(), threading.Event(), []
+
+    def long(job: Job) -> None:
+        begun.set()
+        hold.wait(10)
+        job.tell("learning", 0.5)
+        after.append("it went on")
+
+    running, waiting = jobs.start(long), jobs.start(long)
+    begun.wait(10)
+    jobs.stop(running.name)
+    jobs.stop(waiting.name)
+    hold.set()
+    assert ended(running).state == ended(waiting).state == "stopped" and after == []
+    assert "error" not in running.told()
+    jobs.close()
 
 
 def test_what_fails_is_one_sentence() -> None:

@@ -12,6 +12,7 @@ from likely.arrays import AnyArray
 from likely.engines.memory import Preprocessing, Rows
 from likely.engines.plan import Task, assign, refuse_negative_counts, tokenizers_for
 from likely.errors import (
+    About,
     DataError,
     FileError,
     LikelyError,
@@ -142,7 +143,7 @@ def told(piece: Piece, task: Callable[[Table], Result]) -> Result:
 def located(task: Callable[[pa.Table], object], rows: pa.Table, piece: Piece, error: LikelyError) -> LikelyError:
     """The same error for the first row that causes it by itself, with its place in the file."""
     found = first_bad(task, rows, piece)
-    return DataError(f"{piece.where(0)} and after: ", error.message) if found is None else found
+    return DataError(piece.where(0), " and after: ", error.message) if found is None else found
 
 
 def first_bad(task: Callable[[pa.Table], object], rows: pa.Table, piece: Piece) -> LikelyError | None:
@@ -158,7 +159,7 @@ def first_bad(task: Callable[[pa.Table], object], rows: pa.Table, piece: Piece) 
     if single is None:
         return None
     kind = SchemaError if isinstance(single, SchemaError) else DataError
-    return kind(f"{piece.where(low)}: ", without_row(single.message))
+    return kind(piece.where(low), ": ", without_row(single.message))
 
 
 def _failure(task: Callable[[pa.Table], object], rows: pa.Table) -> LikelyError | None:
@@ -198,6 +199,7 @@ class RunningSum:
             if len(seen.values) > MOST_VALUES or seen.counts.size > MOST_CELLS:
                 name = part.columns[0]
                 raise DataError(
+                    About("endless values", name, len(seen.values) - 1),
                     f"Column {name!r} has more than {len(seen.values) - 1:,} distinct values before {piece.where(0)}, "
                     "too many for a category; leave it out with ", say_kind(name, "ignored"), ".",
                 )  # fmt: skip
@@ -221,10 +223,12 @@ class JudgedFile:
             raise missing_columns([target], table.names)
         sample = table.sample()
         if not sample.num_rows:
-            raise DataError(f"{table.sources[0].name} has a header but no rows; there is nothing to learn from.")
+            why = f"{table.sources[0].name} has a header but no rows; there is nothing to learn from."
+            raise DataError(About("no rows"), why)
         known = sample.filter(sample.column(target).is_valid())
         if not known.num_rows:
-            raise DataError(f"{table.sources[0].name}: no row looked at has a label in column {target!r}.")
+            why = f"{table.sources[0].name}: no row looked at has a label in column {target!r}."
+            raise DataError(About("no labels seen", target), why)
         try:
             task = look(as_table(known))
         except DataError as error:
@@ -245,7 +249,7 @@ class JudgedFile:
 
     def no_rows(self) -> DataError:
         """The error where nothing is left to be learned."""
-        return DataError(f"{self.table.sources[0].name}: no row is left to learn from.")
+        return DataError(About("no rows left"), f"{self.table.sources[0].name}: no row is left to learn from.")
 
 
 def judge_usual(
@@ -285,7 +289,7 @@ def _refuse_late_changes(table: FileTable, schema: Schema, given: SchemaLike) ->
     for name, what in table.late_changes().items():
         if name in schema.inputs and name not in said:
             raise FileError(
-                f"Column {name!r} holds numbers, but {what}; call it nominal (", say_kind(name, "nominal"),
+                f"Column {name!r} holds numbers, but ", what, "; call it nominal (", say_kind(name, "nominal"),
                 ") or leave it out (", say_kind(name, "ignored"), "), name the cell in ", Setting("na"),
                 " if it is a gap, or mend the file.",
             )  # fmt: skip
@@ -364,7 +368,8 @@ class Pass:
                 rows += turn.piece.n_rows
                 if tell:
                     before, own = self.table.share_before(turn.piece.after.file)
-                    tell(Progress(rows, self.done + self.share * (before + own * turn.piece.share)))
+                    share = self.done + self.share * (before + own * turn.piece.share)
+                    tell(Progress(rows, share, work=self.what))
 
     def tables(self, task: Callable[[Table, Turn], Result]) -> Iterator[tuple[Piece, Result | None]]:
         """The same for a task that needs the rows; what is wrong with one is told with its line."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32, Int64
-from likely.errors import SettingsError
+from likely.errors import About, SettingsError
 from likely.jit import kernel
 
 Summed = TypeVar("Summed")
@@ -117,7 +117,8 @@ def _check(n_folds: int, available: int, what: str) -> None:
     if n_folds < 2:
         raise SettingsError(f"cv is {n_folds}, but at least two folds are needed: one to learn from, one to test on.")
     if n_folds > available:
-        raise SettingsError(f"cv asks for {n_folds} folds, but there are only {available} {what}.")
+        why = f"cv asks for {n_folds} folds, but there are only {available} {what}."
+        raise SettingsError(About("few rows", available), why)
 
 
 def shuffled_by_class(y: Int32, rng: np.random.Generator) -> Index:

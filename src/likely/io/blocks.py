@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from likely.arrays import UInt8
-from likely.errors import FileError, Message, Setting
+from likely.errors import About, FileError, Message, Setting
 from likely.io import scan
 from likely.io.dialect import Dialect
 from likely.io.scan import Scanned
@@ -126,7 +126,8 @@ class Blocks:
         """Leave out the line in which a record begins that does not end within all reason."""
         length = line_length(rest, 0)
         rejects = self.rejects if line_ends(rest, length) else None  # without its end, the line cannot be left out
-        reason = f"a record is longer than {LONGEST_RECORD >> 20} MiB, as after a quote that is never closed"
+        why = f"a record is longer than {LONGEST_RECORD >> 20} MiB, as after a quote that is never closed"
+        reason = Message(About("endless record", LONGEST_RECORD >> 20), why)
         self._refuse(reason, REJECTING, rest[:length], rejects)
         self.offset += length
         self.line += 1
@@ -143,7 +144,8 @@ class Blocks:
         if bad > MOST_REJECTS * (bad + block.records):
             many = f"{self.source.name}: {bad:,} of the first {bad + block.records:,} lines are bad"
             why = f", so the file is probably not {self.dialect.describe()}; say how it is written, as in "
-            raise FileError(many, why, Setting("delimiter", ";"), ".")
+            about = About("mostly bad", bad, bad + block.records)
+            raise FileError(about, many, why, Setting("delimiter", ";"), ".")
 
 
 def is_plain(data: bytes, dialect: Dialect) -> bool:
@@ -201,7 +203,7 @@ def structural(found: Scanned, dialect: Dialect, n_columns: int, line: int) -> t
     doubled = "close the cell, double a quote inside it, or say "
     records = "holds whole lines with as many cells as there are columns, as if a quote was never closed"
     damaged = "the file is damaged, binary, or in another encoding, such as "
-    return {
+    reason, remedy = {
         scan.CELLS: (cells, REJECTING),
         scan.AFTER_QUOTE: (
             f"text follows the quote that closes a cell (opened in line {quote_line})",
@@ -222,6 +224,12 @@ def structural(found: Scanned, dialect: Dialect, n_columns: int, line: int) -> t
             'write "" for a gap, or remove the blank lines',
         ),
     }[found.code]
+    about = {
+        scan.CELLS: About(f"too {length}", found.cells, n_columns), scan.AFTER_QUOTE: About("after quote", quote_line),
+        scan.UNCLOSED: About("unclosed", quote_line), scan.NUL: About("nul"), scan.SPACE_QUOTE: About("space quote"),
+        scan.LOOKS_UNCLOSED: About("swallowed", quote_line), scan.BLANK_LINE: About("blank line"),
+    }[found.code]  # fmt: skip
+    return Message(about, reason), remedy
 
 
 def first_fault(body: bytes, dialect: Dialect, name: str, skip: int) -> FileError | None:

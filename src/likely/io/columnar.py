@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from likely.errors import FileError
+from likely.errors import About, AtLine, FileError, Message
 from likely.io.parse import CATEGORY
 from likely.io.sources import Piece, Place, Source, TableFile, Wanted
 from likely.table.table import unique_names
@@ -36,7 +36,7 @@ class RowsPiece(Piece):
         return self.table
 
     def where(self, row: int) -> str:
-        return f"{self.source.name}, row {self.after.offset - self.n_rows + row + 1}"
+        return Message(AtLine(self.source.name, self.after.offset - self.n_rows + row + 1, "row"))
 
 
 class ColumnarFile(TableFile):
@@ -79,7 +79,7 @@ class ColumnarFile(TableFile):
             yield gathered(passed)
         if passed != total:
             found = f"{total:,} rows, but {passed:,} were found; it is damaged."
-            raise FileError(f"{self.source.name} says that it has {found}")
+            raise FileError(About("rows lack", total, passed), f"{self.source.name} says that it has {found}")
 
 
 class ParquetFile(ColumnarFile):
@@ -181,9 +181,8 @@ def _told(source: Source) -> Iterator[None]:
         if isinstance(error, FileError):
             raise
         words = str(error).split("\n")[0][:200]
-        raise FileError(
-            f"{source.name} cannot be read as {source.suffix or 'a table'}: {words}. Write it again."
-        ) from None
+        why = f"{source.name} cannot be read as {source.suffix or 'a table'}: {words}. Write it again."
+        raise FileError(About("unreadable", source.suffix), why) from None
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from likely.errors import FileError, Message
+from likely.errors import About, AtLine, FileError, Message
 from likely.io import parse, scan, sniff
 from likely.io.blocks import Block, Blocks, count_lines, each_record, first_fault, locate, scan_text
 from likely.io.dialect import Dialect, ReadOptions
+from likely.io.header import COMMENT, column_names, find_header
 from likely.io.parse import NUMERIC, CellType, Layout, read_text
 from likely.io.sources import Piece, Place, Rejects, Source, TableFile, Wanted, empty
 from likely.io.streams import RawBytes, TextBytes, find_encoding, named_encoding, packing
@@ -123,7 +124,7 @@ class TextPiece(Piece):
         return parse.leave_out(rows.bad, self.rejects, rows.table)[0]
 
     def where(self, row: int) -> str:
-        return f"{self.source.name}, line {locate(self.block, row, self.layout.dialect)[0]}"
+        return Message(AtLine(self.source.name, locate(self.block, row, self.layout.dialect)[0]))
 
 
 class DelimitedFile(TableFile):
@@ -186,7 +187,9 @@ class DelimitedFile(TableFile):
                 block = next(iter(self._head_blocks()))
                 odd = first_odd(block, name, self.layout) or self._probes.first_odd(name, self.layout)
                 what = "later lines hold whole numbers with leading zeros or too many digits"
-                changed[name] = f"line {odd[0]} holds {odd[1]!r}" if odd else what
+                changed[name] = Message(About("late text", name), what)
+                if odd:
+                    changed[name] = Message(About("late cell", name, *odd), f"line {odd[0]} holds {odd[1]!r}")
         return changed
 
     def pieces(self, wanted: Wanted, place: Place) -> Iterator[TextPiece]:
@@ -215,7 +218,7 @@ class DelimitedFile(TableFile):
         if not records:
             raise first_fault(body, dialect, self.source.name, dialect.skip) or empty(self.source)
         found_lines = dialect.skip > 0 and self._options.skip is None
-        has_header = sniff.find_header(
+        has_header = find_header(
             records, dialect, self._options, found_lines and not _sure(head[:skipped]), self.source.name
         )
         line, first = dialect.skip + records[0][0], records[0][1] if has_header else None
@@ -224,7 +227,7 @@ class DelimitedFile(TableFile):
             self._width = len(first)
             header = scan_text(body, dialect, room=1)
             start = Place(0, skipped + header.end, dialect.skip + header.lines)
-        names, note = sniff.column_names(first, self._width, self._options, self.source.name, line + 1)
+        names, note = column_names(first, self._width, self._options, self.source.name, line + 1)
         skipped_lines = Message(self.source.name, ": ", str(dialect.skip), " lines before the header")
         more = skipped_lines if found_lines else Message()
         return names, replace(dialect, header=has_header), start, Message(note, "; " if note and more else "", more)
@@ -256,5 +259,5 @@ class DelimitedFile(TableFile):
 def _sure(before: bytes) -> bool:
     """Whether lines before the header are plainly not part of the table: comments, or cut off by a blank line."""
     lines = before.decode("utf-8", "replace").splitlines()
-    comments = all(not line.strip() or line.lstrip().startswith((*sniff.COMMENT, "sep=")) for line in lines)
+    comments = all(not line.strip() or line.lstrip().startswith((*COMMENT, "sep=")) for line in lines)
     return comments or not lines[-1].strip()

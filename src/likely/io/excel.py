@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from likely.errors import FileError, MissingExtra, Setting, SettingsError, listed, to_install
+from likely.errors import About, FileError, MissingExtra, Setting, SettingsError, listed, to_install
 from likely.io.blocks import TextCell
 from likely.io.columnar import ROWS, SAMPLE_ROWS, ColumnarFile, RowsPiece
-from likely.io.sniff import column_names
+from likely.io.header import column_names
 from likely.io.sources import Place, Source, Wanted, empty
 from likely.io.workbook import read_sheet
 
@@ -57,9 +57,8 @@ def _sheet_table(source: Source, options: ReadOptions) -> pa.Table:
     if found.sheet is None:
         raise _not_chosen(found.sheets, source, options.sheet)
     if not found.n_lines:
-        raise FileError(
-            f"Sheet {found.sheet!r} of {source.name} is empty; a table needs a line with the names of its columns."
-        )
+        why = f"Sheet {found.sheet!r} of {source.name} is empty; a table needs a line with the names of its columns."
+        raise FileError(About("empty sheet", found.sheet), why)
     header = None if found.header is None else [TextCell(text, False) for text in found.header]
     where = f"{source.name}, sheet {found.sheet!r}"
     names, _ = column_names(header, found.table.num_columns, options, where, found.first)
@@ -71,7 +70,8 @@ def _not_chosen(sheets: Sequence[str], source: Source, wanted: str | None) -> Ex
         return FileError(f"{source.name} has no sheet {wanted!r}; it has {listed(sheets)}.")
     if not sheets:
         return empty(source)
-    return FileError(f"{source.name} has several sheets ({listed(sheets)}); say which one with ", Setting("sheet"), ".")
+    why = f"{source.name} has several sheets ({listed(sheets)}); say which one with "
+    return FileError(About("sheets", tuple(sheets)), why, Setting("sheet"), ".")
 
 
 @contextmanager

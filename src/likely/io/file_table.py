@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from likely.arrow import pa
-from likely.errors import FileError, SchemaError, Setting, SettingsError, listed, refuse_missing
+from likely.errors import About, FileError, Message, SchemaError, Setting, SettingsError, listed, refuse_missing
 from likely.io import sources
 from likely.io.dialect import Dialect, ReadOptions
 from likely.io.outputs import Output, refuse
@@ -74,7 +74,7 @@ def _format(source: Source, given: str | None) -> sources.Format:
         if start.startswith(mark):
             if raw.packing:
                 twice = "is packed twice: Parquet and Arrow files pack their columns themselves; unpack it."
-                raise FileError(f"{source.name} {twice}")
+                raise FileError(About("packed twice"), f"{source.name} {twice}")
             return kind
     if start.startswith(OLD_WORKBOOK) or (start.startswith(ARCHIVE) and _is_workbook(source)):
         return "excel"
@@ -82,7 +82,9 @@ def _format(source: Source, given: str | None) -> sources.Format:
     by_suffix = sources.SUFFIXES.get(source.suffix)
     if by_suffix in ("parquet", "excel"):
         called = "a Parquet file" if by_suffix == "parquet" else "a workbook"
-        raise FileError(f"{source.name} does not begin like {called}; it is damaged or misnamed.")
+        raise FileError(
+            About("misnamed", called), f"{source.name} does not begin like {called}; it is damaged or misnamed."
+        )
     return by_suffix or ("json" if start.lstrip().startswith(b'{"') else "delimited")
 
 
@@ -95,9 +97,10 @@ def _is_workbook(source: Source) -> bool:
 def _refuse_strangers(start: bytes, source: Source) -> None:
     for mark, what, remedy in STRANGERS:
         if start.startswith(mark):
-            raise FileError(f"{source.name} is {what}; {remedy}.")
+            raise FileError(About("stranger", what), f"{source.name} is {what}; {remedy}.")
     if start.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html", b"<?xml")):
-        raise FileError(f"{source.name} is a web page or XML and no table; fetch the table itself.")
+        why = f"{source.name} is a web page or XML and no table; fetch the table itself."
+        raise FileError(About("web page"), why)
 
 
 # The table.
@@ -168,7 +171,7 @@ class FileTable:
         found: dict[str, str] = {}
         for file in self.files:
             for name, what in file.late_changes().items():
-                found.setdefault(name, f"{file.source.name}, {what}")
+                found.setdefault(name, Message(file.source.name, ", ", what))
         for name in self.names:
             kinds = [file.types[name] for file in self.files]
             if kinds[0] in ("integer", "number") and "text" in kinds:

@@ -13,7 +13,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.json as pjson
 
-from likely.errors import FileError, Message, Setting
+from likely.errors import About, AtLine, FileError, Message, Setting
 from likely.io.blocks import count_lines
 from likely.io.scan import TOO_DEEP, is_deep
 from likely.io.sources import Fault, Piece, Place, Rejects, Source, TableFile, Wanted, shown
@@ -47,7 +47,7 @@ class JsonPiece(Piece):
 
     def where(self, row: int) -> str:
         numbers = [number for number, line in enumerate(self.data.split(b"\n")) if line.strip()]
-        return f"{self.source.name}, line {self.line + numbers[row] + 1}"
+        return Message(AtLine(self.source.name, self.line + numbers[row] + 1))
 
     def _with_care(self) -> pa.Table:
         """Line by line: the first bad one is named, or left out."""
@@ -70,24 +70,25 @@ class JsonPiece(Piece):
 
     def _fault(self, line: bytes) -> str:
         if is_deep(line):
-            return TOO_DEEP
+            return DEEP
         try:
             found = json.loads(line, object_pairs_hook=_distinct)
         except UnicodeDecodeError as error:
-            return f"the bytes are no UTF-8 ({error.reason})"
+            return Message(About("json bytes"), f"the bytes are no UTF-8 ({error.reason})")
         except (ValueError, RecursionError) as error:
-            return f"this is no JSON ({error})"
+            return Message(About("no json"), f"this is no JSON ({error})")
         if not isinstance(found, dict):
-            return f"an object {{…}} is needed, not {shown(str(found))}"
+            return Message(About("no object"), f"an object {{…}} is needed, not {shown(str(found))}")
         strange = [key for key in found if key not in self.types.names]
         if strange and self.every_key:
             why = f"the key {strange[0]!r} is in no line looked at before; name the keys that you want with "
-            return Message(why, Setting("columns"))
+            return Message(About("late key", strange[0]), why, Setting("columns"))
         try:
             rows = parse(line + b"\n", self.types, "ignore").num_rows
         except pa.ArrowInvalid as error:
-            return f"a value does not fit those looked at before ({_plain(error)})"
-        return "" if rows == 1 else "one line must hold one object"
+            why = f"a value does not fit those looked at before ({_plain(error)})"
+            return Message(About("late value"), why)
+        return "" if rows == 1 else Message(About("two objects"), "one line must hold one object")
 
 
 class JsonFile(TableFile):
@@ -98,9 +99,11 @@ class JsonFile(TableFile):
         with closing(RawBytes(source)) as raw:
             start = raw.read(1 << 16)
         if not start.strip():
-            raise FileError(f"{source.name} is empty; a table of JSON lines needs at least one object.")
+            why = f"{source.name} is empty; a table of JSON lines needs at least one object."
+            raise FileError(About("empty"), why)
         if start.lstrip().startswith(b"["):
-            raise FileError(f"{source.name} is a JSON array; write one object per line (JSON lines), without brackets.")
+            why = f"{source.name} is a JSON array; write one object per line (JSON lines), without brackets."
+            raise FileError(About("json array"), why)
         named = None if encoding is None else named_encoding(encoding)
         self._encoding, note = (named, "") if named else find_encoding(start, [], source)
         self.notes = (note,) if note else ()
@@ -126,10 +129,11 @@ class JsonFile(TableFile):
                 bad = _first_bad(lines)
                 if self._rejects is None:
                     text = lines[bad][:SHOWN_BYTES].decode("utf-8", "replace")
-                    reason = TOO_DEEP if is_deep(lines[bad]) else _plain(error)
+                    reason = DEEP if is_deep(lines[bad]) else Message(About("no json"), _plain(error))
                     raise Fault(self.source.name, bad + 1, reason, text).error() from None
                 lines[bad] = b""  # lines keep their numbers
-        raise FileError(f"{self.source.name}: too many of the first lines are no JSON objects of one kind.")
+        why = f"{self.source.name}: too many of the first lines are no JSON objects of one kind."
+        raise FileError(About("no json lines"), why)
 
     def pieces(self, wanted: Wanted, place: Place) -> Iterator[JsonPiece]:
         known = {field.name: field.type for field in self.schema()}
@@ -149,7 +153,8 @@ class JsonFile(TableFile):
                 data = rest + more
                 cut = len(data) if final else data.rfind(b"\n") + 1
                 if not final and cut == 0 and len(data) > LONGEST_LINE:
-                    raise FileError(f"{self.source.name}, line {line + 1} is longer than {LONGEST_LINE >> 20} MiB.")
+                    about, where = About("long line", LONGEST_LINE >> 20), AtLine(self.source.name, line + 1)
+                    raise FileError(about, where, f" is longer than {LONGEST_LINE >> 20} MiB.")
                 data, rest = data[:cut], data[cut:]
                 offset += len(data)
                 after = Place(place.file, offset, line + count_lines(data))
@@ -158,6 +163,9 @@ class JsonFile(TableFile):
                     share = min(offset / size, 1.0)
                     yield JsonPiece(self.source, rows, after, share, data, schema, every_key, line, self._rejects)
                 line = after.line
+
+
+DEEP = Message(About("deep"), TOO_DEEP)
 
 
 def parse(data: bytes, types: pa.Schema | None, others: str) -> pa.Table:

@@ -15,7 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from likely.errors import FileError, Message, PythonOnly, Setting, SettingsError, did_you_mean, say_kind, say_type
+from likely.errors import (
+    About,
+    AtLine,
+    FileError,
+    Message,
+    PythonOnly,
+    Setting,
+    SettingsError,
+    did_you_mean,
+    say_kind,
+    say_type,
+)
 from likely.io import scan
 from likely.io.blocks import Block, count_lines, locate
 from likely.io.dialect import FALSE, NUMBER_GAPS, TRUE, Dialect
@@ -130,7 +141,8 @@ def _parse(block: Block, data: bytes, layout: Layout, types: Mapping[str, pa.Dat
     if table.num_rows != block.records:
         lines = f"{block.source.name}, lines {block.line + 1} to {block.last_line}: "
         counts = f"{block.records} records were counted, but {table.num_rows} were read; please report this file, "
-        raise FileError(lines, counts, "and say ", Setting("delimiter"), " and ", Setting("quote"), " to go on.")
+        about = About("records", block.records, table.num_rows)
+        raise FileError(about, lines, counts, "and say ", Setting("delimiter"), " and ", Setting("quote"), " to go on.")
     return table
 
 
@@ -220,13 +232,14 @@ def _bad_cell(block: Block, row: int, cell: tuple[str, str, str], dialect: Diale
             "mend the cell, name it in ", Setting("na"), " if it is a gap, or call the column nominal: ",
             say_kind(name, "nominal"), PythonOnly(f" ({say_type(name, 'text')} in open_table)"),
         )  # fmt: skip
-    spelt = f"not {SPELT[kind]}, unlike the cells looked at before"
+    spelt, about = f"not {SPELT[kind]}, unlike the cells looked at before", About(f"not {SPELT[kind]}", name, text)
     if _FLOAT.fullmatch(text.strip().replace(dialect.decimal, ".")):
         if kind == "number":
-            spelt = "too large for a number"
+            spelt, about = "too large for a number", About("cell too large", name, text)
         elif kind == "integer":
+            about = About("fraction", name, text)
             remedy = Message("read the column as numbers: ", say_type(name, "number"))
-    reason = f"column {name!r} holds {shown(text)}, which is {spelt}"
+    reason = Message(about, f"column {name!r} holds {shown(text)}, which is {spelt}")
     return Fault(block.source.name, line, reason, record, remedy)
 
 
@@ -271,6 +284,7 @@ def refuse_bad_text(block: Block) -> None:
             block.data.decode("utf-8")
         except UnicodeDecodeError as error:
             line = block.line + count_lines(block.data[: error.start]) + sum(n for _, n in block.left_out) + 1
-            why = f"{block.source.name}, line {line}: the byte {block.data[error.start]:#x} is no UTF-8, "
-            what = "unlike all before it; name the encoding of the file, as in "
-            raise FileError(why, what, Setting("encoding", "cp1252"), ", or mend the line.") from None
+            found = f"{block.data[error.start]:#x}"
+            why = f": the byte {found} is no UTF-8, unlike all before it; name the encoding of the file, as in "
+            remedy = Setting("encoding", "cp1252"), ", or mend the line."
+            raise FileError(About("late byte", found), AtLine(block.source.name, line), why, *remedy) from None

@@ -11,10 +11,19 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likely.errors import Aside, FileError, Message, SchemaError, Setting, listed, one_of, say_type
+from likely.errors import (
+    About,
+    Aside,
+    FileError,
+    Message,
+    Setting,
+    one_of,
+    say_type,
+)
 from likely.io import scan
 from likely.io.blocks import TextCell, count_lines, each_record, first_fault, scan_text
 from likely.io.dialect import FALSE, GAPS, NUMBER_GAPS, TRUE, Dialect, ReadOptions
+from likely.io.header import COMMENT
 from likely.io.parse import CellType
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -25,7 +34,6 @@ LOCATED = 50
 """Of so many it is known in which line they begin: no table has more lines before its header."""
 HALF = 0.5
 SPACED_LINES = 50
-COMMENT = ("#", "%", "//")
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,9 @@ def sniff(head: bytes, whole: bool, options: ReadOptions, encoding: str, name: s
     skip = said if options.skip is None else options.skip
     body = head[after_lines(head, skip) :]
     if not body.strip():
-        raise FileError(f"{name} holds no text after {skip} lines." if skip else f"{name} is empty; it has no header.")
+        if skip:
+            raise FileError(About("nothing after", skip), f"{name} holds no text after {skip} lines.")
+        raise FileError(About("empty"), f"{name} is empty; it has no header.")
     trials = sorted(_trials(body, whole, options, encoding), key=lambda trial: trial.rank, reverse=True)
     best = trials[0]
     if best.width == 1:
@@ -126,9 +136,9 @@ def _refuse_rivals(best: Trial, trials: list[Trial], name: str) -> None:
     """Two delimiters that fit equally well are a question, not a guess."""
     others = [t for t in trials if t.dialect.delimiter != best.dialect.delimiter and t.rank == best.rank]
     if others:
-        both = " and ".join(repr(trial.dialect.delimiter) for trial in (best, others[0]))
-        why = f"{name}: {both} fit equally well as delimiters; say which it is, as in "
-        raise FileError(why, Setting("delimiter", ";"), ".")
+        one, other = best.dialect.delimiter, others[0].dialect.delimiter
+        why = f"{name}: {one!r} and {other!r} fit equally well as delimiters; say which it is, as in "
+        raise FileError(About("delimiters", one, other), why, Setting("delimiter", ";"), ".")
 
 
 _SIGN = re.compile(r"[^\w\s\"'.+-]")
@@ -145,15 +155,16 @@ def _single_column(trial: Trial, body: bytes, options: ReadOptions, name: str) -
     words = {len(line.split()) for line in bare}
     if len(words) == 1 and words.pop() > 1:
         why = f"{name}: no delimiter was found, but spaces cut every line alike; say "
-        raise FileError(why, Setting("delimiter", " "), " or '\\t'.")
+        raise FileError(About("spaces"), why, Setting("delimiter", " "), " or '\\t'.")
     for sign in sorted(set(_SIGN.findall(bare[0]))):
         if len(bare) > 1 and {line.count(sign) for line in bare} == {bare[0].count(sign)}:
             why = f"{name}: no usual delimiter was found; say "
-            raise FileError(why, Setting("delimiter", sign), " if it is that.")
+            raise FileError(About("unusual delimiter", sign), why, Setting("delimiter", sign), " if it is that.")
     found = [mark for mark in DELIMITERS if any(mark in line for line in bare)]
     if found:
         why = f"{name}: {found[0]!r} stands in some lines, but most have no delimiter; name it, as in "
-        raise FileError(why, Setting("delimiter", found[0]), ", or put the cells of a single column in quotes.")
+        rest = Setting("delimiter", found[0]), ", or put the cells of a single column in quotes."
+        raise FileError(About("rare delimiter", found[0]), why, *rest)
     return trial
 
 
@@ -180,81 +191,6 @@ def _is_comment(cells: list[TextCell]) -> bool:
     return cells[0].text.lstrip().startswith(COMMENT) and not cells[0].quoted
 
 
-# Whether the first record holds the names of the columns, and which names these are.
-
-_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
-
-Records = list[tuple[int, list[TextCell]]]
-
-
-def find_header(records: Records, dialect: Dialect, options: ReadOptions, preamble: bool, name: str) -> bool:
-    """Whether the first record is a header; refuses where that would be a guess."""
-    if options.header is not None:
-        return options.header
-    where, count = f"{name}, line {records[0][0] + dialect.skip + 1}", " with the number of lines before the header."
-    if preamble:
-        why = ": whether this is the header cannot be told, because the lines before it are no records; say "
-        raise FileError(where, why, Setting("skip"), count)
-    first, body = records[0][1], [cells for _, cells in records[1:] if len(cells) == len(records[0][1])]
-    evidence = _evidence(first, body, dialect)
-    if evidence > 0 or (evidence < 0 and options.names is not None):
-        return evidence > 0
-    if evidence < 0:
-        why = f": the first record looks like data and not like names of columns ({listed([c.text for c in first])})"
-        no_header = Setting("header", False), " or ", Setting("names", ...)
-        raise FileError(where, why, "; say ", *no_header, ", or ", Setting("header", True), " if so.")
-    if options.names is not None:
-        why = f"{name}: whether its first record is a header cannot be told; say "
-        raise FileError(why, one_of("header", True, False), ".")
-    if first[0].text.startswith(COMMENT):
-        raise FileError(where, ": this may be the header or a comment; say ", Setting("skip"), count)
-    return True
-
-
-def _evidence(first: list[TextCell], body: list[list[TextCell]], dialect: Dialect) -> int:
-    """1 if some column of numbers has a word on top, −1 if the top is just like the rest, else 0."""
-    numbers = repeated = known = 0
-    missing = {*dialect.gaps, *NUMBER_GAPS}
-    for place, top in enumerate(first):
-        below = [cells[place].text for cells in body if cells[place].text not in missing]
-        is_number = _NUMBER.fullmatch(top.text) is not None
-        if not body:
-            numbers += is_number
-        elif below and all(_NUMBER.fullmatch(text) for text in below):
-            if top.text not in missing and not is_number:
-                return 1
-            numbers += is_number
-        elif below:
-            known += 1
-            repeated += top.text in below
-    if numbers or (repeated and repeated >= max(2, HALF * known)):
-        return -1
-    return 0
-
-
-def column_names(
-    first: list[TextCell] | None, width: int, options: ReadOptions, name: str, line: int
-) -> tuple[tuple[str, ...], Message]:
-    """The names of the columns, and a note where one had to be made up."""
-    if options.names is not None:
-        names, note = options.names, Message()
-        if len(names) != width:
-            raise SchemaError(f"{name} has {width} columns, but ", Setting("names"), f" gives {len(names)}; give all.")
-    elif first is None:
-        names, note = tuple(f"x{place}" for place in range(width)), Message()
-    else:
-        names = tuple(cell.text.strip() or f"x{place}" for place, cell in enumerate(first))
-        made_up = [made for made, cell in zip(names, first, strict=True) if not cell.text.strip()]
-        note = Message(name, ": columns without a name are called ", listed(made_up)) if made_up else Message()
-        if len(made_up) == width:
-            raise SchemaError(f"{name}, line {line}: no column has a name; give them with ", Setting("names", ...), ".")
-    double = [called for called, times in Counter(names).items() if times > 1]
-    if double:
-        why = f"{name}, line {line}: several columns are called {listed(double)}; rename them in the file, or give all "
-        raise SchemaError(why, "names with ", Setting("names", ...), ".")
-    return names, note
-
-
 # What the cells of a column spell: whole numbers, numbers, truths, dates, or just text.
 
 INTEGER = r"^\s*-?(0|[1-9][0-9]{0,18})\s*$"
@@ -270,7 +206,7 @@ FRACTION = r"[.][0-9]|[0-9][.]"
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
 MOSTLY = 0.9
-SHOWN_NAMES = 4
+SHOWN_COLUMNS = 4
 ENOUGH = 20
 """Of so many cells nine in ten must be numbers to make the others look like slips."""
 
@@ -313,8 +249,8 @@ def kept_note(inferred: Mapping[str, InferredType]) -> str:
     words = list(dict.fromkeys(word for each in found.values() for word in each))
     if not found:
         return ""
-    where = ", ".join(map(repr, list(found)[:SHOWN_NAMES]))
-    more = (" and ", str(len(found) - SHOWN_NAMES), " more columns") if len(found) > SHOWN_NAMES else ()
+    where = ", ".join(map(repr, list(found)[:SHOWN_COLUMNS]))
+    more = (" and ", str(len(found) - SHOWN_COLUMNS), " more columns") if len(found) > SHOWN_COLUMNS else ()
     remedy = Aside("; if it stands for a missing value, say "), Setting("na", words[0])
     return Message(_quoted(words), " is a category in ", where, *more, *remedy)
 
@@ -339,20 +275,24 @@ def find_decimal(columns: Mapping[str, pa.ChunkedArray], file: str) -> str:
             with_comma = known.filter(pc.match_substring(known, ","))
             (unclear if _all(with_comma, THOUSANDS) else commas).append(name)
         elif _all(known, PARTED) and _any(known, PARTS):  # else points and commas side by side: odd cells, told later
-            parted = repr(known.filter(pc.match_substring_regex(known, PARTS))[0].as_py())
-            why = f"{file}: column {name!r} parts thousands, as in {parted}; remove these marks from the file, or say "
-            raise FileError(why, say_type(name, "text"), " to keep it as written.")
+            parted = known.filter(pc.match_substring_regex(known, PARTS))[0].as_py()
+            why = (
+                f"{file}: column {name!r} parts thousands, as in {parted!r}; remove these marks from the file, or say "
+            )
+            raise FileError(About("thousands", name, parted), why, say_type(name, "text"), " to keep it as written.")
     if commas and points:
         if all(_all(columns[name].drop_null(), GROUPED) for name in points):
             why = f"{file}: column {points[0]!r} has points as in 1.500 and column {commas[0]!r} has commas; "
             remedy = "remove the points between thousands, or say "
-            raise FileError(why, remedy, one_of("decimal", ".", ","), ".")
+            about = About("thousands and decimals", points[0], commas[0])
+            raise FileError(about, why, remedy, one_of("decimal", ".", ","), ".")
         why = f"{file}: column {commas[0]!r} has decimal commas and column {points[0]!r} decimal points; say which "
-        raise FileError(why, "it is with ", one_of("decimal", ",", "."), ", then the other column is read as text.")
+        rest = "it is with ", one_of("decimal", ",", "."), ", then the other column is read as text."
+        raise FileError(About("two decimals", commas[0], points[0]), why, *rest)
     if unclear and not commas:
         why = f"{file}: the commas of column {unclear[0]!r} may be decimal or part thousands; say "
-        as_text = say_type(unclear[0], "text")
-        raise FileError(why, Setting("decimal", ","), " for the first, or ", as_text, " to keep it as written.")
+        about, as_text = About("thousands or decimals", unclear[0]), say_type(unclear[0], "text")
+        raise FileError(about, why, Setting("decimal", ","), " for the first, or ", as_text, " to keep it as written.")
     return "," if commas else "."
 
 

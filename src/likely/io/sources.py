@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeGuard, runtime_checkable
 
 from likely.arrow import pa
-from likely.errors import FileError, Message, NoSuchFile, SchemaError, Setting, did_you_mean, listed
+from likely.errors import About, AtLine, FileError, Message, NoSuchFile, SchemaError, Setting, did_you_mean, listed
 from likely.io.dialect import Dialect, guarded
 from likely.io.outputs import LEFT_OUT, LEFT_OUT_COLUMNS, Output, log_file
 
@@ -70,7 +70,9 @@ class Source:
 
 def empty(source: Source) -> FileError:
     """The refusal of a file without a single record."""
-    return FileError(f"{source.name} is empty; a table needs at least a line with the names of its columns.")
+    return FileError(
+        About("empty"), f"{source.name} is empty; a table needs at least a line with the names of its columns."
+    )
 
 
 class Spool:
@@ -275,8 +277,9 @@ class Fault:
 
     def error(self) -> FileError:
         """The refusal that a user sees."""
-        where = f"{self.file}, line {self.line}: "
-        return FileError(where, self.reason, "; ", self.remedy, f". The line: {shown(self.text)}")
+        return FileError(
+            AtLine(self.file, self.line), ": ", self.reason, "; ", self.remedy, f". The line: {shown(self.text)}"
+        )
 
 
 def shown(text: str) -> str:

@@ -10,7 +10,7 @@ import zlib
 from contextlib import closing
 
 from likely.arrow import pa
-from likely.errors import Aside, FileError, Message, Setting, SettingsError, did_you_mean
+from likely.errors import About, Aside, AtLine, FileError, Message, Setting, SettingsError, did_you_mean
 from likely.io.sources import Source
 
 PIECE = 1 << 20
@@ -24,7 +24,7 @@ def packing(source: Source) -> str:
         with source.path.open("rb") as file:
             start = file.read(len(ZSTD))
     except OSError as error:
-        raise FileError(f"{source.name} cannot be opened: {error.strerror or error}.") from None
+        raise FileError(About("closed"), f"{source.name} cannot be opened: {error.strerror or error}.") from None
     return "gzip" if start.startswith(GZIP) else "zstd" if start == ZSTD else ""
 
 
@@ -49,9 +49,8 @@ class RawBytes:
                 found += more  # streams may give less than they have
             return found
         except (OSError, EOFError, zlib.error) as error:
-            raise FileError(
-                f"{self.source.name} is damaged or ends too early ({error}); fetch or pack it again."
-            ) from None
+            why = f"{self.source.name} is damaged or ends too early ({error}); fetch or pack it again."
+            raise FileError(About("cut off"), why) from None
 
     def seek(self, offset: int) -> None:
         """Go on at a place; what is packed has to be read up to there."""
@@ -110,8 +109,9 @@ class TextBytes:
             text = decoder.decode(raw, final=not raw)
         except (UnicodeDecodeError, UnicodeEncodeError) as error:
             line = self._lines + 1 + raw[: error.start].count(b"\n")
-            why = f"{self.source.name}, about line {line}: the bytes are no {self.encoding} ({error.reason}); "
-            raise FileError(why, "name the right encoding, as in ", Setting("encoding", "latin-1"), ".") from None
+            about, what = About("encoding", self.encoding), f": the bytes are no {self.encoding} ({error.reason}); "
+            named = "name the right encoding, as in ", Setting("encoding", "latin-1"), "."
+            raise FileError(about, AtLine(self.source.name, line, "about line"), what, *named) from None
         if not self._begun and text:
             self._begun, text = True, text.removeprefix("\ufeff")
         self._lines += text.count("\n")
@@ -167,9 +167,9 @@ def find_encoding(head: bytes, probes: list[bytes], source: Source) -> tuple[str
     if all(_is_western(piece) for piece in pieces):
         supposed = " is not UTF-8 and is read as cp1252 (Windows, Western Europe)"
         return "cp1252", EncodingNote(name, supposed, Aside(": say "), Setting("encoding"), " if it is not")
-    where, others = f"{name}, line {_bad_line(source)}: ", f" (others: {', '.join(KNOWN[2:])}), or mend the line."
-    why = "these bytes are no UTF-8, and which encoding the file has cannot be told; name it, as in "
-    raise FileError(where, why, Setting("encoding", "cp1251"), others)
+    where, others = AtLine(name, _bad_line(source)), f" (others: {', '.join(KNOWN[2:])}), or mend the line."
+    why = ": these bytes are no UTF-8, and which encoding the file has cannot be told; name it, as in "
+    raise FileError(About("unknown encoding"), where, why, Setting("encoding", "cp1251"), others)
 
 
 def _bad_line(source: Source) -> int:

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from likely.errors import FileError, MissingExtra, to_install
+from likely.errors import About, FileError, MissingExtra, to_install
 from likely.io.sources import Source
 
 MOST_BYTES = 1 << 31
@@ -62,10 +62,13 @@ def read_sheet(source: Source, wanted: str | None, skip: int, plain: bool) -> Wo
     try:
         import python_calamine  # noqa: F401  (the other process needs it)
     except ImportError:
-        raise MissingExtra(f"{source.name} is a workbook, read with python-calamine: {to_install('excel')}.") from None
+        raise MissingExtra(
+            About("no workbooks"), f"{source.name} is a workbook, read with python-calamine: {to_install('excel')}."
+        ) from None
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(source.path) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
-            raise FileError(f"{source.name} unpacks to more than {MOST_BYTES >> 30} GiB; export the sheet as CSV.")
+            why = f"{source.name} unpacks to more than {MOST_BYTES >> 30} GiB; export the sheet as CSV."
+            raise FileError(About("large workbook", MOST_BYTES >> 30), why)
     told = json.dumps([path for path in sys.path if path]), json.dumps([str(source.path), wanted, skip, plain])
     done = subprocess.run(
         [sys.executable, "-I", "-c", READER, *told],
@@ -76,13 +79,15 @@ def read_sheet(source: Source, wanted: str | None, skip: int, plain: bool) -> Wo
     )
     if done.returncode:
         raise FileError(
+            About("broken workbook"),
             f"{source.name} cannot be read as a workbook: it is damaged, or takes more than {MOST_MEMORY >> 30} GiB of "
-            "memory. Export the sheet as CSV."
+            "memory. Export the sheet as CSV.",
         )
     line, _, body = done.stdout.partition(b"\n")
     head: dict[str, Any] = json.loads(line)
     if "error" in head:
-        raise FileError(f"{source.name} cannot be read as a workbook: {head['error']}. Save it again as .xlsx.")
+        why = f"{source.name} cannot be read as a workbook: {head['error']}. Save it again as .xlsx."
+        raise FileError(About("broken workbook"), why)
     table = pa.ipc.open_stream(body).read_all()
     return WorkbookSheet(tuple(head["sheets"]), head["sheet"], head["first"], head["n_lines"], head["header"], table)
 

@@ -261,7 +261,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _settings_kept(self) -> dict[str, object]:
         """The parameters as they go into the file: all of them must be plain values."""
-        return dict(self.get_params(deep=False))
+        kept = dict(self.get_params(deep=False))
+        return kept | {"progress": None} if "progress" in kept else kept  # a function cannot be saved
 
     def _rows_learned(self) -> int:
         """How many rows it has learned."""

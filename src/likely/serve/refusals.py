@@ -31,7 +31,7 @@ STATUS: tuple[tuple[type[LikelyError], int], ...] = (
 class HTTPRefusal(Exception):
     """An answer that is no answer: a status, one sentence, and headers that go with them.
 
-    `code` and `facts` say the same as data, for a page that words it in the reader's language.
+    `code`, `facts` and `place` (a line or a row) say the same as data, for a page that has its own words.
     """
 
     status: int
@@ -39,13 +39,17 @@ class HTTPRefusal(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
     code: str = ""
     facts: Sequence[Json] = ()
+    place: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.sentence
 
     def told(self) -> dict[str, Json]:
         """The body of the answer."""
-        return {"error": self.sentence, **({"code": self.code, "facts": list(self.facts)} if self.code else {})}
+        told: dict[str, Json] = {"error": self.sentence}
+        if self.code:
+            told |= {"code": self.code, "facts": list(self.facts)}
+        return told | {"place": dict(self.place)} if self.place else told
 
 
 def refusal_of(error: LikelyError) -> HTTPRefusal:

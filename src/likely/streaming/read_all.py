@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from likely.arrays import AnyArray, Array
 from likely.engines.files import JudgedFile, Pass, columns_read, judge_usual, located, read_as
-from likely.errors import DataError, FileError, LikelyError, refuse_missing
+from likely.errors import About, DataError, FileError, LikelyError, refuse_missing
 from likely.io.file_table import FileTable
 from likely.io.sources import Piece
 from likely.models.classifier import Classifier
@@ -50,9 +50,8 @@ class LabelledRows:
     def fit(self, classifier: Fits, progress: Shown = False) -> Fits:
         """Teach a classifier all rows; what it says of its columns is what the whole table would have said."""
         if not self.X.num_columns:
-            raise DataError(
-                "No column is left to learn from, only how common classes are: take naive Bayes, or mend the table."
-            )
+            why = "No column is left to learn from, only how common classes are: take naive Bayes, or mend the table."
+            raise DataError(About("no columns left"), why)
         known = classifier.get_params(deep=False)
         told = {"progress": progress} if "progress" in known else {}
         classifier.set_params(schema=self.kinds, **told)

@@ -11,7 +11,7 @@ from secrets import token_urlsafe
 from typing import Literal
 
 from likely.errors import DataError, FileError, LikelyError, SchemaError, SettingsError
-from likely.serve.refusals import HTTPRefusal, refusal_of
+from likely.serve.refusals import HTTPRefusal, refusal_of, worded
 
 LOG = logging.getLogger("likely.serve")
 MOST_KEPT = 20
@@ -22,12 +22,17 @@ CODES: tuple[tuple[type[LikelyError], str], ...] = (
 
 
 def coded(error: LikelyError) -> HTTPRefusal:
-    """What the library refuses, with the kind of it, so that the page says in the reader's language what is the matter.
+    """What the library refuses, as a kind and facts, so that the page says it in the reader's language."""
+    refusal, about, place = refusal_of(error), error.about, error.place
+    if about is None:
+        return replace(refusal, code=next((code for kind, code in CODES if isinstance(error, kind)), "failed"))
+    facts = [list(fact) if isinstance(fact, tuple) else fact for fact in about.facts]
+    where = {} if place is None else {"row" if place.unit == "row" else "line": place.line}
+    return replace(refusal, status=422, sentence=worded(error.message), code=about.kind, facts=facts, place=where)
 
-    The sentence itself stays in English: it names columns, rows and values, and there are hundreds of them.
-    """
-    code = next((code for kind, code in CODES if isinstance(error, kind)), "failed")
-    return replace(refusal_of(error), code=code)
+
+class Stopped(Exception):
+    """Somebody has stopped the work."""
 
 
 @dataclass(eq=False)
@@ -35,21 +40,31 @@ class Job:
     """Work, how far it has come, and what came out."""
 
     name: str = field(default_factory=lambda: token_urlsafe(12))
-    state: Literal["waiting", "running", "done", "failed"] = "waiting"
+    state: Literal["waiting", "running", "done", "failed", "stopped"] = "waiting"
     share: float | None = None
     step: str = ""
+    done: int | None = None
+    total: int | None = None
     result: Mapping[str, object] | None = None
     refusal: HTTPRefusal | None = None
+    is_unwanted: threading.Event = field(default_factory=threading.Event)
 
-    def tell(self, step: str, share: float | None = None) -> None:
-        """Say what is being done, and which share of all of it is behind: what is known to be done stays done."""
-        self.step = step
+    def tell(self, step: str, share: float | None = None, done: int | None = None, total: int | None = None) -> None:
+        """Say what is being done, how much of that is done, and which share of all work is behind.
+
+        Work that is not wanted any more ends here.
+        """
+        if self.is_unwanted.is_set():
+            raise Stopped
+        self.step, self.done, self.total = step, done, total
         if share is not None:
             self.share = share if self.share is None else max(share, self.share)
 
     def told(self) -> dict[str, object]:
         """For the page."""
-        known: dict[str, object] = {"state": self.state, "share": self.share, "step": self.step}
+        known: dict[str, object] = {
+            "state": self.state, "share": self.share, "step": self.step, "done": self.done, "total": self.total
+        }  # fmt: skip
         if self.state == "done":
             return {**known, "result": self.result}
         return known if self.refusal is None else {**known, **self.refusal.told()}
@@ -85,15 +100,28 @@ class Jobs:
             raise HTTPRefusal(404, "There is no such work.", code="no job")
         return job
 
+    def stop(self, name: str) -> Job:
+        """End work as soon as it says how far it has come."""
+        job = self.find(name)
+        job.is_unwanted.set()
+        return job
+
     def close(self) -> None:
-        """Begin nothing more."""
+        """Begin nothing more, and end what is going on."""
+        for job in list(self._jobs.values()):
+            job.is_unwanted.set()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, job: Job, task: Task) -> None:
+        if job.is_unwanted.is_set():
+            job.state = "stopped"
+            return
         job.state = "running"
         try:
             job.result = task(job)
             job.state = "done"
+        except Stopped:
+            job.state = "stopped"
         except LikelyError as error:
             job.refusal, job.state = coded(error), "failed"
         except HTTPRefusal as refusal:

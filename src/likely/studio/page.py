@@ -11,7 +11,7 @@ from importlib.resources import files
 from likely.markup import Markup, joined, tag
 from likely.render.theme import variables
 
-MAIN = "main.js"
+MAIN, FIRST_PAGE = "main.js", "start.js"
 STYLES = "studio.css"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+\.js)";\n?', re.MULTILINE)
 _COMMENT = re.compile(r"^\s*//.*\n", re.MULTILINE)
@@ -30,7 +30,7 @@ def page(title: str, content: bytes | None, *, served: bool = False) -> str:
 
     Only the script and the styles that stand in it may run: the policy names them by their digests.
     """
-    script, style = bundled(), styles()
+    script, style = bundled(served=served), styles()
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -54,13 +54,16 @@ def page(title: str, content: bytes | None, *, served: bool = False) -> str:
 def policy(*, served: bool) -> str:
     """What may run in the page, and whom it may ask: nothing and nobody but itself."""
     asks = "connect-src 'self'" if served else "connect-src 'none'"
-    own = f"script-src '{_digest(bundled())}'", f"style-src '{_digest(styles())}'"
+    own = f"script-src '{_digest(bundled(served=served))}'", f"style-src '{_digest(styles())}'"
     return "; ".join(["default-src 'none'", *own, "img-src data: blob:", asks, "base-uri 'none'", "form-action 'none'"])
 
 
 @cache
-def bundled() -> Markup:
-    """All modules as one, each after those that it imports; names at their top level are theirs alone."""
+def bundled(*, served: bool) -> Markup:
+    """All modules as one, each after those that it imports; names at their top level are theirs alone.
+
+    What only a service can do (the first page, what is refused there) is in no page that is a file.
+    """
     done: dict[str, str] = {}
 
     def visit(name: str) -> None:
@@ -73,7 +76,8 @@ def bundled() -> Markup:
         del done[name]
         done[name] = _INDENT.sub("", _COMMENT.sub("", _IMPORT.sub("", text))).replace("\nexport ", "\n")
 
-    visit(MAIN)
+    for first in (*([FIRST_PAGE] if served else []), MAIN):
+        visit(first)
     return Markup('"use strict";\n' + "".join(text.removeprefix("export ") for text in done.values()))
 
 

@@ -14,6 +14,7 @@ from likely.serve.routes import answered, body_of, query
 from likely.serve.service import Service
 from likely.studio.jobs import Jobs, Task
 from likely.studio.page import policy
+from likely.studio.reading import Reading
 from likely.studio.workbench import Workbench
 
 MOST_CELLS = 20_000
@@ -25,6 +26,7 @@ class TrainingRequest(msgspec.Struct):
     target: str
     model: str = "auto"
     kinds: dict[str, str] = msgspec.field(default_factory=dict)
+    drop_unlabelled: bool = False
 
 
 class StudioRoutes:
@@ -41,7 +43,7 @@ class StudioRoutes:
         }  # fmt: skip
         posts = {
             "/studio/table": self.table, "/studio/train": self.train, "/studio/compare": self.compare,
-            "/studio/curve": self.curve, "/studio/score": self.score,
+            "/studio/curve": self.curve, "/studio/score": self.score, "/studio/jobs/{name}/stop": self.stop,
         }  # fmt: skip
         for method, routes in (("GET", gets), ("POST", posts)):
             for path, route in routes.items():
@@ -69,6 +71,10 @@ class StudioRoutes:
         """How far work has come."""
         return answered(self.jobs.find(request.path_params["name"]).told())
 
+    async def stop(self, request: Request) -> Response:
+        """End work."""
+        return answered(self.jobs.stop(request.path_params["name"]).told())
+
     async def model(self, _: Request) -> Response:
         """The model as a file."""
         name, content = await self.service.in_thread(self.bench.saved)
@@ -81,18 +87,26 @@ class StudioRoutes:
         name, content = query(request).get("name", "table.csv"), request.scope[BODY]
         if not content:
             raise HTTPRefusal(422, "The file is empty.", code="empty")
+        try:
+            reading = msgspec.json.decode(query(request).get("reading", "{}").encode(), type=Reading)
+        except msgspec.DecodeError:
+            raise HTTPRefusal(422, 'Say how to read it as reading={"delimiter": ";"}.') from None
         most = self.service.options.limits.columns
-        return answered(await self.service.in_thread(self.bench.take_table, name, content, most))
+        return answered(await self.service.in_thread(self.bench.take_table, name, content, most, reading))
 
     async def train(self, request: Request) -> Response:
         """Learn the table."""
-        content = read_object(body_of(request), "target", "model", "kinds")
+        content = read_object(body_of(request), "target", "model", "kinds", "drop_unlabelled")
         try:
             asked = msgspec.convert(content, TrainingRequest)
         except msgspec.ValidationError:
             sentence = 'Send {"target": "column", "model": "auto", "kinds": {"column": "nominal"}}.'
             raise HTTPRefusal(422, sentence) from None
-        return self._begun(lambda job: self.bench.train(job, asked.target, asked.model, asked.kinds))
+        return self._begun(
+            lambda job: self.bench.train(
+                job, asked.target, asked.model, asked.kinds, drop_unlabelled=asked.drop_unlabelled
+            )
+        )
 
     async def compare(self, _: Request) -> Response:
         """Every kind of model on the same folds."""

@@ -18,7 +18,6 @@ import pyarrow as pa
 from likely.api import compare, train
 from likely.arrays import Json
 from likely.errors import LikelyError, missing_columns
-from likely.io.file_table import open_table
 from likely.progress import Progress
 from likely.serve.refusals import HTTPRefusal
 from likely.store import Provenance
@@ -26,17 +25,20 @@ from likely.studio.columns import parts_for_page, reason
 from likely.studio.document import packed_document
 from likely.studio.evaluation import comparison
 from likely.studio.jobs import Job, coded
-from likely.studio.material import Material, first_rows, judged, learning_curve, read_rows
+from likely.studio.material import Material, first_rows, judged, learning_curve
 from likely.studio.page import page
 from likely.studio.payload import plain_value
+from likely.studio.reading import Reading
 from likely.table.infer import KINDS
 from likely.table.schema import Schema
 
 SHOWN_COLUMNS = 2_000
 EXAMPLES = 4
 LONGEST_NAME = 200
-LEARNED, READ = 0.6, 0.2
-"""Share of the work of training that is learning, and share of that which is reading; judging and drawing follow."""
+LEARNED, READ, JUDGED = 0.6, 0.2, 0.95
+"""Share of the work of training that is learning, share of that which is reading, and where judging ends."""
+
+AS_IT_IS = Reading()
 
 
 class Workbench:
@@ -46,7 +48,7 @@ class Workbench:
         self._folder = TemporaryDirectory(prefix="likely-studio-")
         self._lock = threading.Lock()
         self._material, self._rows, self._page = material, rows, ""
-        self._table: tuple[str, Path] | None = None
+        self._table: tuple[str, Path, Reading] | None = None
         self._n_dropped, self._in_use = 0, Counter[Path]()
 
     def close(self) -> None:
@@ -76,7 +78,9 @@ class Workbench:
 
     # A table that was dropped.
 
-    def take_table(self, name: str, content: bytes, most_columns: int) -> dict[str, object]:
+    def take_table(
+        self, name: str, content: bytes, most_columns: int, reading: Reading = AS_IT_IS
+    ) -> dict[str, object]:
         """Keep a table, and say what its columns are taken for, and why."""
         plain = Path(name.replace("\\", "/")).name[:LONGEST_NAME] or "table.csv"
         suffix = re.sub("[^A-Za-z0-9.]", "", "".join(Path(plain).suffixes[-2:]))[:20]
@@ -86,7 +90,7 @@ class Workbench:
         with self._used(path):
             path.write_bytes(content)
             # What is to be noted stands in the notes.
-            with warnings.catch_warnings(action="ignore"), _named(path, plain), open_table(path) as source:
+            with warnings.catch_warnings(action="ignore"), _named(path, plain), reading.open(path) as source:
                 rows = first_rows(source)
                 if not rows.num_rows:
                     raise HTTPRefusal(422, "The table has no rows.", code="no rows")
@@ -95,12 +99,12 @@ class Workbench:
                         413, f"The table has more than {most_columns:,} columns.", code="columns", facts=[most_columns]
                     )
                 notes = [[_renamed(part, path, plain) for part in parts_for_page(note)] for note in source.notes]
-                dialect = source.dialect
-            self._table = plain, path
+                dialect, left_out = source.dialect, len(source.rejected)
+            self._table = plain, path, reading
         schema = Schema.infer(rows)
         columns = [_described(rows, schema, name) for name in list(rows.column_names)[:SHOWN_COLUMNS]]
         return {
-            "name": plain, "rows": rows.num_rows, "bytes": len(content), "notes": notes,
+            "name": plain, "rows": rows.num_rows, "bytes": len(content), "notes": notes, "left_out": left_out,
             "format": path.suffix.removeprefix("."), "encoding": None if dialect is None else dialect.encoding,
             "delimiter": None if dialect is None else dialect.delimiter,
             "columns": columns, "more": max(len(rows.column_names) - SHOWN_COLUMNS, 0),
@@ -108,18 +112,19 @@ class Workbench:
         }  # fmt: skip
 
     @contextmanager
-    def _used(self, path: Path | None = None) -> Iterator[tuple[str, Path]]:
+    def _used(self, path: Path | None = None) -> Iterator[tuple[str, Path, Reading]]:
         """A file that was dropped, the table that was taken last unless one is named; it stays while it is used.
 
         No file is ever written anew: it may be mapped into memory elsewhere.
         """
         with self._lock:
-            name, path = ("", path) if path is not None else self._table or ("", None)
-            if path is None:
+            used = self._table if path is None else ("", path, AS_IT_IS)
+            if used is None:
                 raise HTTPRefusal(422, "Drop a table first.", code="no table")
+            name, path, reading = used
             self._in_use[path] += 1
         try:
-            yield name, path
+            yield name, path, reading
         finally:
             with self._lock:
                 self._in_use[path] -= 1
@@ -128,29 +133,41 @@ class Workbench:
                     with suppress(OSError):  # where an open file cannot be removed, closing removes it
                         dropped.unlink()
 
-    def train(self, job: Job, target: str, model: str, kinds: Mapping[str, str]) -> dict[str, object]:
+    def train(
+        self, job: Job, target: str, model: str, kinds: Mapping[str, str], *, drop_unlabelled: bool = False
+    ) -> dict[str, object]:
         """Learn the table, judge the model on rows that were held out, and show it."""
         strange = [kind for kind in kinds.values() if kind not in KINDS]
         if strange:
             raise HTTPRefusal(422, f"{strange[0]!r} is no kind of a column.", code="kind", facts=[strange[0]])
 
-        def listen(done: Progress) -> None:
-            begun, part = (0.0, READ) if done.what == "row" else (READ, 1.0 - READ)
-            job.tell("learning", LEARNED * (begun + part * done.share))
+        def learning(far: Progress) -> None:
+            if far.what == "row":
+                fits = far.work == "reading" and far.share >= 1.0
+                job.tell("fitting" if fits else far.work, LEARNED * READ * far.share, None if fits else far.done)
+            else:
+                job.tell(far.work or "fitting", LEARNED * (READ + (1.0 - READ) * far.share), far.done, far.total)
 
-        with self._used() as (name, path):
-            job.tell("learning")
+        def judging(far: Progress) -> None:
+            job.tell(far.what, LEARNED + (JUDGED - LEARNED) * far.share, far.done, far.total)
+
+        with self._used() as (name, path, reading):
+            job.tell("reading", 0.0)
             with warnings.catch_warnings(), _named(path, name):
                 warnings.simplefilter("ignore")
-                with open_table(path) as source:
+                with reading.open(path) as source:
                     if target not in source.names:
                         sentence = str(missing_columns([target], source.names))
                         raise HTTPRefusal(422, sentence, code="no column", facts=[target])
-                    classifier = train(source, target, model=model, schema=dict(kinds) or None, progress=listen)
-                rows = read_rows(path)
+                    classifier = train(
+                        source, target, model=model, schema=dict(kinds) or None, progress=learning,
+                        drop_unlabelled=drop_unlabelled,
+                    )  # fmt: skip
+                with reading.open(path) as source:
+                    rows = first_rows(source)
                 job.tell("judging", LEARNED)
-                report = judged(classifier, rows, learned=True)
-        job.tell("drawing", 0.95)
+                report = judged(classifier, rows, learned=True, progress=judging)
+        job.tell("drawing", JUDGED)
         origin = Provenance((name,))
         stem = name.partition(".")[0] or "model"
         self.show(
@@ -180,9 +197,9 @@ class Workbench:
         rows, target = self._labelled()
 
         def listen(done: Progress) -> None:
-            job.tell("comparing", done.share)
+            job.tell("comparing", done.share, done.done, done.total)
 
-        job.tell("comparing")
+        job.tell("comparing", 0.0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = compare(rows, target, progress=listen)
@@ -192,10 +209,10 @@ class Workbench:
     def curve(self, job: Job) -> dict[str, object]:
         """What fewer rows would have taught."""
         rows, _ = self._labelled()
-        job.tell("learning")
+        job.tell("curve", 0.0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = learning_curve(self.material.classifier, rows, lambda share: job.tell("learning", share))
+            found = learning_curve(self.material.classifier, rows, lambda share: job.tell("curve", share))
         self.show(replace(self.material, curve=found), self._rows)
         return {"curve": found}
 
@@ -237,7 +254,9 @@ class DescribedTable(TypedDict):
 
 def _described(rows: pa.Table, schema: Schema, name: str) -> DescribedTable:
     column = schema[name]
-    head = rows.column(name).slice(0, 200).drop_null().unique().slice(0, EXAMPLES).to_pylist()
+    cells = rows.column(name).slice(0, 200).drop_null()
+    whole = pa.types.is_nested(cells.type)
+    head = list(map(str, cells.slice(0, 1).to_pylist())) if whole else cells.unique().slice(0, EXAMPLES).to_pylist()
     examples = [cell[:80] if isinstance(cell, str) else plain_value(cell) for cell in head]
     return {
         "name": name, "kind": column.kind, "why": reason(column),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from likely.arrays import AnyArray, Array, Index, Int32
 from likely.arrow import pa, pc
-from likely.errors import AtRow, SchemaError, say_kind
+from likely.errors import About, AtRow, SchemaError, say_kind
 from likely.table.encode import encode_numbers, python_levels
 from likely.table.levels import is_gap, level_key, plain, read_number, written
 
@@ -135,14 +135,18 @@ def not_a_number(name: str, row: int, value: object) -> SchemaError:
     """The error for a cell that cannot be read as a number."""
     where = (f"Column {name!r}", AtRow(row, f", row {row}"))
     if isinstance(value, int):
-        return SchemaError(*where, f": a whole number of {value.bit_length()} bits is too large.")
+        about = About("too many bits", name, value.bit_length())
+        return SchemaError(about, *where, f": a whole number of {value.bit_length()} bits is too large.")
     if isinstance(value, (str, bytes)):
         return SchemaError(
-            *where, f": could not convert {shortened(value)} to a number; make the column nominal (",
+            About("no number", name, str(value)), *where,
+            f": could not convert {shortened(value)} to a number; make the column nominal (",
             say_kind(name, "nominal"), ") or mend the cell.",
         )  # fmt: skip
     return NotANumber(
-        *where, f": the argument must be a string or a number, not {shortened(value)} ({type(value).__name__})."
+        About("no number", name, str(value)),
+        *where,
+        f": the argument must be a string or a number, not {shortened(value)} ({type(value).__name__}).",
     )
 
 
@@ -202,7 +206,12 @@ def factorise(values: NDArray[np.object_], name: str = "") -> tuple[list[Hashabl
         except TypeError:
             what = f": {type(value).__name__} {shortened(value)} cannot be a category, since it is unhashable"
             where = f"Column {name!r}", AtRow(row, f", row {row}")
-            raise SchemaError(*where, what, "; make it a string or a tuple, or leave it out.") from None
+            raise SchemaError(
+                About("nested", name, type(value).__name__),
+                *where,
+                what,
+                "; make it a string or a tuple, or leave it out.",
+            ) from None
         if place == len(levels):
             levels.append(value)
         codes[row] = place
@@ -245,7 +254,8 @@ class ArrowCells(Cells):
                 pass  # spaces, or no numbers: read with care and name the row
         elif self.held != "category":
             why = f"Column {name!r} holds {self.column.type} and cannot be read as numbers; leave it out ("
-            raise SchemaError(why, say_kind(name, "ignored"), ") or compute a number from it first.")
+            rest = say_kind(name, "ignored"), ") or compute a number from it first."
+            raise SchemaError(About("no numbers", name, str(self.column.type)), why, *rest)
         return super().numbers(name)
 
     def codes(self, name: str) -> Codes:
@@ -257,9 +267,8 @@ class ArrowCells(Cells):
         if self.held in ("integer", "boolean"):
             return self._coded_exactly()
         if self.held == "nested":
-            raise SchemaError(
-                f"Column {name!r} holds {kind}, which cannot be a category; leave it out or turn it into strings."
-            )
+            why = f"Column {name!r} holds {kind}, which cannot be a category; leave it out or turn it into strings."
+            raise SchemaError(About("nested", name, str(kind)), why)
         if self.held == "category":
             # Chunks may together have more values than their own indices, of 8 bits perhaps, can tell apart.
             wide = self.column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
@@ -268,6 +277,7 @@ class ArrowCells(Cells):
             levels, codes = _dictionary(roomy(self.column).dictionary_encode())
         except OverflowError:  # dates that are infinite, or in the year 5,000,000
             raise SchemaError(
+                About("endless dates", name),
                 f"Column {name!r} holds dates that are beyond all calendars; make them gaps, or leave the column out (",
                 say_kind(name, "ignored"), ").",
             ) from None  # fmt: skip
@@ -288,7 +298,8 @@ class ArrowCells(Cells):
         try:
             return column.cast(pa.large_string())
         except pa.ArrowInvalid as error:
-            raise SchemaError(f"Column {name!r} holds bytes that are no UTF-8 text: {error}.") from None
+            why = f"Column {name!r} holds bytes that are no UTF-8 text: {error}."
+            raise SchemaError(About("no text", name), why) from None
 
     def gaps(self) -> int:
         if self.held == "category":

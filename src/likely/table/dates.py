@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from likely.arrow import pa, pc
-from likely.errors import AtRow, SchemaError, say_kind
+from likely.errors import About, AtRow, SchemaError, say_kind
 from likely.table.cells import GAP, ArrowCells, Cells, Storage, shortened
 
 Part = Literal["year", "month", "weekday", "hour", "days since 1970"]
@@ -93,6 +93,7 @@ def moments_of(cells: Cells, name: str) -> pa.ChunkedArray:
         return (pc.local_timestamp(column) if zoned else column).cast(pa.timestamp("us"), safe=False)
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise SchemaError(
+            About("no dates", name, str(kind)),
             f"Column {name!r} holds {kind} and cannot be read as dates; leave it out (", say_kind(name, "ignored"),
             ") or write it as 2025-01-31.",
         )  # fmt: skip
@@ -105,6 +106,7 @@ def moments_of(cells: Cells, name: str) -> pa.ChunkedArray:
 def endless(name: str, where: str = "") -> SchemaError:
     """The error for a column with dates that are infinite, or so far away that they might be."""
     return SchemaError(
+        About("endless dates", name),
         f"{where}Column {name!r} holds an infinite date, or one beyond all calendars; make it a gap, or leave the "
         "column out (", say_kind(name, "ignored"), ").",
     )  # fmt: skip
@@ -152,7 +154,8 @@ def _refuse_far(column: pa.ChunkedArray, name: str) -> None:
 
 def _too_far(name: str, row: int, told: str) -> SchemaError:
     return SchemaError(
-        f"Column {name!r}", AtRow(row, f", row {row}"), f": {told} is too far from our time to be a date; mend the "
+        About("far date", name), f"Column {name!r}", AtRow(row, f", row {row}"),
+        f": {told} is too far from our time to be a date; mend the "
         "cell or leave the column out (", say_kind(name, "ignored"), ").",
     )  # fmt: skip
 
@@ -200,7 +203,8 @@ def _no_date(column: pa.ChunkedArray, name: str) -> SchemaError:
 
     row, cell = next((row, cell) for row, cell in enumerate(column.to_pylist()) if fails(cell))
     return SchemaError(
-        f"Column {name!r}", AtRow(row, f", row {row}"), f": {shortened(cell)} is no date such as 2025-01-31 or "
+        About("no date", name, str(cell)), f"Column {name!r}", AtRow(row, f", row {row}"),
+        f": {shortened(cell)} is no date such as 2025-01-31 or "
         "2025-01-31 17:05; mend the cell, make the column nominal (", say_kind(name, "nominal"), ") or leave it out (",
         say_kind(name, "ignored"), ").",
     )  # fmt: skip

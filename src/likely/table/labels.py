@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.arrays import AnyArray, Array, ColumnLike, Index, Int32, SupportsArray, is_sparse
-from likely.errors import AtRow, DataError, PythonOnly, SchemaError, Setting, missing_columns
+from likely.errors import About, AtRow, DataError, PythonOnly, SchemaError, Setting, missing_columns
 from likely.numerics import refuse_heavy
 from likely.table.cells import GAP, ArrowCells, CategoryCells, Cells, NumberCells, as_objects, factorise
 from likely.table.column import NUMERIC, ObjectCells, cells_of, is_a, masked, no_complex
@@ -105,7 +105,7 @@ def _from_library(y: ColumnLike) -> AnyArray | Cells:
     try:
         cells = cells_of(y, "y")
     except SchemaError as error:
-        raise DataError(f"The labels cannot be read. {error}") from None
+        raise DataError("The labels cannot be read. ", error.message) from None
     return cells.values if isinstance(cells, (NumberCells, ObjectCells)) else cells
 
 
@@ -145,7 +145,7 @@ def _encode_objects(cells: ObjectCells) -> Labels:
         try:
             return _sorted(*factorise(cells.values, "y"))
         except SchemaError as error:
-            raise DataError(f"Unknown label type: a label must be hashable. {error}") from None
+            raise DataError("Unknown label type: a label must be hashable. ", error.message) from None
     labels = _encode_cells(typed)
     return Labels(labels.classes.astype(object), labels.codes)
 
@@ -174,14 +174,15 @@ def _checked(classes: AnyArray, codes: Int32) -> Labels:
     where = AtRow(row, f" in row {row}")
     if infinite.any():
         many = f"Input y contains infinity or a value too large for {classes.dtype!r}. It is the label"
-        raise DataError(many, where, ".")
+        raise DataError(About("infinite label"), many, where, ".")
     cut = "classes need whole numbers or names, so cut the values into bins first."
-    raise DataError("Unknown label type: continuous. The label", where, f" is {classes[codes[row]]}; {cut}")
+    found = f"{classes[codes[row]]}"
+    raise DataError(About("quantity", found), "Unknown label type: continuous. The label", where, f" is {found}; {cut}")
 
 
 def _missing(row: int, more: str = "") -> DataError:
     return DataError(
-        "The label", AtRow(row, f" in row {row}"), " is missing; leave the row out (",
+        About("no label"), "The label", AtRow(row, f" in row {row}"), " is missing; leave the row out (",
         Setting("drop_unlabelled", True), PythonOnly(" in likely.train and likely.evaluate"),
         f") or give it a label.{more}",
     )  # fmt: skip

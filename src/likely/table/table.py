@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likely.arrays import AnyArray, Array, ColumnLike, TableLike
 from likely.arrow import pa
-from likely.errors import BadCell, SchemaError, listed, missing_columns
+from likely.errors import SHOWN_NAMES, About, BadCell, SchemaError, listed, missing_columns
 from likely.numerics import refuse_many
 from likely.table.cells import Cells, Codes, Rows, Storage
 from likely.table.dates import moments_of, part_cells, part_of
@@ -71,7 +71,8 @@ def unique_names(names: Iterable[object]) -> tuple[str, ...]:
     texts = tuple(name if type(name) is str else str(name) for name in names)
     if len(set(texts)) < len(texts):
         double = [name for name, times in Counter(texts).items() if times > 1]
-        raise SchemaError(f"Several columns are called {listed(double)}; give each column its own name.")
+        why = f"Several columns are called {listed(double)}; give each column its own name."
+        raise SchemaError(About("names twice", tuple(double[:SHOWN_NAMES])), why)
     return texts
 
 

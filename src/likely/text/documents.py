@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from likely.arrays import ColumnLike, Int64, UInt8, read_only
-from likely.errors import AtRow, DataError
+from likely.errors import About, AtRow, DataError
 from likely.table.cells import spelled_out
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def _text(text: object, row: int, decode_error: DecodeError) -> str | None:
     if text is None or text != text or str(text) == "<NA>":
         return None
     raise DataError(
+        About("cell no text", type(text).__name__),
         AtRow(row, f"Row {row}", "A cell"),
         f" holds {text!r} ({type(text).__name__}), but a text is expected; turn it into a string.",
     )
@@ -146,6 +147,7 @@ def _decode(text: bytes, row: int, decode_error: DecodeError) -> str:
         return text.decode("utf-8", decode_error)
     except UnicodeDecodeError as error:
         raise DataError(
+            About("text bytes"),
             AtRow(row, f"Row {row}", "A cell"),
             f" is no UTF-8 text: byte {error.start} is 0x{text[error.start]:02x}. Decode the column with its "
             'own encoding, or pass decode_error="replace".',

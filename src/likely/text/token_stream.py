@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from likely.arrays import ColumnLike, Int32, Int64
-from likely.errors import DataError
+from likely.errors import About, DataError
 from likely.jit import kernel
 from likely.parallel import pipeline, run
 from likely.text.documents import DecodeError, DocumentBlock, each_block
@@ -224,9 +224,8 @@ def _scan(
     block: DocumentBlock, rewrite: Rewrite, table: Characters, tokenizer: Tokenizer, number: int, lexicon: Lexicon
 ) -> TokenBlock:
     if len(block.data) > LONGEST_TEXT:  # so long is a block of one text only
-        raise DataError(
-            f"A text has {len(block.data):,} bytes, but {LONGEST_TEXT:,} are the most: cut it into several."
-        )
+        why = f"A text has {len(block.data):,} bytes, but {LONGEST_TEXT:,} are the most: cut it into several."
+        raise DataError(About("long text", LONGEST_TEXT), why)
     # A token and what parts it from the next take two bytes at least, and tokens that touch (pictures, CJK) three
     # each. Memory that is never written to costs nothing, so that the rest need not be cut off.
     ids = np.empty(len(block.data) // 2 + len(block) + 1, dtype=np.int32)

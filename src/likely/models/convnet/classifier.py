@@ -23,17 +23,16 @@ from likely.models.settings import (
     SchemaLike,
     between,
     check_settings,
+    is_progress,
     is_schema,
-    is_truth,
     one_of,
-    optional,
     parameter,
     refusal,
     whole,
     whole_from,
 )
 from likely.numerics import is_between
-from likely.progress import StepBar
+from likely.progress import Shown, StepBar
 from likely.store import Reader, Writer
 from likely.store.container import Document
 from likely.table import Labelling, RowsLike, Table, Weights, as_table
@@ -88,7 +87,7 @@ class ConvNetClassifier(Classifier):
     pad_to : smallest number of pixels along a side; smaller images are padded with zeros.
     schema : a mapping of column names to "ignored" or "weight", for columns that are not pixels.
     random_state : seed of the first weights, of the order of the images and of which are held back.
-    progress : count the passes on the error stream; None: only on a terminal.
+    progress : True counts the passes on the error stream, None only on a terminal; or a function told of each.
     """
 
     maps: tuple[int, ...] | list[int] = parameter((4, 12), _are_maps)
@@ -103,7 +102,7 @@ class ConvNetClassifier(Classifier):
     pad_to: int = parameter(28, partial(whole, least=1))
     schema: SchemaLike = parameter(None, is_schema)
     random_state: int = parameter(0, whole_from(0))
-    progress: bool | None = parameter(None, optional(is_truth))
+    progress: Shown = parameter(None, is_progress)
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:
         """Learn images; `y` may also name a column of the table."""

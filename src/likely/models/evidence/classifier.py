@@ -160,7 +160,7 @@ class EvidenceClassifier(Classifier):
     def _learn(self, schema: Schema, preparation: prepare.Preparation) -> Self:
         """Forget everything, then learn rows that `preparation` makes ready, wherever they are kept."""
         options, started = self._options(), time.monotonic()
-        bar = StepBar(len(STEPS), "step", self.progress)
+        bar = StepBar(len(STEPS), "step", self.progress, STEPS)
         with one_thread_each():
             data, summary = preparation(prepare.FitContext(schema, options.seed, WorkerPool(self.n_jobs)))
             evidence = EvidenceFit(data, options, bar, started).run()
@@ -372,6 +372,3 @@ class EvidenceClassifier(Classifier):
         found = read_learned(data, reader, self.classes_, self.schema_)
         self._corrected = found.corrected
         self._remember(found.evidence, found.summary, stale=found.stale)
-
-    def _settings_kept(self) -> dict[str, object]:
-        return {**super()._settings_kept(), "progress": None}  # a function cannot be saved

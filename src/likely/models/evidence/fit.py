@@ -114,7 +114,7 @@ class EvidenceFit:
         progress: StepBar | None = None,
         started: float | None = None,
     ) -> None:
-        self.data, self.options, self.progress = data, options, progress or StepBar(len(STEPS), "step", False)
+        self.data, self.options, self.progress = data, options, progress or StepBar(len(STEPS), "step", False, STEPS)
         self.search_data = data.sample(max_search_rows(max(1, data.rows.n_scores)), options.seed)
         self.started = time.monotonic() if started is None else started
 
@@ -132,15 +132,15 @@ class EvidenceFit:
             return fit_experts(self.data, self._default_hyperparameters())[0]
         self.cv = InnerCV(self.search_data, inner_folds(rows.y, self.options.seed))
         nb_scores, feature_weights, offsets = self._weighted_nb()
-        self.progress.step(STEPS[0])
+        self.progress.step()
         main = self._main_effects()
-        self.progress.step(STEPS[1])
+        self.progress.step()
         discriminant, trees = self._rest()
-        self.progress.step(STEPS[2])
+        self.progress.step()
         self.others = [nb_scores, main.cv_result.scores, *(one.scores for one in (discriminant, trees) if one)]
         start = START_PAIR + (VARIANCE_GRID.index(main.variances[0]) - START_MAIN) // 2
         chosen = self._interactions(main, 2, self._n_terms(self.options.max_pairs), start)
-        self.progress.step(STEPS[3])
+        self.progress.step()
         gain, error = self.cv.paired_gain(self._stacked_losses(main), self._stacked_losses(chosen))
         few_scores = rows.n_scores <= MAX_SCORES_WITH_TRIPLES
         if few_scores and gain > max(2.0 * error, MIN_TRIPLE_GAIN * chosen.cv_result.mean_log_loss, MIN_GAIN):
@@ -148,12 +148,12 @@ class EvidenceFit:
             gain, error = self.cv.paired_gain(chosen.cv_result.log_losses, triples.cv_result.log_losses)
             if gain > max(error, MIN_TRIPLE_GAIN * triples.cv_result.mean_log_loss, MIN_GAIN):
                 chosen = triples
-        self.progress.step(STEPS[4])
+        self.progress.step()
         experts = [nb_scores, main.cv_result.scores, *([chosen.cv_result.scores] if chosen is not main else [])]
         found = self._hyperparameters(experts, main, chosen, (feature_weights, offsets), (discriminant, trees))
         questions = () if trees is None else trees.trees
         model = fit_experts(self.data, found, (main.cv_result.experts, chosen.cv_result.experts), questions)[0]
-        self.progress.step(STEPS[5])
+        self.progress.step()
         return model
 
     def _rest(self) -> tuple[DiscriminantCandidate | None, TreeCandidate | None]:

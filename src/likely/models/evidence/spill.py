@@ -18,7 +18,7 @@ from typing import IO, Self
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int32
-from likely.errors import FileError, PythonOnly
+from likely.errors import About, FileError, PythonOnly
 from likely.models.evidence.row_source import (
     DEDUPLICATED_ROWS,
     MAX_DISTINCT_SHARE,
@@ -99,6 +99,7 @@ class SpillDirectory:
             raise self.file_error(error) from error
         if free < n_bytes + MIN_FREE_BYTES:
             raise FileError(
+                About("full disk"),
                 f"The rows need {_mib(n_bytes)} MiB in {self.folder}, where {_mib(free)} MiB are free; name another "
                 "folder (",
                 FOLDER,
@@ -118,12 +119,14 @@ class SpillDirectory:
         """An error of the system as one of ours."""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return FileError(
+                About("full disk"),
                 f"The disk with {self.folder} is full; make room, or name another folder (",
                 FOLDER,
                 "the variable TMPDIR).",
             )
         what = (error.strerror or str(error)).rstrip(".")
         return FileError(
+            About("full disk"),
             f"Nothing can be written to the folder {self.folder}: {what}; name another one (",
             FOLDER,
             "the variable TMPDIR).",

@@ -27,10 +27,10 @@ from likely.models.settings import (
     check_settings,
     class_factors,
     is_n_jobs,
+    is_progress,
     is_schema,
     is_truth,
     one_of,
-    optional,
     parameter,
     refusal,
     whole_from,
@@ -44,7 +44,7 @@ from likely.models.svm.machine import class_pairs, one_vs_one_votes, warn_if_not
 from likely.models.svm.search import SearchTrial, n_trials, search
 from likely.models.svm.solver import METHODS, Problem, SolverPlan, solve
 from likely.numerics import is_between, refuse_heavy
-from likely.progress import StepBar
+from likely.progress import Shown, StepBar
 from likely.scorer import Priors, class_prior
 from likely.stats import ClassWeights
 from likely.store import Reader, Writer
@@ -96,7 +96,8 @@ class SVMClassifier(Classifier):
     folds : parts of the rows that are held out in turn for the probabilities.
     tolerance : how precisely the problem is solved.
     random_state : seed of folds, samples and landmarks.
-    progress : count the trials of a search on the error stream; None: only on a terminal.
+    progress : True counts the trials of a search on the error stream, None only on a terminal; or a function that
+        is told of each.
     n_jobs : number of threads for predicting; None for all cores. Results do not depend on it.
 
     >>> rows = {"x": [0.0, 1.0, 2.0, 0.0], "y": [0.0, 0.0, 0.0, 2.0]}
@@ -120,7 +121,7 @@ class SVMClassifier(Classifier):
     folds: int = parameter(5, whole_from(2))
     tolerance: float = parameter(1e-3, partial(between, low=0.0, high=1.0))
     random_state: int = parameter(0, whole_from(0))
-    progress: bool | None = parameter(None, optional(is_truth))
+    progress: Shown = parameter(None, is_progress)
     n_jobs: int | None = parameter(None, is_n_jobs)
 
     def fit(self, X: RowsLike, y: Labelling, sample_weight: Weights = None) -> Self:

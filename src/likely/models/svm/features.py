@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from likely.arrays import Array, Flags, Int64
-from likely.errors import BadCell, DataError
+from likely.errors import About, BadCell, DataError
 from likely.models.svm.kernels import Matrix, squared_norms
 from likely.table import Table, index_levels
 from likely.table.labels import ordered_labels
@@ -256,7 +256,7 @@ class Preparation:
         parts += [OneHotFeatures.of(table, name) for name in schema.nominal]
         parts += [TfidfFeatures.of(table, name, tokenizers[name], n_jobs) for name in schema.text]
         if not sum(part.width for part in parts):
-            raise DataError("No column is left to learn from: all are ignored or empty.")
+            raise DataError(About("no columns left"), "No column is left to learn from: all are ignored or empty.")
         return cls(tuple(parts))
 
     @cached_property

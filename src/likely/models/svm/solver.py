@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from likely.arrays import Array, Flags, Index, Int32
-from likely.errors import DataError, SettingsError
+from likely.errors import About, DataError, SettingsError
 from likely.models.svm.kernels import (
     Gauss,
     Kernel,
@@ -120,9 +120,10 @@ def choose_method(problem: Problem, plan: SolverPlan) -> str:
     """The method that the number of rows and the kernel allow; what cannot be solved is refused."""
     if problem.n_classes > MOST_CLASSES:
         raise DataError(
+            About("many classes", problem.n_classes, MOST_CLASSES),
             f"The {problem.n_classes:,} classes make {n_pairs(problem.n_classes):,} pairs, and each needs a machine of "
             f"its own: more than {MOST_CLASSES} classes are too many for this classifier. Take BayesClassifier, or "
-            "merge classes."
+            "merge classes.",
         )
     if problem.n_classes == 1:
         return "exact"
@@ -168,9 +169,8 @@ def solve_nystroem(problem: Problem, plan: SolverPlan) -> Machine:
     wanted = min(plan.landmarks, n)
     chosen = min(wanted, MOST_CELLS // n)
     if chosen < min(FEWEST_LANDMARKS, wanted):
-        raise SettingsError(
-            f"The {n:,} rows are too many for the kernel {plan.kernel!r}: give fewer rows, or take kernel='linear'."
-        )
+        why = f"The {n:,} rows are too many for the kernel {plan.kernel!r}: give fewer rows, or take kernel='linear'."
+        raise SettingsError(About("many rows", n), why)
     rows = np.sort(np.random.default_rng(plan.seed).choice(n, chosen, replace=False)).astype(np.int64)
     landmarks = densified(problem.X[rows])
     values, vectors = np.linalg.eigh(gram(plan.kernel, landmarks, landmarks))
@@ -260,8 +260,9 @@ def solve_exactly(problem: Problem, plan: SolverPlan, most_steps: int = -1) -> M
             found = _fitted(part, plan.kernel, options, plan.n_jobs)
         except ValueError as error:  # its own check of what it found
             raise DataError(
+                About("no machine"),
                 f"LIBSVM finds no machine of finite numbers with the kernel {plan.kernel!r} and C = {plan.C:g}: leave "
-                "scale=True if numbers are large, or lower C."
+                "scale=True if numbers are large, or lower C.",
             ) from error
     dual, b = found.dual_coef_, np.asarray(found.intercept_, dtype=np.float64)
     dual = np.ascontiguousarray(dual.toarray() if sparse.issparse(dual) else dual, dtype=np.float64)

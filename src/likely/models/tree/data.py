@@ -9,7 +9,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, Int32, UInt8
 from likely.engines.memory import USUAL_TOKENIZER
-from likely.errors import DataError, SchemaError, in_column, say_kind
+from likely.errors import About, BadCell, SchemaError, say_kind
 from likely.evaluation.folds import shuffled_by_class
 from likely.jit import kernel
 from likely.models.tree.tree import Feature
@@ -52,6 +52,7 @@ def features_of(table: Table, schema: Schema, select_words: WordSelection | None
 def _text_refused(name: str) -> SchemaError:
     """A tree tests numbers and categories: a text is neither."""
     return SchemaError(
+        About("text in a tree", name),
         f"Column {name!r} is free text, which a tree cannot test as it is: let it ask for the most telling words "
         f"(text_tokens=100), leave it out (",
         say_kind(name, "ignored"),
@@ -64,8 +65,9 @@ def _refuse_like_names(features: Sequence[Feature]) -> None:
     for feature in features:
         if feature.word is not None and feature.name in taken:
             raise SchemaError(
+                About("word like a column", feature.name),
                 f"There is a column {feature.name!r}, and a word in column {feature.column!r} would be called the "
-                "same: rename one of them."
+                "same: rename one of them.",
             )
 
 
@@ -84,7 +86,7 @@ def read_numbers(table: Table, name: str) -> Array:
         suspicious = not np.isfinite(numbers.sum())
     if suspicious and np.isinf(numbers).any():
         row = int(np.argmax(np.isinf(numbers)))
-        raise DataError(*in_column(row, name), f" holds {numbers[row]:g}, but {INFINITE}.")
+        raise BadCell(row, 0, float(numbers[row]), INFINITE).named((name,))
     return numbers
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.arrays import AnyArray, Array, Int32, Int64, UInt8
 from likely.engines.files import MOST_VALUES, JudgedFile, Pass, Result, judge_usual
-from likely.errors import DataError, SchemaError, SettingsError, say_kind
+from likely.errors import About, DataError, SchemaError, SettingsError, say_kind
 from likely.io.file_table import FileTable, open_table
 from likely.io.sources import FileSource
 from likely.jit import kernel
@@ -98,6 +98,7 @@ class FirstPass:
             own.update((level_key(level), level) for level in levels)
             if len(own) > MOST_VALUES:
                 raise DataError(
+                    About("endless values", name, MOST_VALUES),
                     f"Column {name!r} has more than {MOST_VALUES:,} distinct values, too many for a category; leave it "
                     f"out with ",
                     say_kind(name, "ignored"),
@@ -150,6 +151,7 @@ class FileTreeFit:
         """All passes."""
         for name in self.judged.schema.text:
             raise SchemaError(
+                About("text in a tree", name),
                 f"Column {name!r} is free text, which a tree from files does not look into: leave it out (",
                 say_kind(name, "ignored"),
                 "), or fit rows in memory with text_tokens=100.",

@@ -25,7 +25,11 @@ export function takeGivenNames(columns) {
 
 export function worded(name) { return given.has(name) ? given.get(name)() : name; }
 
+// Sentences of a served page only.
+const further = {};
+export function takeGerman(sentences) { Object.assign(further, sentences); }
+
 export function t(english, ...facts) {
-  const text = spoken === "de" ? GERMAN[english] ?? GERMAN_WORDS[english] ?? english : english;
+  const text = spoken === "de" ? GERMAN[english] ?? GERMAN_WORDS[english] ?? further[english] ?? english : english;
   return text.replace(/\{(\d)\}/g, (_, place) => String(facts[Number(place)]));
 }

@@ -9,10 +9,10 @@ import { evaluationView } from "./evaluate.js";
 import { language, speak, t } from "./language.js";
 import { lettersView } from "./letters.js";
 import { nomogramView } from "./nomogram.js";
+import { offered } from "./offered.js";
 import { overview } from "./overview.js";
 import { planes, planeView } from "./plane.js";
 import { scorerOf } from "./scorer.js";
-import { startView } from "./start.js";
 import { begin, state, takeNumbered } from "./state.js";
 import { treeView } from "./treeview.js";
 import { unpack } from "./unpack.js";
@@ -29,13 +29,12 @@ const VIEWS = [
   { name: "comparison", label: "Comparison", show: comparisonView },
   { name: "tree", label: "Tree", show: treeView, when: () => state.rules.form === "tree" },
   { name: "plane", label: "Plane", show: planeView, when: () => planes().length > 1 && state.scorer && !state.model.image },
-  { name: "start", label: "New model", show: startView, when: () => state.served },
+  { name: "start", label: "New model", show: (go) => offered.start(go), when: () => offered.start !== null },
 ];
-const FIRST = [{ name: "start", label: "New model", show: startView }];
 
 const main = h("main", { id: "main", tabindex: "-1" });
 
-function views() { if (!state.model) return FIRST; return VIEWS.filter((view) => !view.when || view.when()); }
+function views() { return VIEWS.filter((view) => (state.model ? !view.when || view.when() : view.name === "start")); }
 
 function go(view, place) {
   const address = `#${view}${place === undefined ? "" : `/${place}`}`;

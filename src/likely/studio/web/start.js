@@ -3,52 +3,67 @@
 import { clear, empty, freshId, h, named, selectOf, short } from "./dom.js";
 import { figure, shownCell, whole } from "./format.js";
 import { reasonText, t } from "./language.js";
+import { offered } from "./offered.js";
+import { refused } from "./refusals.js";
+import { joined, markName } from "./remedies.js";
 import { asked, work } from "./work.js";
 
 const KINDS = ["numeric", "nominal", "text", "date", "ignored"];
 const MODELS = ["auto", "naive", "evidence", "full", "aode", "tree", "svm"];
+const kinds = new Map();
 let table = null;
 let target = null;
 let wantedModel = 0;
-const kinds = new Map();
+// The file that was dropped last, what has been said of how to read it, and what was wrong with it.
+let droppedFile = null;
+let reading = {};
+let trouble = null;
+let dropUnlabelled = false;
 
-export function startView(go) {
+offered.start = (go) => {
   const box = h("div", { class: "stack" });
   const redraw = () => clear(box, table ? chosen(redraw, go) : drop(redraw));
   redraw();
   return [h("header", { class: "head" }, h("div", {}, h("h1", {}, t("From a table to a model")), h("p", {}, t("Nothing leaves this machine: the table is read by the service that shows this page.")))), box];
+};
+
+// Have the service read the file; what is known of the columns is kept where it is the same file, read in another way.
+async function readAgain() {
+  const query = new URLSearchParams({ name: droppedFile.name.slice(0, 200), reading: JSON.stringify(reading) });
+  const found = await asked(`/studio/table?${query}`, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: droppedFile });
+  const before = table && target !== null ? table.columns[target].name : null, place = found.columns.findIndex((column) => column.name === before);
+  table = found;
+  target = place < 0 ? found.target : place;
 }
 
+function forget() { table = target = droppedFile = trouble = null; reading = {}; dropUnlabelled = false; kinds.clear(); }
+
 function drop(redraw) {
-  const said = h("p", { class: "wrong", role: "alert" }), reads = h("p", { class: "note", role: "status" }), id = freshId("file");
-  const take = async (file) => {
-    if (!file) return;
-    said.textContent = "";
-    reads.textContent = t("Reading {0} …", short(file.name, 40));
+  const reads = h("p", { class: "note", role: "status" }), id = freshId("file"), said = h("div", { role: "alert" });
+  const show = () => clear(said, trouble && h("p", { class: "wrong" }, h("bdi", {}, short(droppedFile.name, 40)), ": ", trouble.found ? offered.refusal(trouble.found) : trouble.message), trouble && refused(trouble.found, (way) => { reading = joined(reading, way.reading); take(); }));
+  const take = async () => {
+    trouble = null;
+    show();
+    reads.textContent = t("Reading {0} …", short(droppedFile.name, 40));
     zone.setAttribute("aria-busy", "true");
-    try {
-      table = await asked(`/studio/table?name=${encodeURIComponent(file.name.slice(0, 200))}`, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: file });
-      target = table.target;
-      kinds.clear();
-      redraw();
-    } catch (error) { said.textContent = error.message; }
+    try { await readAgain(); redraw(); } catch (error) { trouble = error; show(); }
     reads.textContent = "";
     zone.removeAttribute("aria-busy");
   };
+  const begin = (other) => { if (other) { forget(); droppedFile = other; take(); } };
   const zone = h("div", { class: "drop", on: {
     dragover: (event) => { event.preventDefault(); zone.classList.add("over"); },
     dragleave: () => zone.classList.remove("over"),
-    drop: (event) => { event.preventDefault(); zone.classList.remove("over"); take(event.dataTransfer.files[0]); },
-  } }, h("h2", {}, t("Drop a table here")), h("p", {}, t("CSV of any dialect, TSV, Parquet, Arrow or JSON lines, packed or not.")), h("label", { for: id }, t("or choose a file")),
-  h("input", { id, type: "file", on: { change: (event) => take(event.target.files[0]) } }), reads, said);
+    drop: (event) => { event.preventDefault(); zone.classList.remove("over"); begin(event.dataTransfer.files[0]); },
+  } }, h("h2", {}, t("Drop a table here")), h("p", {}, t("CSV of any dialect, TSV, Excel, Parquet, Arrow or JSON lines, packed or not.")), h("label", { for: id }, t("or choose a file")),
+  h("input", { id, type: "file", on: { change: (event) => { begin(event.target.files[0]); event.target.value = ""; } } }), reads, said);
+  show();
   return zone;
 }
 
-const MARKS = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces" };
-
 function dialectOf({ format: kind, encoding, delimiter }) {
   if (delimiter === null) return String(kind).slice(0, 20);
-  return t("{0}, separated by {1}", String(encoding).toUpperCase(), MARKS[delimiter] ? t(MARKS[delimiter]) : t("“{0}”", delimiter));
+  return t("{0}, separated by {1}", String(encoding).toUpperCase(), markName(delimiter));
 }
 
 function chosen(redraw, go) {
@@ -62,10 +77,21 @@ function chosen(redraw, go) {
       h("td", { class: "left" }, named(column.examples.map(shownCell).join(", "), 50)));
   });
   again();
-  const train = work(t("Train"), "train", () => { location.hash = "#overview"; location.reload(); }, () => ({ target: names[target], model: MODELS[wantedModel], kinds: Object.fromEntries([...kinds].filter(([name]) => name !== names[target])) }));
+  const given = () => ({ target: names[target], model: MODELS[wantedModel], kinds: Object.fromEntries([...kinds].filter(([name]) => name !== names[target])), drop_unlabelled: dropUnlabelled });
+  const mend = (found) => refused(found, async (way) => {
+    if (way.dropUnlabelled) dropUnlabelled = true;
+    else {
+      reading = joined(reading, way.reading);
+      try { await readAgain(); } catch (error) { table = null; trouble = error; redraw(); return; }
+      redraw();
+    }
+    document.querySelector("[data-work=train]").click();
+  });
+  const train = work(t("Train"), "train", () => { location.hash = "#overview"; location.reload(); }, given, mend);
+  const notes = [...table.notes.map((note) => reasonText(note)), ...(table.left_out ? [t("{0} lines that cannot be read are left out.", whole(table.left_out))] : [])];
   return [
-    h("section", { class: "card" }, h("h2", {}, named(table.name, 60)), h("p", {}, t("{0} rows, {1} columns, {2}.", whole(table.rows), whole(names.length), dialectOf(table))), table.notes.length ? h("ul", { class: "odd" }, table.notes.map((note) => h("li", {}, reasonText(note)))) : null,
-      h("div", { class: "row" }, selectOf(t("What is to be predicted?"), names, target ?? names.length - 1, (k) => { target = k; again(); }, { "data-use": "target" }), selectOf(t("by"), MODELS.map((each) => t(each)), wantedModel, (k) => { wantedModel = k; }, { "data-use": "model" }), h("button", { on: { click: () => { table = null; redraw(); } } }, t("Another table")))),
+    h("section", { class: "card" }, h("h2", {}, named(table.name, 60)), h("p", {}, t("{0} rows, {1} columns, {2}.", whole(table.rows), whole(names.length), dialectOf(table))), notes.length ? h("ul", { class: "odd" }, notes.map((note) => h("li", {}, note))) : null,
+      h("div", { class: "row" }, selectOf(t("What is to be predicted?"), names, target ?? names.length - 1, (k) => { target = k; dropUnlabelled = false; again(); }, { "data-use": "target" }), selectOf(t("by"), MODELS.map((each) => t(each)), wantedModel, (k) => { wantedModel = k; }, { "data-use": "model" }), h("button", { on: { click: () => { forget(); redraw(); } } }, t("Another table")))),
     h("section", { class: "card" }, h("h2", {}, t("What the columns are taken for")), h("p", {}, t("Change a kind where you know better.")), h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, [t("column"), t("kind"), t("why"), t("values"), t("gaps"), t("such as")].map((each, k) => h("th", { scope: "col", class: k === 3 || k === 4 ? null : "left" }, each)))), sheet)),
       table.more ? h("p", { class: "note" }, t("… and {0} more", whole(table.more))) : null),
     h("section", { class: "card" }, h("h2", {}, t("Train and evaluate")), h("p", {}, t("The model learns from all rows; its quality is measured on rows that were held out.")), train),

@@ -1,8 +1,9 @@
 // Longer work of the service: started by a button, with its progress; what it found is handed on.
 
 import { clear, empty, h, short } from "./dom.js";
-import { whole } from "./format.js";
+import { percent, whole } from "./format.js";
 import { language, t } from "./language.js";
+import { offered } from "./offered.js";
 import { state } from "./state.js";
 
 // Why the page does not score a model itself, and what to run instead.
@@ -16,51 +17,89 @@ export function byService() {
   return empty(t(BY_SERVICE[state.model.scorer.why] || BY_SERVICE.kind), h("p", {}, h("code", {}, `likely studio ${short(state.model.model.name, 40)}`)));
 }
 
-// What the service refuses, by its code; a sentence of the library stays in English, below what it is about.
-const REFUSED = {
-  busy: "The studio is busy; wait until what was begun is done.", "no job": "There is no such work.", "no model": "There is no model here yet: drop a table and train one.",
-  "no rows": "The table has no rows.", columns: "The table has more than {0} columns.", "no table": "Drop a table first.", kind: "“{0}” is no kind of a column.",
-  "no labels": "There are no rows with labels here: start the studio with --data.", "no column": "The table has no column “{0}”.", empty: "The file is empty.", failed: "The work failed; the log of the service says why.",
-};
-const ABOUT = {
-  file: "The file cannot be read as a table.", schema: "The table does not fit.", settings: "This setting makes no sense here.", data: "The data cannot be learned from.",
-};
-
 // A sentence of the library is in English; elsewhere the page says so.
 export function librarySays(sentence) { return language() === "en" ? sentence : t("The service says: {0}", sentence); }
-
-export function refusalText({ error, code, facts }) {
-  if (REFUSED[code]) return t(REFUSED[code], ...(facts || []).map((fact) => (typeof fact === "number" ? whole(fact) : short(fact, 60))));
-  if (ABOUT[code] && language() !== "en") return `${t(ABOUT[code])} ${librarySays(error)}`;
-  return error ? librarySays(error) : t("The service did not answer.");
-}
 
 export async function asked(address, options) {
   let answer, found;
   try { answer = await fetch(address, options); found = await answer.json(); } catch { throw new Error(t("The service did not answer. Is it still running?")); }
-  if (!answer.ok) throw new Error(refusalText(found));
+  if (!answer.ok) throw refusedBecause(found);
   return found;
 }
 
-export function work(label, kind, use, given = () => ({})) {
-  const box = h("div", { role: "status" });
-  const button = h("button", { class: "main", "data-work": kind, on: { click: () => run(box, kind, given(), use, button).catch((error) => say(box, button, error)) } }, label);
-  clear(box, button);
+function refusedBecause(found) { return Object.assign(new Error(offered.refusal(found)), { found }); }
+function sent(content) { return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content) }; }
+
+// What goes on, by the name of the step.
+const DOING = {
+  reading: (done) => (done ? t("Reading rows: {0}", whole(done)) : t("Reading the table")),
+  learning: (done) => (done ? t("Counting rows: {0}", whole(done)) : t("Counting")),
+  fitting: () => t("Learning"),
+  growing: () => t("growing trees"),
+  fold: (done, total) => t("Evaluating: fold {0} of {1}", whole(Math.min(done + 1, total)), whole(total)),
+  judging: () => t("Evaluating on rows held out"),
+  drawing: () => t("Drawing the page"),
+  comparing: (done, total) => (total ? t("Comparing: model {0} of {1}", whole(Math.min(done + 1, total)), whole(total)) : t("Comparing")),
+  curve: () => t("Learning from more and more rows"),
+};
+DOING.split = DOING.judging;
+DOING.row = DOING.judging;
+
+function stepText({ step, done, total }) {
+  if (DOING[step]) return DOING[step](done, total);
+  return total ? t("Step {0} of {1}: {2}", whole(done + 1), whole(total), t(step)) : t(step || "Waiting");
+}
+
+// Work that goes on, by its kind: where it is shown may be drawn anew meanwhile.
+const going = new Map();
+
+// A button that begins work; `mend` makes what is offered where it is refused.
+export function work(label, kind, use, given = () => ({}), mend = () => null) {
+  const box = h("div", {});
+  const button = h("button", { class: "main", "data-work": kind, on: { click: () => run(kind, { box, button, use, mend }, given()) } }, label);
+  const already = going.get(kind);
+  if (already) { Object.assign(already, { box, button, use, mend }); showBar(already); } else clear(box, button);
   return box;
 }
 
-function say(box, button, error) { clear(box, h("p", { class: "wrong" }, error.message), button); button.disabled = false; }
+function showBar(at) {
+  at.bar = h("progress", { max: "1", "aria-label": t("Progress") });
+  at.told = h("span", { class: "note", role: "status" });
+  at.stop = h("button", { "data-stop": "", disabled: at.isStopping, on: { click: () => stop(at) } }, t("Stop"));
+  clear(at.box, at.bar, h("div", { class: "row working" }, at.told, at.stop));
+  if (at.found) tell(at, at.found);
+}
 
-async function run(box, kind, given, use, button) {
-  const bar = h("progress", { max: "1", "aria-label": t("Progress") }), told = h("p", { class: "note" });
-  clear(box, bar, told);
-  const { job } = await asked(`/studio/${kind}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(given) });
-  for (;;) {
-    const found = await asked(`/studio/jobs/${job}`);
-    if (found.state === "failed") throw new Error(refusalText(found));
-    if (found.state === "done") { clear(box, button); use(found.result); return; }
-    if (found.share !== null) bar.value = found.share;
-    told.textContent = found.step ? t(found.step) : "";
-    await new Promise((ready) => { setTimeout(ready, 250); });
-  }
+function tell(at, found) {
+  at.found = found;
+  if (found.share !== null) at.bar.value = found.share; else at.bar.removeAttribute("value");
+  const text = at.isStopping ? t("Stopping when this step is done …") : found.share === null ? stepText(found) : `${stepText(found)} · ${percent(Math.floor(100 * found.share) / 100)}`;
+  if (at.told.textContent !== text) at.told.textContent = text;
+}
+
+async function stop(at) {
+  at.isStopping = at.stop.disabled = true;
+  if (at.found) tell(at, at.found);
+  try { await asked(`/studio/jobs/${at.job}/stop`, sent({})); } catch { /* it is over, or nobody answers: the next question will tell */ }
+}
+
+async function run(kind, place, given) {
+  const at = { ...place, isStopping: false };
+  going.set(kind, at);
+  showBar(at);
+  let said = null;
+  try {
+    at.job = (await asked(`/studio/${kind}`, sent(given))).job;
+    for (;;) {
+      const found = await asked(`/studio/jobs/${at.job}`);
+      if (found.state === "failed") throw refusedBecause(found);
+      if (found.state === "done") { going.delete(kind); clear(at.box, at.button); at.use(found.result); return; }
+      if (found.state === "stopped") { said = h("p", { class: "note", role: "status" }, t("Stopped; nothing has changed.")); break; }
+      tell(at, found);
+      await new Promise((ready) => { setTimeout(ready, 250); });
+    }
+  } catch (error) { said = h("div", { role: "alert" }, h("p", { class: "wrong" }, error.message), at.mend(error.found)); }
+  going.delete(kind);
+  clear(at.box, said, at.button);
+  at.button.focus();
 }
