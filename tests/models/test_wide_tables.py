@@ -1,4 +1,4 @@
-"""Many columns of strings, with gaps and near-identifiers: every classifier ends, in finite numbers, better than chance.
+"""Many columns of strings, with gaps and near-identifiers: every classifier ends, finite and better than chance.
 
 A thousand rows in the usual run; LIKELY_TORTURE=full takes more than are solved or counted in the same way.
 """
