@@ -143,20 +143,30 @@ def test_the_reason_is_data(
     source: Any = as_table(trips) if kind == "frame" else open_table("rows.csv")
     found = select_model(source, "label")
     assert (found.name, found.reason.kind) == ("evidence", "fits")
-    assert 0 < found.reason.need <= found.reason.budget == files.BUDGET
     assert select_model(source, "label", "naive").reason == ModelReason("named")
     assert select_model(source, "label", counts=True).reason == ModelReason("counts")
     assert select_model(source, "label", settings={"unseen": "smooth"}).reason == ModelReason("setting")
     kinds = dict.fromkeys(trips.columns.drop("label"), "ignored")
     assert select_model(source, "label", settings={"schema": kinds}).reason == ModelReason("no columns")
+    whole = likely.train(source, "label").predict_proba(trips)
     monkeypatch.setattr(files, "BUDGET", 10_000)
     found = select_model(source, "label")
-    assert (found.name, found.reason.kind, found.classifier.weights) == ("naive", "large", "learned")
+    assert (found.name, found.reason.kind) == ("evidence", {"frame": "fits", "file": "on disk"}[kind])
     with caplog.at_level(logging.INFO, "likely"):
         clf = likely.train(source, "label")
-    assert "model: naive Bayes with learned weights" in caplog.text
-    assert "model='naive' is the textbook model" in caplog.text
-    assert (clf.weights, clf.weights_stale_) == ("learned", False)
+    assert ("it is read twice, with temporary files in" in caplog.text) == (kind == "file")
+    assert "model='naive'" in caplog.text
+    np.testing.assert_array_equal(clf.predict_proba(trips), whole)
+
+
+def test_a_large_file_without_columns_to_learn_from_has_the_shares_of_its_classes(
+    trips: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "BUDGET", 1000)
+    kinds = dict.fromkeys(trips.columns.drop("label"), "ignored")
+    clf = likely.train("rows.csv", "label", schema=kinds)
+    shares = trips["label"].value_counts(normalize=True)[list(clf.classes_)]
+    np.testing.assert_allclose(clf.predict_proba(trips[:3]), np.tile(shares, (3, 1)))
 
 
 def test_a_checkpoint_is_for_counting_files(trips: pd.DataFrame) -> None:

@@ -89,9 +89,9 @@ def train(
 
     The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives; or a table in an
     engine, which counts it: an Ibis table, a DuckDB relation, a Spark frame, or what `engine_table` gives. `model`
-    is "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence if the table fits into memory, and naive
-    Bayes if it does not or if a setting is given that only naive Bayes has. `settings` are those of the model, `weight`
-    names a column of row weights, and `checkpoint` a file to resume from if counting is interrupted.
+    is "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence, which learns files larger than memory
+    from codes on disk, or naive Bayes if something is asked for that only naive Bayes has. `settings` are those of the
+    model, `weight` names a column of row weights, and `checkpoint` a file to resume from if counting is interrupted.
     `drop_unlabelled` leaves out rows without a label. What you should know about the table (a column that gives the
     class away, identifiers, duplicates …) is logged, and kept in `schema_.notes`.
 
@@ -246,16 +246,14 @@ def _opened(table: AnySource, target: object = None) -> FileTable | RowsLike:
 
 @dataclass(frozen=True, slots=True)
 class ModelReason:
-    """Why a model was chosen: somebody named it, a setting or a wish needs it, or the size of the table decides."""
+    """Why a model was chosen, and how it learns: it was named, a setting or a wish needs it, or it is the best."""
 
-    kind: Literal["named", "setting", "counts", "fits", "no columns", "large", "on disk"]
-    need: int = 0
+    kind: Literal["named", "setting", "counts", "fits", "no columns", "on disk"]
     budget: int = 0
 
     def sentences(self) -> tuple[str, ...]:
         """What there is to be told; nothing about what somebody asked for."""
-        budget = _mib(self.budget)
-        naive, evidence = Setting("model", "naive"), Setting("model", "evidence")
+        naive = Setting("model", "naive")
         told: dict[str, tuple[str, ...]] = {
             "fits": (
                 Message(
@@ -263,15 +261,10 @@ class ModelReason:
                 ),
             ),
             "no columns": ("model: naive Bayes, since there are no columns to learn from",),
-            "large": (
-                f"model: naive Bayes with learned weights, since the table would need more than {budget} MiB of memory",
-                Message(
-                    evidence, " trains on it all the same, with files on disk; ", naive, " is the textbook model"
-                ),
-            ),
             "on disk": (
-                f"model: evidence; the table would need more than {budget} MiB of memory, so it is read twice, with "
-                f"temporary files in {gettempdir()}",
+                f"model: evidence; the table would need more than {_mib(self.budget)} MiB of memory, so it is read "
+                f"twice, with temporary files in {gettempdir()}",
+                Message(naive, " reads it once and needs none, but its probabilities are worse"),
             ),
         }  # fmt: skip
         return told.get(self.kind, ())
@@ -302,7 +295,8 @@ def select_model(
     """The model for a table: the one that is named or that a setting asks for, else the best one that fits.
 
     `counts`: something is wanted that only naive Bayes can do. `spills`: evidence, if it is named, may learn a large
-    table in files from codes on disk. Rows of files are read here where the model needs all of them.
+    table in files from codes on disk, as it does if it is chosen here. Rows of files are read here where the model
+    needs all of them.
     """
     given, budget = dict(settings or {}), files.BUDGET
     if target not in source.names:
@@ -323,21 +317,16 @@ def select_model(
             source, target, schema=given.get("schema"), weight=weight, groups=groups, most=budget if free else None,
             n_jobs=given.get("n_jobs"), progress=progress,
         )  # fmt: skip
-        need, empty = (budget + 1, False) if rows is None else (rows.need, not rows.X.num_columns)
+        if rows is None:
+            return Selection(name, classifier, ModelReason("on disk", budget))
+        empty = not rows.X.num_columns
     else:
-        rows, features = None, schema_for(source, target, with_weight(given.get("schema"), weight)).features
-        need, empty = read_all.PER_CELL * source.n_rows * len(features), not features
+        rows, empty = None, not schema_for(source, target, with_weight(given.get("schema"), weight)).features
     if model != AUTO:
-        return Selection(
-            name, classifier, ModelReason("on disk", need, budget) if free and need > budget else why, rows
-        )
+        return Selection(name, classifier, why, rows)
     if empty:
         return Selection("naive", new_classifier("naive", given), ModelReason("no columns"))
-    if need <= budget:
-        return Selection(name, classifier, ModelReason("fits", need, budget), rows)
-    return Selection(
-        "naive", new_classifier("naive", {**given, "weights": "learned"}), ModelReason("large", need, budget)
-    )
+    return Selection(name, classifier, ModelReason("fits", budget), rows)
 
 
 def new_classifier(model: str, settings: Mapping[str, object]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -50,26 +51,9 @@ def test_evidence_is_taken_where_it_fits_and_a_line_says_so(likely: Likely, trip
     np.testing.assert_allclose(clf.predict_proba(trips), python.predict_proba(trips), atol=1e-12)
 
 
-def test_a_table_beyond_the_budget_is_counted(
-    likely: Likely, trips: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for budget in (1000, 10_000):  # the file is larger than that; what its rows would need is
-        monkeypatch.setattr(files, "BUDGET", budget)
-        said = likely("train", "trips.csv", "-t", "y")
-        assert said.code == 0
-        assert said.err.startswith("model: naive Bayes with learned weights, since")
-        clf = package.load("trips.likely")
-        assert isinstance(clf, package.BayesClassifier)
-        assert clf.weights == "learned"
-        assert not clf.weights_stale_
-        assert clf.summary_.n_rows == 150
-        judged = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3")
-        assert judged.code == 0
-        assert "without learned weights" in judged.err
-
-
-def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
-    likely: Likely, trips: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("options", [[], ["--model", "evidence"]])
+def test_evidence_learns_a_large_table_from_codes_on_disk(
+    likely: Likely, options: list[str], trips: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     said = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
@@ -79,7 +63,7 @@ def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
     for budget in (1000, 10_000):
         monkeypatch.setattr(files, "BUDGET", budget)
         before = sorted(tmp_path.iterdir())
-        said = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
+        said = likely("train", "trips.csv", "-t", "y", *options)
         assert said.code == 0, said.err
         assert said.err.startswith(
             "model: evidence; the table would need more than 1 MiB of memory, so it is read twice"
@@ -91,15 +75,27 @@ def test_evidence_that_is_named_learns_a_large_table_from_codes_on_disk(
         for a, b in zip(clf.schema_, small.schema_, strict=True):
             assert (a.name, a.kind, a.why) == (b.name, b.kind, b.why)
             assert a.kind == "ignored" or a.gaps == b.gaps
-        assert likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--model", "evidence").code == 0
     refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence", "--checkpoint", "half.likely")
     assert refused.code == 2
     assert "evidence reads the files twice" in refused.err
     monkeypatch.setattr(files, "BUDGET", 1000)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    refused = likely("train", "trips.csv", "-t", "y", "--model", "evidence")
+    refused = likely("train", "trips.csv", "-t", "y", *options)
     assert refused.code == 2
     assert "nowhere: No such file or directory; name another one (the variable TMPDIR)." in refused.err
+
+
+def test_a_large_table_is_evaluated_by_rows_drawn_at_random(
+    likely: Likely, trips: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--json")
+    monkeypatch.setattr(files, "BUDGET", 20_000)
+    some = likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--json")
+    assert some.code == 0, some.err
+    n_rows = [json.loads(said.out)["rows"] for said in (whole, some)]
+    assert n_rows[0] == 150 > n_rows[1] > 30
+    assert f"The folds are of {n_rows[1]} rows drawn at random, which fit into memory; all rows teach more." in some.err
+    assert likely("evaluate", "trips.csv", "-t", "y", "--cv", "3", "--model", "evidence").code == 0
 
 
 @pytest.mark.parametrize(

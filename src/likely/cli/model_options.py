@@ -40,7 +40,7 @@ class ModelOptions(OptionGroup):
     model: Annotated[
         Text,
         Option(
-            help="By default evidence, or naive Bayes if the table does not fit into memory.",
+            help="By default evidence.",
             metavar="evidence|naive|full|aode|tree|svm",
             autocompletion=complete_models,
         ),

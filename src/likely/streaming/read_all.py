@@ -1,4 +1,4 @@
-"""Tables in files that are read whole, for classifiers that need all rows at once; or not, where they are too large."""
+"""Tables in files that are read whole, for classifiers that need all rows at once; of those too large, a sample."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from likely.arrays import AnyArray, Array
@@ -39,7 +40,6 @@ class LabelledRows:
     groups: pa.ChunkedArray | None
     schema: Schema
     looked: int
-    need: int
 
     @property
     def kinds(self) -> Schema:
@@ -80,36 +80,35 @@ def read_all(
     weight: str | None = None,
     groups: str | None = None,
     most: int | None = None,
+    sampled: bool = False,
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> LabelledRows | None:
-    """Read the table; None if that, and the work on it, would need more than `most` bytes.
+    """Read the table. If that, and the work on it, would need more than `most` bytes: a random sample of its rows that
+    does not, where `sampled`, else None.
 
     Columns are judged from a sample, as when a file of any length is learned, and a bad row is told with its line.
     """
     judged = judge_usual(table, target, schema=schema, weight=weight)
     wanted = judged.wanted if groups is None else {groups: "", **judged.wanted}
-    if most is not None and sum(source.size for source in table.sources) > most:
+    if most is not None and not sampled and sum(source.size for source in table.sources) > most:
         return None
     columns = list(read_as(judged.schema, judged.counter.assigned))
-    parts: list[pa.Table] = []
-    need = 0
+    drawn = RowSample(most, len(columns))
     for _, part in Pass(table, wanted, n_jobs, progress, "reading").each(lambda turn: _checked(judged, turn.piece)):
-        if part is None:
-            continue
-        need += part.nbytes + PER_CELL * part.num_rows * len(columns)
-        if most is not None and need > most:
+        if part is not None:
+            drawn.add(part)
+        if drawn.share < 1.0 and not sampled:
             return None
-        parts.append(part)
-    whole = pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
-    if not whole.num_rows:
+    whole = drawn.rows()
+    if whole is None:
         raise judged.no_rows()
     found, known = judged.schema, as_table(whole)
     labels = encode_column(known.cells(target))
     given = row_weights(None, known, found.weight)
     of_groups = None if groups is None else whole.column(groups)
     y = labels.classes[labels.codes]
-    return LabelledRows(whole.select(columns), y, given, of_groups, found, judged.looked, need)
+    return LabelledRows(whole.select(columns), y, given, of_groups, found, judged.looked)
 
 
 def _checked(judged: JudgedFile, piece: Piece) -> pa.Table:
@@ -151,3 +150,37 @@ def sample_rows(
         if passed >= first + count:
             break
     return pa.concat_tables(found) if found else pa.table({name: pa.array([]) for name in wanted})
+
+
+class RowSample:
+    """Rows of pieces, thinned out by half whenever they, and the work on them, need more memory than there is."""
+
+    def __init__(self, memory: int | None, n_columns: int) -> None:
+        self.memory, self.n_columns, self.share = memory, n_columns, 1.0
+        self.parts: list[tuple[pa.Table, Array]] = []
+        self.random = np.random.default_rng(0)
+
+    def add(self, rows: pa.Table) -> None:
+        """More rows, of which those stay whose lot is below the share that is kept."""
+        if not rows.num_rows:
+            return
+        self.parts.append(self._below(rows, self.random.random(rows.num_rows)))
+        while self.memory is not None and self._need() > self.memory and self._kept() > 1:
+            self.share *= 0.5
+            self.parts = [self._below(*part) for part in self.parts]
+
+    def rows(self) -> pa.Table | None:
+        """All that were kept; None if there are none."""
+        parts = [rows for rows, _ in self.parts if rows.num_rows]
+        return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries() if parts else None
+
+    def _need(self) -> int:
+        """Bytes of the rows that were kept, and of the work on them."""
+        return sum(int(rows.nbytes) for rows, _ in self.parts) + PER_CELL * self._kept() * self.n_columns
+
+    def _below(self, rows: pa.Table, lots: Array) -> tuple[pa.Table, Array]:
+        stays = lots < self.share
+        return (rows, lots) if stays.all() else (rows.filter(pa.array(stays)), lots[stays])
+
+    def _kept(self) -> int:
+        return sum(rows.num_rows for rows, _ in self.parts)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
-import pyarrow as pa
 
-from likely.arrays import Array
 from likely.engines import files
 from likely.engines.files import Counter, Pass, RunningSum, Turn, columns_read, counted_schema, label_type, told
 from likely.engines.memory import Rows
@@ -21,7 +19,7 @@ from likely.models.learner import Learner
 from likely.models.protocols import Refreshes
 from likely.progress import Shown
 from likely.stats import Summary
-from likely.streaming import read_all
+from likely.streaming.read_all import RowSample
 from likely.streaming.train import Learns
 from likely.table import Table, encode_column
 from likely.table.labels import row_weights
@@ -128,7 +126,7 @@ def refresh_file(
         raise SettingsError(f"A {type(classifier).__name__} has nothing to refresh: all it knows follows from counts.")
     table = as_file_table(source)
     label = target_of(classifier, target)
-    drawn = Draw(files.BUDGET if memory is None else memory, len(classifier.schema_.features))
+    drawn = RowSample(files.BUDGET if memory is None else memory, len(classifier.schema_.features))
     wanted = wanted_by(classifier, table, label, classifier.schema_.weight)
     for _, read in Pass(table, wanted, classifier.n_jobs, progress).each(lambda turn: turn.piece.read()):
         if read is not None:
@@ -138,37 +136,3 @@ def refresh_file(
         raise DataError(f"{table.sources[0].name}: no row is left to refresh with.")
     classifier.refresh(whole, label)
     return classifier, int(whole.num_rows)
-
-
-class Draw:
-    """Rows of pieces, thinned out by half whenever they need more memory than there is."""
-
-    def __init__(self, memory: int, n_columns: int) -> None:
-        self.memory, self.n_columns, self.share = memory, n_columns, 1.0
-        self.parts: list[tuple[pa.Table, Array]] = []
-        self.random = np.random.default_rng(0)
-
-    def add(self, rows: pa.Table) -> None:
-        """More rows, of which those stay whose lot is below the share that is kept."""
-        if not rows.num_rows:
-            return
-        self.parts.append(self._below(rows, self.random.random(rows.num_rows)))
-        while self._need() > self.memory and self._kept() > 1:
-            self.share *= 0.5
-            self.parts = [self._below(*part) for part in self.parts]
-
-    def rows(self) -> pa.Table | None:
-        """All that were kept; None if there are none."""
-        parts = [rows for rows, _ in self.parts if rows.num_rows]
-        return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries() if parts else None
-
-    def _below(self, rows: pa.Table, lots: Array) -> tuple[pa.Table, Array]:
-        stays = lots < self.share
-        return (rows, lots) if stays.all() else (rows.filter(pa.array(stays)), lots[stays])
-
-    def _kept(self) -> int:
-        return sum(rows.num_rows for rows, _ in self.parts)
-
-    def _need(self) -> int:
-        table = sum(int(rows.nbytes) for rows, _ in self.parts)
-        return table + read_all.PER_CELL * self._kept() * self.n_columns

@@ -219,6 +219,30 @@ class TestManyRows:
         assert solve(table(2), SolverPlan(1.0, Gauss(1.0) + Linear()))[1] == "landmarks"
         assert solve(table(2), SolverPlan(1.0, Gauss(1.0)))[1] == "exact"
 
+    def test_wide_rows_have_fewer_that_are_solved_exactly(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """300 rows × 8 cells take 720,000 products, and sparse ones as long as 8 times as many."""
+        monkeypatch.setattr(solver, "MOST_GRAM_ROWS", 200)
+        problem, plan = table(2), SolverPlan(1.0, Gauss(1.0))
+        few = replace(problem, X=sparse.csr_array(problem.X)).take(np.arange(200))
+        for products, dense, sparsely in (
+            (8 * 720_000, "exact", "exact"),
+            (720_000, "exact", "landmarks"),
+            (719_999, "landmarks", "landmarks"),
+        ):
+            monkeypatch.setattr(solver, "MOST_PRODUCTS", products)
+            assert solve(problem, plan)[1] == dense
+            assert solve(replace(problem, X=sparse.csr_array(problem.X)), plan)[1] == sparsely
+            assert solve(few, plan)[1] == "exact"
+        assert solve(problem, replace(plan, method="exact"))[1] == "exact"
+
+    def test_sparse_rows_have_the_machine_of_dense_ones(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        problem, plan = table(3), SolverPlan(1.0, Gauss(1.0))
+        dense = solve(problem, plan)[0]
+        for rows in (300, 299):  # by the Gram matrix, and product by product
+            monkeypatch.setattr(solver, "MOST_GRAM_ROWS", rows)
+            found = solve(replace(problem, X=sparse.csr_array(problem.X)), plan)[0]
+            np.testing.assert_allclose(found.decision_values(problem.X), dense.decision_values(problem.X), atol=1e-2)
+
     def test_too_many_for_landmarks(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from likely.models.svm import solver
 

@@ -148,20 +148,27 @@ def _of_table(
     from likely.evaluation.evaluate import evaluate as in_memory
     from likely.streaming.evaluate import evaluate_file
     from likely.streaming.notes import report_notes
+    from likely.streaming.read_all import read_all
 
     selection = select_model(
         table, label, model_options.model or AUTO, model_options.settings(table.types, label), weight=weight,
         groups=how["groups"], counts=how["cv"] == "loo", progress=progress,
     )  # fmt: skip
     classifier, rows, why = selection.classifier, selection.rows, selection.reason.sentences()
+    if selection.reason.kind == "on disk":  # every fold would need codes of its own, so some rows have to do
+        rows = read_all(
+            table, label, schema=classifier.schema, weight=weight, groups=how["groups"], most=selection.reason.budget,
+            sampled=True, n_jobs=classifier.n_jobs, progress=progress,
+        )  # fmt: skip
+        if rows is not None:
+            why = (
+                f"The folds are of {len(rows.y):,} rows drawn at random, which fit into memory; all rows teach more.",
+            )
     if rows is not None:
-        classifier.set_params(schema=rows.kinds)
+        judged = type(classifier)(**{**classifier.get_params(deep=False), "schema": rows.kinds})
         how = {**how, "groups": rows.groups, "sample_weight": rows.weight, "progress": progress}
-        report = in_memory(classifier, rows.X, rows.y, **how)
-        return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why, selection
-    if why:  # weights need rows, which the folds of a large table are not
-        classifier.set_params(weights=None)
-        why = (*why, "The folds are evaluated without learned weights, which would need their rows in memory.")
+        report = in_memory(judged, rows.X, rows.y, **how)
+        return report.with_notes(lambda: report_notes(report, judged, table, label, fitted=False)), why, selection
     report = evaluate_file(classifier, table, label, weight=weight, progress=progress, **how)
     return report.with_notes(lambda: report_notes(report, classifier, table, label, fitted=False)), why, selection
 

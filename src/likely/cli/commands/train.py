@@ -79,9 +79,9 @@ def train(
     likely train warehouse.duckdb --table days -t kind
 
     The default model is evidence: naive Bayes, corrected for columns that repeat each other and for interactions. A
-    table that does not fit into memory (512 MiB) gets naive Bayes with learned weights, in one pass. --model names
-    another; options that only naive Bayes has (--smoothing, --family, --checkpoint …) select naive Bayes. The kind of
-    each column is inferred from rows across the whole file: likely schema shows it with reasons, --kind overrides it.
+    table that does not fit into memory (512 MiB) is read twice, with temporary files. --model names another; options
+    that only naive Bayes has (--smoothing, --family, --checkpoint …) select naive Bayes. The kind of each column is
+    inferred from rows across the whole file: likely schema shows it with reasons, --kind overrides it.
     """
     relation = engine_options.open(tables)
     if relation is not None:

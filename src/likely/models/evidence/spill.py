@@ -18,7 +18,7 @@ from typing import IO, Self
 import numpy as np
 
 from likely.arrays import AnyArray, Array, Index, Int32
-from likely.errors import About, FileError, PythonOnly
+from likely.errors import About, FileError, PythonOnly, Setting
 from likely.models.evidence.row_source import (
     DEDUPLICATED_ROWS,
     MAX_DISTINCT_SHARE,
@@ -103,7 +103,9 @@ class SpillDirectory:
                 f"The rows need {_mib(n_bytes)} MiB in {self.folder}, where {_mib(free)} MiB are free; name another "
                 "folder (",
                 FOLDER,
-                "the variable TMPDIR), or learn fewer columns.",
+                "the variable TMPDIR), learn fewer columns, or take ",
+                Setting("model", "naive"),
+                ", which needs none.",
             )
 
     def new(self, dtype: type[np.generic], width: int | None = None) -> DiskArray:

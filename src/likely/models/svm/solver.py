@@ -45,6 +45,10 @@ LINEAR_ROWS = 10_000
 MOST_GRAM_ROWS = 12_000
 """The Gram matrix of this many rows takes 1.1 GiB; a kernel that is a sum or product needs all of it."""
 
+MOST_PRODUCTS, SPARSE_COST = 1 << 36, 8
+"""Products of cells in the scalar products of all rows with each other, up to which LIBSVM computes them one by one: a
+few minutes. A product of sparse cells takes as long as so many others."""
+
 MOST_CLASSES = 200
 
 MOST_CELLS = 1 << 27
@@ -135,13 +139,19 @@ def choose_method(problem: Problem, plan: SolverPlan) -> str:
         return "exact"
     if is_linear and len(problem) > min(LINEAR_ROWS, plan.max_rows):
         return "plane"
-    return "landmarks" if len(problem) > _most_rows(plan) else "exact"
+    return "landmarks" if len(problem) > min(_most_rows(plan), _rows_in_time(problem.X)) else "exact"
 
 
 def _most_rows(plan: SolverPlan) -> int:
     """Rows up to which every one of them may become a support vector."""
     is_single = isinstance(plan.kernel, Linear | Polynomial | Gauss | Sigmoid)
     return plan.max_rows if is_single else min(plan.max_rows, MOST_GRAM_ROWS)
+
+
+def _rows_in_time(X: Matrix) -> int:
+    """The number of rows as wide as these up to which scalar products do not take too long."""
+    cost = SPARSE_COST * X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]
+    return max(int(np.sqrt(MOST_PRODUCTS / max(cost, 1.0))), MOST_GRAM_ROWS)
 
 
 def _refuse_many(problem: Problem, plan: SolverPlan) -> None:
@@ -192,6 +202,8 @@ def solve_linear(problem: Problem, plan: SolverPlan) -> Machine:
 
 def fit_hyperplanes(X: Matrix, problem: Problem, plan: SolverPlan) -> tuple[Array, Array]:
     """One hyperplane for each pair of classes, in the space of X."""
+    from sklearn.exceptions import ConvergenceWarning
+
     earlier, later = class_pairs(problem.n_classes)
 
     def fit_pair(place: int) -> tuple[Array, float]:
@@ -199,12 +211,13 @@ def fit_hyperplanes(X: Matrix, problem: Problem, plan: SolverPlan) -> tuple[Arra
         cost = None if problem.cost is None else problem.cost[own]
         return _fit_hyperplane(X[own], problem.y[own] == later[place], cost, plan)
 
-    found = run(fit_pair, range(n_pairs(problem.n_classes)), plan.n_jobs)
+    with warnings.catch_warnings():  # not in the threads, which share what is caught
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = run(fit_pair, range(n_pairs(problem.n_classes)), plan.n_jobs)
     return np.array([w for w, _ in found]), np.array([b for _, b in found])
 
 
 def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: SolverPlan) -> tuple[Array, float]:
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import SGDClassifier
     from sklearn.svm import LinearSVC
 
@@ -217,8 +230,7 @@ def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: Solver
         )  # fmt: skip
     else:
         solver = LinearSVC(C=plan.C, dual=is_wide, tol=plan.tolerance, random_state=plan.seed, intercept_scaling=10.0)
-    with warnings.catch_warnings(), _ONE_DUAL if is_wide else nullcontext():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with _ONE_DUAL if is_wide else nullcontext():
         solver.fit(with_int32_indices(X), is_later, sample_weight=cost)
     return solver.coef_[0].astype(np.float64), float(solver.intercept_[0])
 
@@ -226,7 +238,8 @@ def _fit_hyperplane(X: Matrix, is_later: Flags, cost: Array | None, plan: Solver
 # The exact solution, with slack and without.
 
 GRAM_ROWS = 8_000
-"""Up to this many rows (490 MiB) the whole Gram matrix is computed first: faster than LIBSVM's row by row."""
+"""Up to this many rows (490 MiB), sparse ones up to `MOST_GRAM_ROWS`, the whole Gram matrix is computed first: faster
+than LIBSVM's row by row."""
 
 CACHE_MIB = 500
 
@@ -279,7 +292,7 @@ def _fitted(problem: Problem, kernel: Kernel, options: dict[str, object], n_jobs
     if problem.products is not None:
         norms = problem.products.diagonal()
         rows = kernel.of(problem.products, norms, norms)
-    elif theirs is None or len(problem) <= GRAM_ROWS:
+    elif theirs is None or len(problem) <= (MOST_GRAM_ROWS if sparse.issparse(problem.X) else GRAM_ROWS):
         rows = gram_matrix(kernel, problem.X, problem.X, n_jobs)
     else:
         return SVC(**theirs, **options).fit(with_int32_indices(problem.X), problem.y, problem.cost)
