@@ -489,6 +489,30 @@ def run(tasks: Sequence[tuple[Mutant, ast.Module]], suite: Suite, jobs: int) -> 
         yield running.pop(child), status != 0, used.ru_utime + used.ru_stime
 
 
+def try_out(
+    package: str, drawn: list[Mutant], trees: dict[str, ast.Module], suite: Suite, jobs: int
+) -> tuple[int, int, float]:
+    """Name those that survive: how many mutants were tried, how many survived, and how long that was computed."""
+    control = [Mutant(name, 0, next(iter(kernels(tree))), tree, "body", tree.body, "")
+               for name, tree in trees.items() if kernels(tree)][:1]  # fmt: skip
+    tasks = [(mutant, trees[mutant.module]) for mutant in (*control, *drawn)]
+    tried, survivors, computed = 0, 0, 0.0
+    try:
+        for place, failed, seconds in run(tasks, suite, jobs):
+            if place < len(control):
+                if failed:
+                    raise SystemExit(f"{package}: the tests fail when a module is loaded anew without any change.")
+                continue
+            tried, computed = tried + 1, computed + seconds
+            if not failed:
+                survivors += 1
+                print(f"survived  {tasks[place][0]}", flush=True)
+            print(f"{package}: {tried} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:  # what was tried so far tells something, too
+        print(f"{package}: interrupted")
+    return tried, survivors, computed
+
+
 def main() -> int:
     """Draw mutants, try them, and tell the score of each package and who survived."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
@@ -523,21 +547,7 @@ def main() -> int:
             continue
         load(files := suite_of(package))
         suite = Suite(reached_by(files, chosen.jobs))
-        unchanged = [Mutant(name, 0, next(iter(kernels(tree))), tree, "body", tree.body, "")
-                     for name, tree in trees.items() if kernels(tree)][:1]  # fmt: skip
-        if any(failed for _, failed, _ in run([(each, trees[each.module]) for each in unchanged], suite, 1)):
-            print(f"{package}: the tests fail when a module is loaded anew without any change.")
-            return 2
-        tried, survivors, computed = 0, 0, 0.0
-        try:
-            for place, failed, seconds in run([(mutant, trees[mutant.module]) for mutant in drawn], suite, chosen.jobs):
-                tried, computed = tried + 1, computed + seconds
-                if not failed:
-                    survivors += 1
-                    print(f"survived  {drawn[place]}", flush=True)
-                print(f"{package}: {tried} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
-        except KeyboardInterrupt:  # what was tried so far tells something, too
-            print(f"{package}: interrupted")
+        tried, survivors, computed = try_out(package, drawn, trees, suite, chosen.jobs)
         noticed = f"{1.0 - survivors / max(tried, 1):.1%} of {tried} noticed"
         print(f"{package}: {noticed} ({len(found)} in all; {computed:,.0f} seconds of computing)", flush=True)
     return 0

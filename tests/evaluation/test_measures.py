@@ -54,6 +54,7 @@ def predictions(
 CASES = [
     (2, False, None),
     (2, True, None),
+    (3, False, None),
     (5, False, None),
     (5, True, None),
     (5, True, 3),
