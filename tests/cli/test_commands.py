@@ -392,8 +392,7 @@ def test_the_studio_as_one_page(likely: Likely, model: str) -> None:
 
 def test_factors_of_long_names_fit_a_line_and_stay_different(likely: Likely) -> None:
     lines = [f"{k},{k % 7},a class whose name is rather long and ends in {'abcd'[k % 4]}" for k in range(80)]
-    heads = [f"the quantity that was measured {how}" for how in ("before", "afterwards")]
-    Path("long.csv").write_text("\n".join([",".join([*heads, "y"]), *lines]))
+    Path("long.csv").write_text("\n".join(["the quantity that was measured before,the quantity that lasted,y", *lines]))
     assert likely("train", "long.csv", "-t", "y", "--model", "naive").code == 0
     told = likely("explain", "long.likely", "long.csv").out.split("\n\n")[1].splitlines()
     assert max(map(len, told)) <= 80
