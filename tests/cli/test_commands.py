@@ -388,3 +388,13 @@ def test_the_studio_as_one_page(likely: Likely, model: str) -> None:
     said = likely("show", model, "--data", "mails.csv")
     assert said.code == 2 and "-o" in said.err
     assert likely("show", model, "-o", "mails.csv").code == 2  # it would write over a table
+
+
+def test_factors_of_long_names_fit_a_line_and_stay_different(likely: Likely) -> None:
+    lines = [f"{k},{k % 7},a class whose name is rather long and ends in {'abcd'[k % 4]}" for k in range(80)]
+    Path("long.csv").write_text("\n".join(["the quantity that was measured before,the quantity that lasted,y", *lines]))
+    assert likely("train", "long.csv", "-t", "y", "--model", "naive").code == 0
+    told = likely("explain", "long.likely", "long.csv").out.split("\n\n")[1].splitlines()
+    assert max(map(len, told)) <= 80
+    assert len({line.split("  ")[0] for line in told if line.startswith("the quantity")}) == 2
+    assert len({*told[0].split("  ")[1:]} - {""}) == 3

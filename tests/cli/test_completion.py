@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from likely import train
+from likely.cli.options import complete_compared
+from likely.comparison.candidates import by_name
 from tests.cli.conftest import MAILS
 
 
@@ -52,3 +54,9 @@ def test_model_files_and_listed_values(tmp_path: Path) -> None:
     assert offered("likely train days.csv --missing v", tmp_path) == ["value"]
     assert offered("likely compare days.csv --by l", tmp_path) == ["log_loss"]
     assert offered("likely mail d.likely --learn w", tmp_path) == ["wet"]
+
+
+def test_everything_that_can_be_compared_is_offered() -> None:
+    named = {entry.name for entry in by_name().values() if entry.reads_tables and entry.name != "majority"}
+    assert {*complete_compared("")} == named
+    assert complete_compared("tree,log") == ["tree,logistic"]

@@ -83,3 +83,14 @@ def test_a_matrix_of_eighty_characters_is_shown_and_one_of_eighty_one_is_not() -
         assert (confusion_that_fits(truths).text() == confusion(truths).text()) == (width <= 80)
         widths.add(width)
     assert {80, 81} <= widths
+
+
+def test_classes_with_long_names_stay_different() -> None:
+    names = [f"a class whose name is rather long and ends in {letter}" for letter in "abc"]
+    told = likely.evaluate(likely.BayesClassifier(), {"x": list(range(90)), "y": names * 30}, "y", cv=3)
+    for grid in (classes(told.by_class, 1.0), confusion(told.confusion)):
+        first = [row[0] for row in grid.rows]
+        assert len({*first}) == 3
+        assert max(len(str(name)) for name in first) <= 30
+    lines = mistakes(told.confusion).records()
+    assert len({(line["truth"], line["decision"]) for line in lines}) == len(lines)

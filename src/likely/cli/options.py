@@ -97,13 +97,21 @@ def _named_files(ctx: Context) -> list[str]:
     return [path for path in paths if isinstance(path, str) and os.path.isfile(path)]
 
 
+COMPARED_TOO = ("logistic", "boosting", "evidence-columns", "evidence-pairs", "evidence-triples")
+"""What else can be compared; to ask the comparison for it would take longer than anybody waits for a completion."""
+
+
 def complete_models(incomplete: str) -> list[str]:
-    """Names of models; of several, with commas between, the last one is completed."""
+    """Names of models."""
     from likely.models.registry import entries
 
+    return [entry.name for entry in entries() if entry.reads_tables and entry.name.startswith(incomplete)]
+
+
+def complete_compared(incomplete: str) -> list[str]:
+    """Names of models to compare, with commas between: the last one is completed."""
     before, comma, begun = incomplete.rpartition(",")
-    names = [entry.name for entry in entries() if entry.reads_tables]
-    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+    return [f"{before}{comma}{name}" for name in (*complete_models(""), *COMPARED_TOO) if name.startswith(begun)]
 
 
 def complete_choices(metavar: str) -> Callable[[str], list[str]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluation.metrics import majority, spoken
+from likely.render.picture import named_apart
 from likely.render.table import Cell, ColumnHead, Grid, count, figure, shortened
 
 if TYPE_CHECKING:
@@ -45,14 +47,14 @@ def measures(
     numbers = [ColumnHead(head, form=figure) for head in ("value", "baseline", "95 % from", "to")]
     columns = [ColumnHead("measure", "left"), *numbers, *([ColumnHead("interval", "left")] if every else [])]
     of_log_loss = "; for the log loss, the class proportions" if figures.get("log_loss") is not None else ""
-    return Grid(columns, rows, "Measures", notes=[f"Baseline: always {_name(often)!r}{of_log_loss}."])
+    return Grid(columns, rows, "Measures", notes=[f"Baseline: always {_names([often])[0]!r}{of_log_loss}."])
 
 
 def classes(by_class: pd.DataFrame, beta: float) -> Grid:
     """Precision, recall and F of each class."""
     per_class = by_class[["precision", "recall", "f", "weight"]].head(SHOWN_CLASSES)
     heads = [ColumnHead(name, form=figure) for name in ("precision", "recall", spoken("f", beta))]
-    rows = [[_name(label), *row] for label, row in zip(per_class.index, per_class.to_numpy(), strict=True)]
+    rows = [[label, *row] for label, row in zip(_names(per_class.index), per_class.to_numpy(), strict=True)]
     columns = [ColumnHead("class", "left"), *heads, ColumnHead("rows", form=count)]
     return Grid(columns, rows, f"Classes{_cut(by_class)}")
 
@@ -63,10 +65,10 @@ def confusion(truths: pd.DataFrame) -> Grid:
     counts = table.to_numpy(dtype=float)
     shares = np.divide(counts, counts.sum(axis=1, keepdims=True), out=np.zeros_like(counts), where=counts > 0.0)
     rows = [
-        [_name(label), *(Cell(n, shade=share) for n, share in zip(*line, strict=True))]
-        for label, *line in zip(table.index, counts, shares, strict=True)
+        [label, *(Cell(n, shade=share) for n, share in zip(*line, strict=True))]
+        for label, *line in zip(_names(table.index), counts, shares, strict=True)
     ]
-    heads = [ColumnHead(_name(name), form=count) for name in table.columns]
+    heads = [ColumnHead(name, form=count) for name in _names(table.columns)]
     return Grid([ColumnHead("truth \\ decision", "left"), *heads], rows, f"Confusion{_cut(truths)}")
 
 
@@ -86,13 +88,17 @@ def mistakes(truths: pd.DataFrame) -> Grid:
         if decision != truth and n
     ]
     cells.sort(key=lambda cell: -cell[0])
-    rows = [[_name(truth), _name(decision), n] for n, truth, decision in cells[:SHOWN_MISTAKES]]
+    shown = cells[:SHOWN_MISTAKES]
+    names = _names([label for _, *pair in shown for label in pair])
+    rows = [[truth, decision, n] for (n, _, _), truth, decision in zip(shown, names[::2], names[1::2], strict=True)]
     columns = [ColumnHead("truth", "left"), ColumnHead("decision", "left"), ColumnHead("rows", form=count)]
     return Grid(columns, rows, "Most frequent mistakes", left_out=len(cells) - len(rows), what="kinds of mistake")
 
 
-def _name(label: object) -> str:
-    return shortened(str(label), LONGEST_NAME)
+def _names(labels: Iterable[object]) -> list[str]:
+    """Names of classes; if some are too long, all are cut in a way that leaves them different."""
+    told = [shortened(str(label), sys.maxsize) for label in labels]
+    return told if max(map(len, told), default=0) <= LONGEST_NAME else named_apart(told, LONGEST_NAME)
 
 
 def _cut(frame: pd.DataFrame) -> str:

@@ -31,7 +31,7 @@ def main() -> None:
     for row, (label, shares, decision) in enumerate(found):
         cells = ", ".join(str(column[row]) if column[row] is not None else "—" for column in NEW_PATIENTS.values())
         chances = ", ".join(f"P({name}) = {share:.3f}" for name, share in zip(clf.classes_, shares, strict=True))
-        print(f"  {cells:<24} {chances}   most probable: {label}, cheapest: {decision}")
+        print(f"  {cells:<18} {chances}; likeliest {label}, cheapest {decision}")
     print("\n  (A in vain costs 4, B in vain 1, refusing to decide 0.6.)")
 
     print("\nThe first posterior, factor by factor (no smoothing, as on a blackboard):\n")
@@ -44,6 +44,6 @@ def main() -> None:
     words = filtered.explain(["Sieben Zwerge fraßen sieben Wölfe"]).tokens()
     print("  " + words.round(3).to_string(index=False).replace("\n", "\n  "))
 
-    print("\nAn honest evaluation: each patient is judged by a model that has not seen that row (Laplace smoothing):\n")
+    print("\nEvaluated honestly: each patient is judged by a model that has not seen it\n(Laplace smoothing):\n")
     report = evaluate(BayesClassifier(), table, drug, cv="loo")
     print("  " + str(report).replace("\n", "\n  "))

@@ -19,7 +19,7 @@ from likely.cli.options import (
     Tables,
     Target,
     Writes,
-    complete_models,
+    complete_compared,
     listed_in,
 )
 from likely.cli.output import OutputOptions, terminal_width, write
@@ -39,7 +39,10 @@ def compare(
     classifiers: Annotated[
         list[str] | None,
         typer.Option(
-            "--with", help="Only these: naive, logistic, tree, full …", metavar="NAMES", autocompletion=complete_models
+            "--with",
+            help="Only these: naive, logistic, tree, full …",
+            metavar="NAMES",
+            autocompletion=complete_compared,
         ),
     ] = None,
     cv: Annotated[str, typer.Option(help="Number of folds, or a test fraction (0.3).", metavar="HOW")] = "10",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Shown = Explanation | Contrast | Paths | PlaneExplanation
 
 SHOWN_WORDS = 10
-MOST_CLASSES, LEAST_CLASSES, LEAST_NAME = 10, 3, 24
+MOST_CLASSES, LEAST_CLASSES, LEAST_NAME, LONGEST_HEAD = 10, 3, 24, 16
 WIDTH = 80
 
 
@@ -149,7 +149,7 @@ def _sides(contrast: str | None, classes: list[Hashable]) -> Hashable:
 
 def _factors(why: Explanation, place: int, logs: bool) -> str:
     """All factors of a row, for as many of the most probable classes as a line has room for; long names are cut."""
-    from likely.render.table import shortened
+    from likely.render.picture import named, named_apart
 
     room = terminal_width() or WIDTH
     for classes in range(min(len(why.classes), MOST_CLASSES), LEAST_CLASSES, -1):
@@ -157,10 +157,13 @@ def _factors(why: Explanation, place: int, logs: bool) -> str:
         if max(map(len, text.splitlines())) <= room:
             return text
     grid = why.row_factors(place, classes=LEAST_CLASSES).grid(logs=logs)
+    heads = [column.head for column in grid.columns]
+    short = dict(zip(heads[1 :: 1 + logs], named_apart(heads[1 :: 1 + logs], LONGEST_HEAD), strict=True))
+    grid = replace(grid, columns=[replace(column, head=short.get(column.head, column.head)) for column in grid.columns])
     lines = grid.lines()
     names, beside = max(len(line[0]) for line in lines), max(len(line) for line in grid.text().splitlines()) - room
     longest = max(names - max(beside, 0), LEAST_NAME)
-    rows = [[shortened(line[0], longest), *row[1:]] for line, row in zip(lines[1:], grid.rows, strict=True)]
+    rows = [[named(line[0], longest), *row[1:]] for line, row in zip(lines[1:], grid.rows, strict=True)]
     return replace(grid, rows=rows).text()
 
 
