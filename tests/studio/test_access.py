@@ -75,6 +75,18 @@ def test_the_first_page(tab: Any, tmp_path: Path, theme: str, language: str) -> 
         assert serious(tab) == []
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_refused_file(browser: Any, tmp_path: Path, theme: str) -> None:
+    (tmp_path / "odd.csv").write_bytes("имя,вид\nМосква,да\n".encode("cp1251"))
+    with studio() as address, browser.new_context(locale="en-GB") as context:
+        page = context.new_page()
+        page.goto(f"{address}/studio")
+        look(page, theme, "en")
+        page.set_input_files("input[type=file]", tmp_path / "odd.csv")
+        page.wait_for_selector(".ways button")
+        assert serious(page) == []
+
+
 @pytest.mark.parametrize(("theme", "language"), LOOKS)
 def test_letters(show: Open, theme: str, language: str) -> None:
     rng = np.random.default_rng(0)

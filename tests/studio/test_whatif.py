@@ -106,3 +106,23 @@ def test_the_cheapest_decision(show: Open) -> None:
     assert tab.evaluate(decide, [[0.5, 0.5], [[0, 1], [1, 0]], None]) == 0  # ties go to the first class
     assert tab.evaluate(decide, [[0.8, 0.2], [[0, 9], [1, 0]], None]) == 1
     assert tab.evaluate(decide, [[0.6, 0.4], [[0, 1], [1, 0]], 0.3]) == -1
+
+
+def test_changes_of_whole_numbers_are_whole(show: Open) -> None:
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 400)
+    table = {"visits": 3 + 2 * y + rng.integers(0, 4, 400), "weight": y + rng.normal(0, 1, 400)}
+    for kind in (BayesClassifier, EvidenceClassifier, TreeClassifier):
+        clf = kind().fit(table, np.where(y, "yes", "no"))
+        tab = show(clf, rows={**table, "y": np.where(y, "yes", "no")})
+        tab.reload()
+        placed(tab, {"visits": 3, "weight": -0.4})
+        found = tab.evaluate(
+            "likely.counterfactuals(likely.state.row).flatMap((e) => e.changes).map((e) => [e.column.name, e.value])"
+        )
+        assert found
+        for name, value in found:
+            assert name == "weight" or value == round(value), kind
+            assert name == "weight" or 3 <= value <= 8
+            flipped = {"visits": [3], "weight": [-0.4], name: [value]}
+            assert len(found) > 1 or clf.predict(flipped)[0] != clf.predict({"visits": [3], "weight": [-0.4]})[0]

@@ -80,7 +80,7 @@ class EvidenceClassifier(Classifier):
     class_weight : None, "balanced", or a mapping of classes to weights that multiply the priors.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
     text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
-    progress : True for a progress bar, None for one on a terminal only, or a function that is called after each step.
+    progress : True for a progress bar, None for one on a terminal only, or a function that is told of each step.
     random_state : for the rows that are held out. The same rows and the same number give the same model.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 

@@ -12,7 +12,7 @@ import { emptyRow, labels, readCell, state, takeRow } from "./state.js";
 import { counterfactuals, decide, interval, nextMeasurements, whenSure } from "./whatif.js";
 import { asked, byService } from "./work.js";
 
-const AT_ONCE = 60, MOST_TERMS = 14, AT_ONCE_CELLS = 2000, SHOWN_AS_NOTHING = 0.005;
+const MOST_POSTERIORS = 12, AT_ONCE = 60, MOST_TERMS = 14, AT_ONCE_CELLS = 2000, SHOWN_AS_NOTHING = 0.005;
 let later = 0;
 let shownFields = AT_ONCE;
 
@@ -130,19 +130,20 @@ function drawn(why, { side, glance, below }, told, go, redraw) {
 
 function verdict(why, decision, risk, all, redraw) {
   const waits = state.scorer && whenSure(() => { if (state.view === "case") redraw(); });
-  const order = all.map((_, k) => k).sort((a, b) => why.posterior[b] - why.posterior[a]).slice(0, 8), ends = state.scorer ? interval(state.row) : null;
+  const order = all.map((_, k) => k).sort((a, b) => why.posterior[b] - why.posterior[a]).slice(0, MOST_POSTERIORS), ends = state.scorer ? interval(state.row) : null;
   const lines = order.map((k) => ({ name: all[k], size: why.posterior[k], colour: k, text: share(why.posterior[k]), ends: ends ? [ends.low[k], ends.high[k]] : null, more: ends ? `${share(ends.low[k])} – ${share(ends.high[k])}` : null }));
   return h("section", { class: "card", "aria-live": "polite" }, h("h2", {}, t("What the model says")),
     h("p", { class: "verdict" }, h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 40)), h("span", {}, share(why.posterior[Math.max(decision, 0)])),
       h("span", { class: "note" }, t("expected cost {0}", risk < 5e-5 ? "≈ 0" : figure(risk, 3)))),
     bars(lines, { most: 1, label: t("What the model says") }),
+    order.length < all.length ? h("p", { class: "note" }, t("{0} further classes have {1} together.", whole(all.length - order.length), share(Math.max(0, 1 - order.reduce((sum, k) => sum + why.posterior[k], 0))))) : null,
     h("p", { class: "note" }, sureness(ends, waits)),
     state.truth !== null ? h("p", {}, t("In the data it is “{0}”.", short(state.truth, 40))) : null);
 }
 
 function sureness(ends, waits) {
   if (waits) return t("The interval is being computed …");
-  if (!ends) return t("There is no interval here: this kind of model has none.");
+  if (!ends) return t("There is no interval here: this model has none.");
   if (!state.scorer.bounds && state.model.intervals.is !== "laplace") return `${t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.")} ${t("Only if columns are independent within a class: else they are too narrow. The intervals of evidence hold there, too.")}`;
   return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100%.") : t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.");
 }

@@ -2,13 +2,13 @@
 
 import { chip, classColour, classDashes, digitsOf, legend, pathOf, plot, roomIn, roundTicks, smoothPath } from "./charts.js";
 import { card, empty, h, named, s, selectOf, short } from "./dom.js";
-import { figure, percent, share, shownCell, signed, whole } from "./format.js";
+import { decimals, figure, percent, share, shownCell, signed, whole } from "./format.js";
 import { heatMaps } from "./heat.js";
 import { reasonText, t } from "./language.js";
 import { logit } from "./odds.js";
 import { emptyRow, labels, outcomesOf, rangeOf, state } from "./state.js";
 
-const MOST_CLASSES = 7;
+const MOST_CLASSES = 7, MOST_IN_TABLE = 12;
 
 export function columnView(go, width) {
   const { model } = state, column = model.columns[state.column] || model.columns[0];
@@ -32,9 +32,15 @@ function describe(column) {
   return parts.filter(Boolean).join(" · ");
 }
 
-export function shownClasses() {
+// The most common classes, in their order, and a note where there are more.
+function shownClasses(most) {
   const order = state.model.classes.map((_, k) => k).sort((a, b) => (state.model.classes[b].prior ?? 0) - (state.model.classes[a].prior ?? 0));
-  return order.slice(0, MOST_CLASSES).sort((a, b) => a - b);
+  return order.slice(0, most).sort((a, b) => a - b);
+}
+
+function othersNote(places) {
+  const k = state.model.classes.length;
+  return places.length < k ? h("p", { class: "note" }, t("The {0} most common of {1} classes.", whole(places.length), whole(k))) : null;
 }
 
 function shapes(column, width) {
@@ -45,7 +51,7 @@ function shapes(column, width) {
 }
 
 function numbersCard(column, width) {
-  const k = state.model.classes.length, places = shownClasses(), all = labels();
+  const k = state.model.classes.length, places = shownClasses(MOST_CLASSES), all = labels();
   const room = roomIn(width, 1100), parts = [];
   const [low, high] = rangeOf(column), ofModel = state.model.counted_in === "model", density = ofModel ? densityOf(column, k) : null;
   if (density) {
@@ -66,7 +72,7 @@ function numbersCard(column, width) {
   if (column.mean) parts.push(momentsTable(column, all));
   if (!parts.length) return null;
   return card("", t("What it looks like in each class"), !ofModel ? t("As the data show it: this kind of model keeps no counts.") : column.bins ? t("Curves are what is believed, counts beneath what was seen.") : null,
-    legend(places.map((c) => all[c]), places), ...parts);
+    legend(places.map((c) => all[c]), places), othersNote(places), ...parts);
 }
 
 // A density: as it was sent, or from the shares of values and how far these are apart.
@@ -115,7 +121,7 @@ function momentsTable(column, all) {
 }
 
 function valuesCard(column) {
-  const places = shownClasses(), all = labels(), width = column.counts.shape[1], n = Math.min(column.values.length, 40);
+  const places = shownClasses(MOST_IN_TABLE), all = labels(), width = column.counts.shape[1], n = Math.min(column.values.length, 40);
   const totals = places.map((c) => Array.from(column.counts.subarray(c * width, (c + 1) * width)).reduce((a, b) => a + b, 0) || 1);
   const rows = Array.from({ length: n }, (_, v) => h("tr", {}, h("th", { scope: "row" }, named(shownCell(column.values[v]), 40)),
     places.map((c, place) => {
@@ -125,19 +131,19 @@ function valuesCard(column) {
     })));
   const more = column.values.length - n + (column.more_values || 0);
   return card("", t("Values in each class"), `${t("Share of the class, and rows.")} ${state.model.counted_in === "data" ? t("As the data show it: this kind of model keeps no counts.") : ""}`, h("div", { class: "scroll", tabindex: "0" }, h("table", {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("value")), places.map((c) => h("th", { scope: "col" }, chip(c), named(all[c], 20))))), h("tbody", {}, rows))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("value")), places.map((c) => h("th", { scope: "col" }, chip(c), named(all[c], 20))))), h("tbody", {}, rows))), othersNote(places),
   more > 0 ? h("p", { class: "note" }, t("… and {0} more", whole(more))) : null);
 }
 
 function wordsCard(column) {
-  const places = shownClasses(), all = labels(), n = column.words.length;
-  const rows = column.words.slice(0, 40).map((word, v) => h("tr", {}, h("th", { scope: "row" }, named(word, 40)), h("td", {}, figure(column.word_bits[v], 2)),
+  const places = shownClasses(MOST_IN_TABLE), all = labels(), n = column.words.length;
+  const rows = column.words.slice(0, 40).map((word, v) => h("tr", {}, h("th", { scope: "row" }, named(word, 40)), h("td", {}, decimals(column.word_bits[v])),
     places.map((c) => {
       const part = column.word_counts[c * n + v] / (column.texts[c] || 1);
       return h("td", {}, h("span", { class: "track", style: { display: "block", "min-width": "4rem" } }, h("span", { class: "fill", style: { width: `${100 * part}%`, background: classColour(c) } })), share(part));
     })));
   return card("", t("Words that tell most"), t("Share of each class's texts that hold the word; {0} words are known.", whole(column.n_words)),
-    h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("word")), h("th", { scope: "col" }, t("bits")), places.map((c) => h("th", { scope: "col" }, chip(c), named(all[c], 20))))), h("tbody", {}, rows))));
+    h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("word")), h("th", { scope: "col" }, t("bits")), places.map((c) => h("th", { scope: "col" }, chip(c), named(all[c], 20))))), h("tbody", {}, rows))), othersNote(places));
 }
 
 // What a value adds: log-odds of the class with this cell alone, less those of the prior.

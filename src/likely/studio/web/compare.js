@@ -21,7 +21,7 @@ export function comparisonView(go, width) {
       svg.append(s("line", { x1: across(0), x2: across(0), y1: 0, y2: 40 * lines.length, stroke: "var(--ink)" }));
       lines.forEach((each, k) => {
         const y = 22 + 40 * k, colour = names(each) === found.simplest ? "var(--good)" : each.within_noise ? "var(--for)" : "var(--against)";
-        svg.append(s("line", { x1: across(each.low), x2: across(each.high), y1: y, y2: y, stroke: colour, "stroke-width": 3 }), s("circle", { cx: across(each.difference), cy: y, r: 6, fill: colour }), s("text", { x: Math.min(across(each.low), room - 8 * short(t(names(each)), 30).length), y: y - 10 }, short(t(names(each)), 30)));
+        svg.append(s("line", { x1: across(each.low), x2: across(each.high), y1: y, y2: y, stroke: colour, "stroke-width": 3 }), s("circle", { cx: across(each.difference), cy: y, r: 6, fill: colour }), s("text", { x: Math.min(across(each.low), room - 8 * short(t(names(each)), 30).length), y: y - 10, class: "halo" }, short(t(names(each)), 30)));
       });
     }), failed.length ? h("p", { class: "note" }, failed.map((each) => `${short(t(names(each)), 30)}: ${librarySays(each.reason)}`).join(" · ")) : null))];
 }

@@ -5,7 +5,7 @@ export const GERMAN_SERVED = {
   "Nothing leaves this machine: the table is read by the service that shows this page.": "Nichts verlässt diesen Rechner: Die Tabelle liest der Dienst, der diese Seite zeigt.",
   "Reading {0} …": "{0} wird gelesen …",
   "Drop a table here": "Tabelle hier ablegen",
-  "or choose a file": "oder eine Datei wählen",
+  "Choose a file": "Datei wählen",
   "target": "Ziel",
   "kind of {0}": "Art von {0}",
   "Train": "Trainieren",

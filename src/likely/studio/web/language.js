@@ -10,7 +10,7 @@ export function speak(which) {
   document.documentElement.lang = spoken;
 }
 // A reason in parts, each of which is a key of its own; what the page cannot word stays as it came.
-export function reasonText(parts) { return parts.map((part) => t(part)).join("").replace(/[\s:;,]+$/, ""); }
+export function reasonText(parts) { return parts.map((part) => (/^\d+\.\d+$/.test(part) && spoken === "de" ? part.replace(".", ",") : t(part))).join("").replace(/[\s:;,]+$/, ""); }
 
 // Names that the package gave, not the user: parts of dates, such as "ordered: weekday", and days of the week.
 const given = new Map();

@@ -1,11 +1,13 @@
 // Pictures for a network: draw one, or take one of the data, and see what the network sees in it.
 
 import { bars } from "./charts.js";
-import { card, clear, h, short } from "./dom.js";
-import { share } from "./format.js";
+import { card, clear, empty, h, short } from "./dom.js";
+import { share, whole } from "./format.js";
 import { t } from "./language.js";
 import { labels, state } from "./state.js";
 import { asked, byService } from "./work.js";
+
+const MOST_LETTERS = 8;
 
 export function lettersView() {
   const { shape, range } = state.model.image, [tall, wide] = shape, [low, high] = range, names = state.features.map((column) => column.name);
@@ -16,10 +18,11 @@ export function lettersView() {
     paint(pad, pixels, wide, tall, low, high);
     try {
       const posterior = await seenIn(names.map((name, k) => [name, pixels[Math.floor(k / shape[2])]]));
-      const order = posterior.map((_, c) => c).sort((a, b) => posterior[b] - posterior[a]).slice(0, 8);
-      clear(seen, bars(order.map((c) => ({ name: labels()[c], size: posterior[c], colour: c, text: share(posterior[c]) })), { most: 1, label: t("What the network sees") }));
+      const order = posterior.map((_, c) => c).sort((a, b) => posterior[b] - posterior[a]).slice(0, MOST_LETTERS), others = posterior.length - order.length;
+      clear(seen, bars(order.map((c) => ({ name: labels()[c], size: posterior[c], colour: c, text: share(posterior[c]) })), { most: 1, label: t("What the network sees") }), others ? h("p", { class: "note" }, t("{0} further classes have {1} together.", whole(others), share(Math.max(0, 1 - order.reduce((sum, c) => sum + posterior[c], 0))))) : null);
     } catch (error) { clear(seen, h("p", { class: "wrong" }, error.message)); }
   };
+  const nothing = () => clear(seen, empty(state.model.rows ? t("Nothing is drawn yet. Draw with a mouse or a finger, or choose a picture below.") : t("Nothing is drawn yet. Draw with a mouse or a finger.")));
   let drawing = false;
   const touch = (event) => {
     const box = pad.getBoundingClientRect(), x = ((event.clientX - box.left) / box.width) * wide - 0.5, y = ((event.clientY - box.top) / box.height) * tall - 0.5, reach = Math.max(wide / 14, 0.8);
@@ -34,7 +37,8 @@ export function lettersView() {
   pad.addEventListener("pointerup", () => { drawing = false; look(); });
   const take = (cells) => { for (let k = 0; k < pixels.length; k++) pixels[k] = Number(cells[k * shape[2]] ?? low); look(); };
   paint(pad, pixels, wide, tall, low, high);
-  return [head, h("div", { class: "grid" }, card("w5", null, null, pad, h("div", { class: "row" }, h("button", { on: { click: () => { pixels.fill(low); look(); } } }, t("Clear")))), card("w7", t("What the network sees"), null, seen), examples(take, wide, tall, shape[2], low, high))];
+  nothing();
+  return [head, h("div", { class: "grid" }, card("w5", null, null, pad, h("div", { class: "row" }, h("button", { on: { click: () => { pixels.fill(low); paint(pad, pixels, wide, tall, low, high); nothing(); } } }, t("Clear")))), card("w7", t("What the network sees"), null, seen), examples(take, wide, tall, shape[2], low, high))];
 }
 
 async function seenIn(cells) {

@@ -14,6 +14,7 @@ import { overview } from "./overview.js";
 import { planes, planeView } from "./plane.js";
 import { scorerOf } from "./scorer.js";
 import { begin, state, takeNumbered } from "./state.js";
+import { contrast } from "./odds.js";
 import { treeView } from "./treeview.js";
 import { unpack } from "./unpack.js";
 import { counterfactuals, decide, interval, nextMeasurements } from "./whatif.js";
@@ -108,7 +109,7 @@ async function start() {
   const model = content ? await unpack(content) : null;
   begin(model, model ? scorerOf(model.scorer, model.classes.length) : null, root.dataset.served === "yes");
   const { scorer } = state;
-  window.likely = { model, scorer, state, unpack, decide, nextMeasurements, counterfactuals, interval: (row) => interval(row, true), posterior: (row) => Array.from(scorer.posterior(new Map(row))), explain: (row) => scorer.explain(new Map(row)) };
+  window.likely = { model, scorer, state, unpack, decide, nextMeasurements, counterfactuals, interval: (row) => interval(row, true), posterior: (row) => Array.from(scorer.posterior(new Map(row))), explain: (row) => scorer.explain(new Map(row)), contrast: (row, target) => contrast(scorer.explain(new Map(row)), target) };
   if (model || state.served) build();
   addEventListener("hashchange", route);
   // A file that nobody takes would be opened by the browser, instead of the page.

@@ -5,6 +5,7 @@ import { clear, empty, h, s, selectOf, short } from "./dom.js";
 import { isGap } from "./expression.js";
 import { share, shownCell, signed } from "./format.js";
 import { t } from "./language.js";
+import { difference } from "./odds.js";
 import { labels, rangeOf, state } from "./state.js";
 
 const MOST_ROWS = 18, LINE = 64, SAMPLES = 61, MOST_VALUES = 24, FARTHEST_POINT = 10;
@@ -17,9 +18,10 @@ export function nomogramView(go, width) {
   const others = all.map((_, c) => c).filter((c) => c !== state.focus), room = roomIn(width, 1100);
   const box = h("div", {}), again = () => go("nomogram");
   const sheet = new Sheet(box, room, again);
+  if (!sheet.columns.length) return [head, empty(t("A nomogram needs columns with values: a text has no scale. The case shows what its words say."))];
   sheet.draw();
   return [head, h("div", { class: "row noprint", style: { "margin-bottom": "1rem" } }, selectOf(t("for the class"), all, state.focus, (c) => { state.focus = c; state.focusChosen = true; again(); }, { "data-use": "focus" }), selectOf(t("against"), others.map((c) => all[c]), others.indexOf(rival), (place) => { rival = others[place]; again(); }, { "data-use": "rival" })),
-    h("section", { class: "card" }, state.scorer.tied ? h("p", { class: "note" }, t("In this model columns interact, so the points of one depend on the values of the others.")) : null, box)];
+    h("section", { class: "card" }, state.scorer.tied ? h("p", { class: "note" }, t("In this model columns interact, so the points of one depend on the values of the others.")) : null, state.features.some((column) => column.kind === "text") ? h("p", { class: "note" }, t("Texts have no scale; they count as they are in the case.")) : null, box)];
 }
 
 class Sheet {
@@ -54,11 +56,12 @@ class Sheet {
     this.across = across;
     this.all = all;
     const ticks = roundTicks(low, high, Math.max(Math.floor(this.room / 110), 3)), digits = digitsOf(ticks);
-    parts.push(s("g", {}, ticks.map((tick) => [s("line", { x1: across(tick), x2: across(tick), y1: 18, y2: LINE * all.length + 10, stroke: "var(--rule)" }), s("text", { x: Math.min(Math.max(across(tick), 14), this.room - 14), y: 12, "text-anchor": "middle", class: "muted" }, signed(tick, digits))])));
+    parts.push(s("g", {}, ticks.map((tick) => [s("line", { x1: across(tick), x2: across(tick), y1: 18, y2: LINE * all.length + 10, stroke: "var(--rule)" }), s("text", { x: Math.min(Math.max(across(tick), 20), this.room - 20), y: 12, "text-anchor": "middle", class: "muted" }, signed(tick, digits))])));
     all.forEach((each, place) => parts.push(this.line(each, place)));
     parts.push(this.total(LINE * all.length + 38));
     const focused = document.activeElement && document.activeElement.getAttribute ? document.activeElement.getAttribute("data-slider") : null;
-    clear(this.svg, parts);
+    this.told = s("g", { "aria-hidden": "true", "pointer-events": "none" });
+    clear(this.svg, parts, this.told);
     if (focused !== null) this.svg.querySelector(`[data-slider="${focused}"]`)?.focus({ preventScroll: true });
   }
 
@@ -66,37 +69,71 @@ class Sheet {
     const { column, values, points } = each, top = 20 + LINE * place, middle = top + 34, now = state.row.get(column.name), across = this.across;
     const numeric = column.kind === "numeric", rising = points.every((p, k) => !k || p >= points[k - 1] - 1e-9), falling = points.every((p, k) => !k || p <= points[k - 1] + 1e-9);
     const y = (k) => (numeric && !rising && !falling ? middle + 9 - (18 * k) / (values.length - 1) : middle);
-    const xs = points.map((point) => Math.min(Math.max(across(point), 4), this.room - 4)), group = s("g", {}, s("text", { x: 2, y: top + 12, "font-weight": 600 }, short(column.name, 40)));
+    const xs = points.map((point) => Math.min(Math.max(across(point), 4), this.room - 4)), group = s("g", {}), title = short(column.name, limited(0.52 * this.room, 9, 40));
+    group.append(s("text", { x: 2, y: top + 12, "font-weight": 600 }, title));
     each.places = xs.map((x, k) => [x, y(k)]);
     group.append(s("polyline", { points: each.places.map(([x, h2]) => `${x.toFixed(1)},${h2.toFixed(1)}`).join(" "), fill: "none", stroke: "var(--edge)", "stroke-width": 2 }));
-    const ends = [-Infinity, 12 + 8 * short(column.name, 40).length];
-    const marks = numeric ? roundTicks(values[0], values[values.length - 1], 6).map((tick) => [tick, nearest(values, tick)]) : values.map((value, k) => [value, k]);
-    for (const [value, k] of marks.sort((a, b) => xs[a[1]] - xs[b[1]])) {
-      const text = short(shownCell(value), 14), wide = 7 * text.length;
+    const vary = state.scorer.vary(state.row, column.name), own = isGap(now) ? 0 : difference(logRatio(vary.joint(now)), logRatio(vary.joint(null)));
+    const at = isGap(now) ? null : numeric ? nearest(values, now) : values.indexOf(now), read = isGap(now) ? t("open") : short(shownCell(now), limited(0.48 * this.room - 72, 8, 20));
+    const ticks = numeric ? roundTicks(values[0], values[values.length - 1], 6).filter((tick) => column.storage !== "integer" || Number.isInteger(tick)) : values;
+    const marks = ticks.map((value, k) => [value, numeric ? nearest(values, value) : k]);
+    // Below the line, or above it where there is no room below; the name and what is read stand above, too.
+    const taken = [[], [[0, 12 + 9 * title.length], [this.room - 8 * (read.length + 9), this.room]]];
+    for (const [value, k] of byWeight(marks, xs, at)) {
+      const text = short(shownCell(value), 14), wide = 8 * text.length + 6, x = Math.min(Math.max(xs[k], wide / 2), this.room - wide / 2);
       group.append(s("circle", { cx: xs[k], cy: y(k), r: 3, fill: "var(--edge)" }));
-      // Below the line, or above it where there is no room below.
-      const x = Math.min(Math.max(xs[k], wide / 2), this.room - wide / 2), side = ends.findIndex((end) => x - wide / 2 > end);
+      const side = taken.findIndex((others) => others.every(([from, to]) => x + wide / 2 <= from || x - wide / 2 >= to));
       if (side < 0) continue;
       group.append(s("text", { x, y: side ? middle - 11 : middle + 22, "text-anchor": "middle", class: "muted" }, text));
-      ends[side] = x + wide / 2 + 6;
+      taken[side].push([x - wide / 2, x + wide / 2]);
     }
-    const vary = state.scorer.vary(state.row, column.name), own = isGap(now) ? 0 : bound(ratio(vary.joint(now)) - ratio(vary.joint(null)));
-    const at = isGap(now) ? null : numeric ? nearest(values, now) : values.indexOf(now);
+    group.append(this.track(place, middle));
     const cx = Math.min(Math.max(across(own), 8), this.room - 8), cy = at === null || at < 0 ? middle : y(at);
     const slider = s("g", { class: "grab", role: "slider", tabindex: "0", "data-slider": place, "aria-label": short(column.name, 60), "aria-valuemin": 0, "aria-valuemax": values.length - 1, "aria-valuenow": at ?? 0, "aria-valuetext": `${isGap(now) ? t("open") : short(shownCell(now), 40)}, ${signed(own)}` },
       s("circle", { cx, cy, r: 15, fill: "transparent" }), s("circle", { cx, cy, r: 8, fill: isGap(now) ? "var(--card)" : "var(--accent)", stroke: "var(--ink)", "stroke-width": 2 }));
     slider.addEventListener("pointerdown", (event) => { this.dragging = place; this.svg.setPointerCapture(event.pointerId); event.preventDefault(); slider.focus({ preventScroll: true }); });
     slider.addEventListener("keydown", (event) => this.key(event, place));
-    group.append(slider, s("text", { x: this.room - 4, y: top + 12, "text-anchor": "end" }, s("tspan", { class: "muted" }, `${isGap(now) ? t("open") : short(shownCell(now), 20)}  `), s("tspan", { "font-weight": 600 }, signed(own))));
+    slider.addEventListener("focus", () => this.hint(place, at));
+    slider.addEventListener("blur", () => clear(this.told));
+    group.append(slider, s("text", { x: this.room - 4, y: top + 12, "text-anchor": "end" }, s("tspan", { class: "muted" }, `${read}  `), s("tspan", { "font-weight": 600 }, signed(own))));
     return group;
   }
 
-  move(event) {
+  // Where a line may be touched: what lies there is told, and a click or a tap takes it.
+  track(place, middle) {
+    const area = s("rect", { x: 0, y: middle - 14, width: this.room, height: 30, fill: "transparent" });
+    area.addEventListener("pointermove", (event) => { if (this.dragging === null && event.pointerType !== "touch") this.hint(place, this.under(event, place)); });
+    area.addEventListener("pointerleave", () => { if (this.dragging === null) clear(this.told); });
+    area.addEventListener("click", (event) => {
+      const { column, values } = this.all[place];
+      this.take(column, values[this.under(event, place)]);
+      this.svg.querySelector(`[data-slider="${place}"]`).focus({ preventScroll: true });
+    });
+    return area;
+  }
+
+  // The value of a line that is nearest to a pointer.
+  under(event, place) {
     const box = this.svg.getBoundingClientRect(), x = ((event.clientX - box.left) / box.width) * this.room, y = event.clientY - box.top;
-    const { column, values, places } = this.all[this.dragging];
     let best = 0, least = Infinity;
-    places.forEach(([px, py], k) => { const far = Math.abs(px - x) + 0.3 * Math.abs(py - y); if (far < least) { least = far; best = k; } });
-    this.take(column, values[best]);
+    this.all[place].places.forEach(([px, py], k) => { const far = Math.abs(px - x) + 0.3 * Math.abs(py - y); if (far < least) { least = far; best = k; } });
+    return best;
+  }
+
+  // A value and its points, above everything else; nothing where the value is open or not on the line.
+  hint(place, k) {
+    clear(this.told);
+    if (k === null || k < 0) return;
+    const { values, points, places } = this.all[place], [px, py] = places[k], near = values.filter((_, v) => v !== k && Math.hypot(places[v][0] - px, places[v][1] - py) < 5);
+    const beside = typeof values[k] === "number" ? [] : near.slice(0, 3), names = [values[k], ...beside].map((value) => short(shownCell(value), limited(this.room / (beside.length + 1.5), 8, 40)));
+    const text = `${names.join(", ")}${near.length > beside.length && beside.length ? ", …" : ""}  ${signed(points[k])}`;
+    const wide = 8 * [...text].length + 12, x = Math.min(Math.max(px, wide / 2), this.room - wide / 2), top = py - 34;
+    this.told.append(s("circle", { cx: px, cy: py, r: 4, fill: "var(--ink)" }), s("rect", { x: x - wide / 2, y: top, width: wide, height: 21, rx: 5, fill: "var(--ink)" }), s("text", { x, y: top + 15, "text-anchor": "middle", style: { fill: "var(--card)" } }, text));
+  }
+
+  move(event) {
+    const { column, values } = this.all[this.dragging];
+    this.take(column, values[this.under(event, this.dragging)]);
   }
 
   key(event, place) {
@@ -118,7 +155,7 @@ class Sheet {
   }
 
   total(top) {
-    const posterior = state.scorer.posterior(state.row), total = ratio(state.scorer.explain(state.row).joint), most = Math.max(5, Math.min(Math.abs(total) * 1.15, 40)), all = labels();
+    const posterior = state.scorer.posterior(state.row), total = logRatio(state.scorer.explain(state.row).joint), most = Math.max(5, Math.min(Math.abs(total) * 1.15, 40)), all = labels();
     const across = scale(-most, most, 12, this.room - 12), chances = [1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1 - 1e-6, 1 - 1e-9];
     let last = -Infinity;
     const group = s("g", {}, s("text", { x: 2, y: top - 8, "font-weight": 600 }, t("Total {0} against “{1}”.", signed(total), short(all[rival], 24))), s("text", { x: 2, y: top + 10, class: "muted" }, t("Among all classes “{0}” has {1}.", short(all[state.focus], 24), share(posterior[state.focus]))), s("line", { x1: 12, x2: this.room - 12, y1: top + 24, y2: top + 24, stroke: "var(--ink)", "stroke-width": 2 }));
@@ -135,12 +172,28 @@ class Sheet {
 
 function valuesOf(column) {
   if (column.kind !== "numeric") return (column.values || column.outcomes || []).slice(0, MOST_VALUES);
-  const [low, high] = rangeOf(column), whole = Number.isInteger(low) && Number.isInteger(high) && high - low <= 2 * SAMPLES && column.storage === "integer";
-  if (whole) return Array.from({ length: high - low + 1 }, (_, k) => low + k);
-  return Array.from({ length: SAMPLES }, (_, k) => Number((low + ((high - low) * k) / (SAMPLES - 1)).toPrecision(5)));
+  const whole = column.storage === "integer", [low, high] = rangeOf(column).map((end, k) => (whole ? [Math.ceil, Math.floor][k](end) : end));
+  if (high < low) return [];
+  if (whole && high - low <= 2 * SAMPLES) return Array.from({ length: high - low + 1 }, (_, k) => low + k);
+  return Array.from({ length: SAMPLES }, (_, k) => low + ((high - low) * k) / (SAMPLES - 1)).map((value) => (whole ? Math.round(value) : Number(value.toPrecision(5))));
 }
 
-function ratio(joint) { return joint[state.focus] === joint[rival] ? 0 : Math.max(Math.min(joint[state.focus] - joint[rival], 1e6), -1e6); }
+// How many letters of so many pixels each fit into a width.
+function limited(width, letter, most) { return Math.max(Math.min(Math.floor(width / letter), most), 6); }
+
+// Values in the order in which they get a label: that of the case, both ends, then those that are farthest from all before.
+function byWeight(marks, xs, at) {
+  const left = marks.filter(([, k]) => k !== at).sort((a, b) => xs[a[1]] - xs[b[1]]), own = marks.filter(([, k]) => k === at);
+  const first = [...own, ...left.splice(0, 1), ...left.splice(-1, 1)];
+  while (left.length) {
+    const far = left.map(([, k]) => Math.min(...first.map(([, other]) => Math.abs(xs[k] - xs[other]))));
+    first.push(...left.splice(far.indexOf(Math.max(...far)), 1));
+  }
+  return first;
+}
+
+function logRatio(joint) { return difference(joint[state.focus], joint[rival]); }
+function ratio(joint) { return Math.max(Math.min(logRatio(joint), 1e6), -1e6); }
 function bound(x) { return Number.isNaN(x) ? 0 : Math.max(Math.min(x, 60), -60); }
 function nearest(values, value) {
   let best = 0;

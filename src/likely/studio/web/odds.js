@@ -1,7 +1,7 @@
 // One class against the rest: what each term adds to its log-odds, exactly (as `explain/contrast.py` shares it out).
 
 const MOST = 60;
-function bounded(log) { return Math.max(Math.min(log, MOST), -MOST); }
+function finite(log) { return Number.isFinite(log) ? log : Math.sign(log) * MOST || 0; }
 
 export function logSum(logs) {
   const peak = Math.max(...logs);
@@ -25,22 +25,33 @@ export function contrast(why, target) {
   for (let c = 0; c < k; c++) if (c !== target) rivals.push(c);
   const after = logOdds(why.joint, target, rivals);
   if (!why.start) {
-    const shares = why.terms.map(({ add }) => bounded(add[target] - (rivals.length === 1 ? add[rivals[0]] : rest(add, why.joint, rivals))));
+    const shares = why.terms.map(({ add }) => finite(add[target] - (rivals.length === 1 ? add[rivals[0]] : rest(add, why.joint, rivals))));
     return { before: null, after, shares };
   }
-  const before = logOdds(why.start, target, rivals);
-  const odds = rivals.map((c) => [bounded(why.start[c] - why.start[target]), bounded(why.joint[c] - why.joint[target])]);
-  const whole = logMeanOf(logSum(odds.map((each) => each[0])), logSum(odds.map((each) => each[1])));
-  const weights = odds.map(([a, b]) => Math.exp(logMeanOf(a, b) - whole));
-  const shares = why.terms.map(({ add }) => {
-    let total = 0;
-    rivals.forEach((c, place) => { total -= weights[place] * bounded(difference(add[c], add[target])); });
-    return total;
-  });
-  return { before, after, shares };
+  return { before: logOdds(why.start, target, rivals), after, shares: sharedOut(why, target, rivals) };
 }
 
-function difference(a, b) { return a === b ? 0 : a - b; }
+// As `explain/contrast.py` does it, which says why. A term that rules a class out (−∞) has no logarithm to share.
+function sharedOut(why, target, rivals) {
+  const own = Number.isFinite(why.start[target]) ? why.start[target] : 0, known = rivals.map((c) => why.start[c] > -Infinity);
+  const odds = rivals.map((c) => (known.includes(true) ? why.start[c] - own : 0));
+  const isOwnDead = why.terms.map(({ add }) => add[target] === -Infinity), isDead = why.terms.map(({ add }) => rivals.map((c) => add[c] === -Infinity));
+  const ratios = why.terms.map(({ add }, j) => rivals.map((c, k) => (isOwnDead[j] || isDead[j][k] ? 0 : difference(add[c], add[target]))));
+  const killers = rivals.map((_, k) => isDead.filter((dead, j) => dead[k] && !isOwnDead[j]).length), anyAlive = killers.includes(0);
+  const gone = killers.map((n) => anyAlive && n > 0), after = odds.map((odd, k) => (gone[k] ? -Infinity : ratios.reduce((sum, ratio) => sum + ratio[k], odd)));
+  const whole = logMeanOf(logSum(odds), logSum(after));
+  const weights = odds.map((odd, k) => (gone[k] || !(odd > -Infinity) ? 0 : Math.exp(logMeanOf(odd, after[k]) - whole)));
+  const leaving = odds.map((odd, k) => (gone[k] && odd > -Infinity ? Math.exp(odd - whole) / killers[k] : 0));
+  const isDoomed = isOwnDead.includes(true), areAllDead = rivals.every((_, k) => isDead.some((dead) => dead[k]));
+  return why.terms.map((_, j) => {
+    if (isDoomed && areAllDead) return 0;
+    if (isOwnDead[j]) return -Infinity;
+    if (areAllDead && isDead[j].includes(true)) return Infinity;
+    return rivals.reduce((sum, __, k) => sum - ratios[j][k] * weights[k] + (isDead[j][k] ? leaving[k] : 0), 0);
+  });
+}
+
+export function difference(a, b) { return a === b ? 0 : a - b; }
 function logOdds(logs, target, rivals) { return rivals.length ? logs[target] - logSum(rivals.map((c) => logs[c])) : Infinity; }
 function rest(add, joint, rivals) {
   const total = logSum(rivals.map((c) => joint[c]));

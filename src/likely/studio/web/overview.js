@@ -15,7 +15,7 @@ export function overview(go) {
         told.sources.length ? [" ", t("of"), " ", named(told.sources.slice(0, 3).join(", "), 80)] : null)),
       state.served ? h("a", { class: "button noprint", href: "/studio/model", download: true, id: "download" }, t("Download the model")) : null),
     facts(model),
-    h("div", { class: "grid" }, quality(model, go), h("div", { class: "stack w5" }, classes(model), about(model)), h("div", { class: "stack w7" }, columns(go), odd(model, go))),
+    h("div", { class: "grid" }, quality(model, go), h("div", { class: "stack w5" }, classes(model), about(model)), h("div", { class: "stack w7" }, model.image ? null : columns(go), odd(model, go))),
   ];
 }
 

@@ -55,8 +55,8 @@ function drop(redraw) {
     dragover: (event) => { event.preventDefault(); zone.classList.add("over"); },
     dragleave: () => zone.classList.remove("over"),
     drop: (event) => { event.preventDefault(); zone.classList.remove("over"); begin(event.dataTransfer.files[0]); },
-  } }, h("h2", {}, t("Drop a table here")), h("p", {}, t("CSV of any dialect, TSV, Excel, Parquet, Arrow or JSON lines, packed or not.")), h("label", { for: id }, t("or choose a file")),
-  h("input", { id, type: "file", on: { change: (event) => { begin(event.target.files[0]); event.target.value = ""; } } }), reads, said);
+  } }, h("h2", {}, t("Drop a table here")), h("p", {}, t("CSV of any dialect, TSV, Excel, Parquet, Arrow or JSON lines, packed or not.")), 
+  h("input", { id, type: "file", class: "unseen", on: { change: (event) => { begin(event.target.files[0]); event.target.value = ""; } } }), h("label", { for: id, class: "button" }, t("Choose a file")), reads, said);
   show();
   return zone;
 }
@@ -95,6 +95,6 @@ function chosen(redraw, go) {
     h("section", { class: "card" }, h("h2", {}, t("What the columns are taken for")), h("p", {}, t("Change a kind where you know better.")), h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, [t("column"), t("kind"), t("why"), t("values"), t("gaps"), t("such as")].map((each, k) => h("th", { scope: "col", class: k === 3 || k === 4 ? null : "left" }, each)))), sheet)),
       table.more ? h("p", { class: "note" }, t("… and {0} more", whole(table.more))) : null),
     h("section", { class: "card" }, h("h2", {}, t("Train and evaluate")), h("p", {}, t("The model learns from all rows; its quality is measured on rows that were held out.")), train),
-    names.length ? null : empty(t("The table has no columns.")), h("p", { class: "note" }, table.bytes < 1e6 ? t("{0} kB were read.", whole(table.bytes / 1e3)) : t("{0} MB were read.", figure(table.bytes / 1e6, 2))),
+    names.length ? null : empty(t("The table has no columns.")), h("p", { class: "note" }, table.bytes < 1e6 ? t("{0} kB were read.", whole(Math.max(table.bytes / 1e3, 1))) : t("{0} MB were read.", figure(table.bytes / 1e6, 2))),
   ];
 }

@@ -97,6 +97,9 @@ export function rangeOf(column) {
           if (total <= 0.998 && column.grid[v] > high) high = column.grid[v];
         }
       }
+      // No value below the least and none above the largest that was seen: a bell curve goes on beyond both.
+      const [least, most] = column.range || [low, high], from = Math.max(low, least), to = Math.min(high, most);
+      if (to > from) return [from, to];
       if (high > low) return [low, high];
     }
     return [column.grid[0], column.grid[n - 1]];

@@ -58,7 +58,8 @@ export function counterfactuals(row) {
 function candidates(column) {
   if (column.kind === "numeric") {
     const [low, high] = rangeOf(column);
-    return Array.from({ length: 41 }, (_, v) => low + ((high - low) * v) / 40);
+    const all = Array.from({ length: 41 }, (_, v) => low + ((high - low) * v) / 40);
+    return isWhole(column) ? [...new Set(all.map(Math.round))] : all;
   }
   return (column.values || column.outcomes || []).slice(0, 60);
 }
@@ -83,22 +84,25 @@ function smallestChange(row, column, before, prepared) {
       const middle = (inside + outside) / 2;
       if (flips(middle)) outside = middle; else inside = middle;
     }
-    best.value = roundedAway(now, outside, flips);
+    best.value = roundedAway(now, outside, flips, isWhole(column)) ?? best.value;
   }
   const size = known ? Math.abs(best.value - now) / span : 1;
   return { column, value: best.value, size, decision: decide(vary.posterior(best.value)).decision };
 }
 
 // The roundest number at or beyond a border that still flips.
-function roundedAway(now, border, flips) {
+function roundedAway(now, border, flips, whole) {
   const distance = Math.abs(border - now) || 1;
   for (let digits = 0; digits < 12; digits++) {
     const step = 10 ** (Math.floor(Math.log10(distance)) - digits);
+    if (whole && digits && step < 1) return null;
     const value = (border > now ? Math.ceil(border / step) : Math.floor(border / step)) * step;
     if (Math.abs(value - border) <= 0.2 * distance && flips(value)) return Number(value.toPrecision(12));
   }
-  return border;
+  return whole ? null : border;
 }
+
+function isWhole(column) { return column.storage === "integer"; }
 
 function greedy(given, columns, before) {
   const row = new Map(given), changes = [];
