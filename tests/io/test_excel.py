@@ -148,6 +148,7 @@ def test_cells_that_lie_terabytes_apart_are_refused_in_a_sentence(tmp_path: Path
     "wrong",
     [
         b'<row r="0"><c r="A0"><v>1</v></c></row></sheetData>',
+        b'<row r="5"><c r="ZZZZ5"><v>1</v></c></row></sheetData>',
         b'<row r="40"><c r="A40" t="s"><v>99999999</v></c></row></sheetData>',
         b'<row r="40"><c r="A40" t="n"><v>one</v></c></row></sheetData>',
         b'<row r="40"><c r="A40" t="str"><v>&a;</v></c></row></sheetData>',

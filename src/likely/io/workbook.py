@@ -27,6 +27,9 @@ MOST_BYTES = 1 << 31
 MOST_MEMORY = 8 << 30
 """What reading a workbook may take."""
 
+MOST_COLUMNS = 1 << 14
+"""No sheet of Excel has more; a made-up one of few cells could have any number, and take hours."""
+
 Value: TypeAlias = int | float | str | bool | date | time | timedelta | None
 """What a cell of a sheet holds; "" and nothing are gaps."""
 
@@ -128,6 +131,8 @@ def _read(path: str, wanted: str | None, skip: int, plain: bool) -> tuple[dict[s
     if chosen is None:
         return head, pa.table({})
     found = workbook.get_sheet_by_name(chosen)
+    if found.width > MOST_COLUMNS:
+        raise ValueError(f"a cell stands in column {found.width:,}, but a sheet has {MOST_COLUMNS:,} at most")
     lines = found.to_python()[skip:]
     if not lines:
         return head, pa.table({})

@@ -22,6 +22,7 @@ class SQLDialect:
     fence : whether steps must be kept apart, lest what is used twice is worked out twice.
     strict : whether a number that leaves the floats, upwards or downwards, is an error there.
     typed : whether a number with an exponent is a decimal, unless it is said to be a float.
+    infinity : a number that is read as infinite; None where the word "inf" is, as a float.
     """
 
     name: str
@@ -34,6 +35,7 @@ class SQLDialect:
     fence: bool = False
     strict: bool = False
     typed: bool = False
+    infinity: str | None = None
 
 
 DIALECTS = {
@@ -51,7 +53,7 @@ DIALECTS = {
         SQLDialect("mysql", nan="none"),
         SQLDialect("oracle", nan="none"),
         SQLDialect("tsql", nan="none"),
-        SQLDialect("sqlite", nan="none", joins=False),
+        SQLDialect("sqlite", nan="none", joins=False, fence=True, infinity="9e999"),
     )
 }
 """The dialects that a query can be written in."""

@@ -46,9 +46,9 @@ class Nodes:
         """A number with a fraction, as a float."""
         self._count(1)
         number = float(number)
-        if not math.isfinite(number):
+        if not math.isfinite(number) and (self.dialect.infinity is None or math.isnan(number)):
             return self.as_float(self.exp.Literal.string(_spelt(number)))
-        digits = _spelt(abs(number))
+        digits = str(self.dialect.infinity) if math.isinf(number) else _spelt(abs(number))
         if self.dialect.typed:
             literal = self.as_float(self.exp.Literal.string(digits))
         else:  # an exponent makes it a float; without one, some engines would reckon in decimals
@@ -88,6 +88,8 @@ class Nodes:
 
     def quoted(self, name: str) -> Node:
         """A name."""
+        if not name:
+            raise SettingsError("A column or table has no name at all, which SQL cannot say: give it one.")
         if "\0" in name:
             raise SettingsError(f"The column {name!r} has a zero byte in its name, which SQL cannot say: rename it.")
         return self.exp.to_identifier(name, quoted=True)
