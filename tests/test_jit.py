@@ -29,6 +29,16 @@ def _quarter(x: float) -> float:
     return _half(_half(x))
 
 
+@kernel(cache=False)
+def _third(x: float) -> float:
+    return x / 3.0
+
+
+@kernel(cache=False)
+def _ninth(x: float) -> float:
+    return _third(_third(x))
+
+
 @kernel(cache=False, inline="always")
 def _tripled(x: float) -> float:
     return 3.0 * x
@@ -46,7 +56,13 @@ def _six_fold(x: float) -> float:
 
 def test_kernels_call_one_another() -> None:
     assert (_quarter(6.0), _six_fold(2.0)) == (1.5, 12.0)
-    assert _half.signatures and _quarter.targetoptions["fastmath"]
+    assert _quarter.signatures and _quarter.targetoptions["fastmath"]
+
+
+def test_what_only_kernels_call_has_no_entrance_for_python_until_python_calls() -> None:
+    assert _ninth(9.0) == 1.0 and not _third.signatures
+    assert _third(9.0) == 3.0 and _third.signatures
+    assert _ninth(18.0) == 2.0
 
 
 def test_machine_instructions_are_for_kernels_alone() -> None:

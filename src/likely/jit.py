@@ -19,24 +19,34 @@ _OVERLOADS: list[Callable[[], object]] = []
 class JitKernel(Generic[Given, Returned]):
     """A loop that is compiled for the types of its first call, and kept on disk; other kernels call it, too.
 
-    It is handed on to Numba's own object, which has its signatures (`signatures`) and the plain function (`py_func`),
-    and by whose type (`_numba_type_`) compiled code knows it.
+    It is handed on to Numba's own object, which has its signatures (`signatures`) and the plain function (`py_func`).
+    Other kernels know it by the type (`_numba_type_`) of a second one, which has no entrance for Python and no file: it
+    becomes a part of those that call it.
     """
 
     def __init__(self, loop: Callable[Given, Returned], options: dict[str, Any]) -> None:
         update_wrapper(self, loop)
-        self._loop, self._options = loop, options
+        self._loop, self._options, self._lock = loop, options, RLock()
 
     def __call__(self, *given: Given.args, **named: Given.kwargs) -> Returned:
         return self._compiled(*given, **named)  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
         if name == "_compiled":
-            with _LOCK:
+            with self._lock:  # its own: to compile, one thread waits for another that asks for a kernel
                 if name not in vars(self):
                     vars(self)[name] = _compiled(self._loop, **self._options)
             return vars(self)[name]
         return getattr(self._compiled, name)
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        return (self._compiled if self._compiled.signatures else self._part)._numba_type_
+
+    @cached_property
+    def _part(self) -> Any:
+        """What other kernels call, where Python has not called it before: an entrance takes its time to compile."""
+        return _compiled(self._loop, **self._options | {"cache": False, "no_cpython_wrapper": True})
 
     def __reduce__(self) -> str:
         return self._loop.__qualname__
@@ -46,14 +56,16 @@ def _compiled(loop: Callable[..., Any], *, cache: bool = True, **options: Any) -
     """Numba's object; where no folder can be written to, every process compiles for itself."""
     from numba import njit
 
-    while _OVERLOADS:
-        _OVERLOADS.pop()()
+    with _LOCK:
+        while _OVERLOADS:
+            _OVERLOADS.pop()()
+    make = partial(njit, nogil=True, no_cfunc_wrapper=True, **options)
     try:
-        return njit(nogil=True, cache=cache, **options)(loop)
+        return make(cache=cache)(loop)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
-        return njit(nogil=True, **options)(loop)
+        return make()(loop)
 
 
 def compiled_as(function: Callable[..., object], **options: Any) -> Callable[[Choice], Choice]:

@@ -15,6 +15,7 @@ from likely import api
 from likely.compilation import WATCHER, watch
 from likely.errors import LikelyError
 from likely.io.file_table import open_table
+from likely.models.evidence.row_source import FEW_CODES
 from likely.models.registry import entries
 from likely.progress import Shown, StepBar
 from likely.table import as_table
@@ -55,7 +56,8 @@ def _write(path: Path) -> None:
 
 def _steps() -> dict[str, Callable[[Path], object]]:
     models = [entry.name for entry in entries() if entry.reads_tables]
-    return {"files": _files, **{name: partial(_model, name) for name in models}, "arrays": _arrays, "texts": _texts}
+    kinds = {name: partial(_model, name) for name in models}
+    return {"files": _files, **kinds, "many rows": _many_rows, "arrays": _arrays, "texts": _texts}
 
 
 def _files(path: Path) -> None:
@@ -76,6 +78,13 @@ def _model(name: str, path: Path) -> None:
         with suppress(LikelyError):  # not every model has contributions
             clf.explain(table.slice(0, 2))
     api.evaluate(clf, table, "kind", cv=2, progress=False)
+
+
+def _many_rows(_: Path) -> None:
+    """Codes of so many cells that they take one byte each: loops of their own."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(FEW_CODES, 2))
+    api.new_classifier("evidence", {}).fit(X, (X[:, 0] + rng.normal(size=FEW_CODES) > 0.0).astype(np.int64))
 
 
 def _arrays(_: Path) -> None:

@@ -76,7 +76,9 @@ def _with_parent(
     row: Int32, j: int, singles: Int64, sizes: Int64, pairs: Int64, single: Array, given: Array, line: Array
 ) -> None:
     """log P(x_j | c) + Σ log P(x_k | x_j, c) of each class."""
-    line[:] = single[singles[j] + row[j]]
+    alone = single[singles[j] + row[j]]
+    for c in range(line.shape[0]):
+        line[c] = alone[c]
     for k in range(row.shape[0]):
         if k != j and row[k] >= 0:
             more = given[pairs[j, k] + row[j] * sizes[k] + row[k]]

@@ -292,13 +292,11 @@ def _own_bins(
         left = less_one(mass[cell], weights[pair])
         gone[pair] = left == 0.0
         skip = 1 if gone[pair] else 0
-        lighter[:cell] = mass[:cell]
-        if gone[pair]:
-            lighter[cell : n - 1] = mass[cell + 1 :]
-        else:
-            lighter[cell:] = mass[cell:]
-            lighter[cell] = left
         size = n - skip
+        for k in range(size):
+            lighter[k] = mass[k] if k < cell else mass[k + skip]
+        if not gone[pair]:
+            lighter[cell] = left
         count[pair] = share_out(lighter[:size], n_bins, bins[:size])
         if size == 0:
             continue

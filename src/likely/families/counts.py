@@ -292,12 +292,14 @@ def add_sparse_lines(starts: Int64, columns: Int32, cells: Array, lines: Array, 
     """The same for sparse rows. A row that comes to NaN, by a gap or by 0 · −inf, is done again with care."""
     before = np.empty(joint.shape[1])
     for i in range(joint.shape[0]):
-        before[:] = joint[i]
+        for c in range(len(before)):
+            before[c] = joint[i, c]
         own = slice(starts[i], starts[i + 1])
         _add_four_by_four(columns[own], cells[own], lines, joint[i])
         if not np.isnan(joint[i].sum()):
             continue
-        joint[i] = before
+        for c in range(len(before)):
+            joint[i, c] = before[c]
         for k in range(starts[i], starts[i + 1]):
             cell = cells[k]
             if cell != 0.0 and not np.isnan(cell):

@@ -79,8 +79,10 @@ def add_gaussian(rows: Array, mean: Array, precision: Array, log_peak: Array, jo
     """
     n_rows, n_classes = rows.shape[0], mean.shape[0]
     met = PLAIN
-    whole = log_peak.sum(axis=1)
-    distances = np.empty((TILE, n_classes))
+    whole, distances = np.zeros(n_classes), np.empty((TILE, n_classes))
+    for c in range(n_classes):
+        for j in range(log_peak.shape[1]):
+            whole[c] += log_peak[c, j]
     for start in range(0, n_rows, TILE):
         stop = min(start + TILE, n_rows)
         _distances(rows[start:stop], mean, precision, distances)

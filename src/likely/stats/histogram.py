@@ -288,6 +288,13 @@ def code_cells(bits: Int64, shift: int, cells: Int64, codes: Int32) -> None:
 
 
 @kernel
+def _close_up(sizes: Array, first: int | np.intp, count: int) -> None:
+    """Move what follows a place that was given up one place forward."""
+    for k in range(first, count):
+        sizes[k] = sizes[k + 1]
+
+
+@kernel
 def share_out(mass: Array, n_bins: int, bins: Int64) -> int:
     """Put neighbouring cells into at most `n_bins` bins of about equal mass; how many there are.
 
@@ -321,8 +328,8 @@ def share_out(mass: Array, n_bins: int, bins: Int64) -> int:
         left = small > 0 and (small == count - 1 or sizes[small - 1] <= sizes[small + 1])
         joined = small - 1 if left else small
         sizes[joined] += sizes[joined + 1]
-        sizes[joined + 1 : count - 1] = sizes[joined + 2 : count]
         count -= 1
+        _close_up(sizes, joined + 1, count)
         for k in range(n_cells):
             if bins[k] > joined:
                 bins[k] -= 1

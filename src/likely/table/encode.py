@@ -212,7 +212,8 @@ def distinct(words: NDArray[np.uint32], codes: Int32) -> Int64:
                 mask = mask * 2 + 1
                 cells = np.full(mask + 1, np.int32(-1))
                 longer = np.empty(mask + 1, dtype=np.int64)
-                longer[:found] = first[:found]
+                for code in range(found):
+                    longer[code] = first[code]
                 first = longer
                 for code in range(found):
                     place = np.int64(_hashed(words, first[code])) & mask

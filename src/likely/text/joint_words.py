@@ -73,8 +73,10 @@ def share_words(arena: UInt8, starts: Int64, first: int, keys: UInt64, order: In
     for k in range(len(keys)):
         keys[k] = key_of(arena, starts[k], starts[k + 1])
         sizes[int(keys[k] * _SPREAD >> _SHIFT) + 1] += 1
-    at = np.cumsum(sizes)
-    ends[:] = at + first
+    at = np.empty(N_SHARES + 1, dtype=np.int64)
+    for share in range(N_SHARES + 1):
+        at[share] = sizes[share] + (at[share - 1] if share else 0)
+        ends[share] = at[share] + first
     for k in range(len(keys)):
         share = int(keys[k] * _SPREAD >> _SHIFT)
         order[at[share]] = first + k

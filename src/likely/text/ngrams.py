@@ -200,13 +200,15 @@ def spell_grams(arena: UInt8, starts: Int64, parents: Int32, lasts: Int32, gap: 
     """The words, and behind them each n-gram: its beginning (an n-gram or a word), the gap, its last word."""
     n_words, n_grams = starts.shape[0] - 1, parents.shape[0]
     new_starts = np.empty(n_words + n_grams + 1, dtype=np.int64)
-    new_starts[: n_words + 1] = starts
+    for k in range(n_words + 1):
+        new_starts[k] = starts[k]
     for k in range(n_grams):
         parent, last = parents[k], lasts[k]
         length = new_starts[parent + 1] - new_starts[parent] + len(gap) + starts[last + 1] - starts[last]
         new_starts[n_words + k + 1] = new_starts[n_words + k] + length
     spelled = np.empty(new_starts[n_words + n_grams], dtype=np.uint8)
-    spelled[: starts[n_words]] = arena[: starts[n_words]]
+    for i in range(starts[n_words]):
+        spelled[i] = arena[i]
     for k in range(n_grams):
         at = new_starts[n_words + k]
         for i in range(new_starts[parents[k]], new_starts[parents[k] + 1]):

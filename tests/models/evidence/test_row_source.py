@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from likely.models.evidence import row_source as kept_in_memory
 from likely.models.evidence import spill as kept_on_disk
-from likely.models.evidence.row_source import MAX_SEARCH_ROWS, RowsInMemory, max_search_rows, text_offset
+from likely.models.evidence.row_source import FEW_CODES, MAX_SEARCH_ROWS, RowsInMemory, max_search_rows, text_offset
 from likely.models.evidence.spill import DiskRows, RowBuffer, SpillDirectory
 from likely.models.evidence.text_scores import N_FOLDS, assign_folds
 from likely.parallel import WorkerPool
@@ -107,6 +107,17 @@ def test_rows_are_seen_by_other_codes_when_they_are_read(shelf: SpillDirectory) 
     assert a.n_codes == b.n_codes == 6
     np.testing.assert_array_equal(a.codes, b.in_memory().codes)
     assert b.in_memory().codes.dtype == np.uint16
+
+
+def test_few_codes_take_two_bytes_and_many_are_left_as_they_are() -> None:
+    for n, wanted in ((100, np.uint16), (FEW_CODES, np.uint8)):
+        rows = RowBuffer(3, 0, None)
+        rows.append(*arrays(n, 2, 0))
+        memory = rows.rows(2, WorkerPool(1)).in_memory()
+        same, halved = memory.recode(lambda codes: codes, 3), memory.recode(lambda codes: codes // 2, 3)
+        assert same.codes.dtype == halved.codes.dtype == wanted
+        np.testing.assert_array_equal(same.codes, memory.codes)
+        np.testing.assert_array_equal(halved.codes, memory.codes // 2)
 
 
 @pytest.mark.parametrize("kinds", [2, 5])

@@ -231,8 +231,10 @@ class Encoding:
         out = np.empty((len(codes), n_columns + len(terms)), dtype=np.uint16)
         out[:, :n_columns] = codes
         middle = n_columns + len(terms.pairs)
-        term_codes(codes, terms.pairs, self.coarse.lookup, self.coarse.widths, out[:, n_columns:middle])
-        term_codes(codes, terms.triples, self.tiny.lookup, self.tiny.widths, out[:, middle:])
+        cells = out[:, n_columns:middle], out[:, middle:]
+        for chosen, grid, own in zip((terms.pairs, terms.triples), (self.coarse, self.tiny), cells, strict=True):
+            if own.size:  # an array without cells would be a type of its own, and compiled for
+                term_codes(codes, chosen, grid.lookup, grid.widths, own)
         return out
 
 

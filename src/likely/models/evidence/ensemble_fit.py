@@ -233,7 +233,9 @@ def _in_order(table: Array, totals: Array, numeric: bool, gap: bool, turn: int, 
             energy += _gain(table[q, b], width - 1)
         if energy > most:
             telling, most = q, energy
-    order[:n] = _by_gradient(table[telling], width - 1)
+    by_gradient = _by_gradient(table[telling], width - 1)
+    for k in range(n):
+        order[k] = by_gradient[k]
     return n
 
 

@@ -42,6 +42,9 @@ made in the same order."""
 RECODED_ROWS = 1 << 14
 """Rows whose codes a thread looks up at once."""
 
+FEW_CODES = 1 << 14
+"""So few codes take two bytes each where one would do, as they do beside pairs: no loop is compiled for both."""
+
 MAX_SEARCH_ROWS = 200_000
 """Rows on which hyperparameters are chosen: a stratified sample, if there are more. The final fit takes all."""
 
@@ -224,9 +227,10 @@ class RowsInMemory(RowSource):
     def recode(self, recoding: Recoding, n_codes: int) -> RowsInMemory:
         none = self.codes[:0]
         like = recoding(none)
-        if like is none:
+        few = len(self) * n_codes <= FEW_CODES
+        if like is none and not few:
             return self
-        out = np.empty((len(self), n_codes), dtype=like.dtype)
+        out = np.empty((len(self), n_codes), dtype=np.uint16 if few else like.dtype)
 
         def recode(rows: slice) -> None:
             out[rows] = recoding(self.codes[rows])

@@ -234,7 +234,8 @@ def bin_numbers(numbers: Array, edges: Array) -> UInt8:
     Eight steps for every number, without a branch that the processor would have to guess.
     """
     out, padded = np.empty(len(numbers), dtype=np.uint8), np.full(256, np.inf)
-    padded[: len(edges)] = edges
+    for k in range(len(edges)):
+        padded[k] = edges[k]
     for i in range(len(numbers)):
         x, at = numbers[i], 0
         at += 128 * (padded[at + 127] <= x)

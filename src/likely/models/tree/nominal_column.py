@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from likely.arrays import Array, Int32, Int64
@@ -31,6 +33,11 @@ EVERY, ONE, GROUPS = range(3)
 """A branch for every value, one value against the rest, or a branch for each group of values."""
 
 NO_MAPS = np.empty((0, 0), dtype=np.int32)
+NO_WEIGHTS = np.empty(0)
+"""Every case weighs 1."""
+
+START, NOBODY = cast("int", np.int64(0)), cast("int", np.int64(-1))
+"""A plain 0 or −1 would be a type of its own: what is called with it would be compiled again."""
 
 
 class NominalColumn:
@@ -83,8 +90,9 @@ class NominalColumn:
 
     def _search(self, level: Level, criterion: SplitCriterion, nodes: Int64, maps: Int32, n_branches: Int32) -> Array:
         values = np.empty(len(nodes))
+        weights = NO_WEIGHTS if level.weights is None else level.weights
         search_values(
-            self.codes, level.starts, level.labels, level.weights, self.n_values, level.counts.shape[1], nodes,
+            self.codes, level.starts, level.labels, weights, self.n_values, level.counts.shape[1], nodes,
             criterion.mode, criterion.measure, criterion.logs, criterion.min_cases, values, maps, n_branches,
         )  # fmt: skip
         return values
@@ -98,6 +106,26 @@ class NominalColumn:
             gains, maps,
         )  # fmt: skip
         return gains
+
+
+# The parts of a measure, called from many places here: put into each of them they would be compiled as often.
+
+
+@kernel(forceinline=True)
+def _xlogx(x: float, logs: Array | None) -> float:
+    return xlogx(x, logs)
+
+
+@kernel(forceinline=True)
+def _branch_term(measure: int, counts: Array, size: float, totals: Array, logs: Array | None) -> float:
+    return branch_term(measure, counts, size, totals, logs)
+
+
+@kernel(forceinline=True)
+def _split_value(
+    measure: int, n: float, log_n: float, whole: float, cells: float, sizes: float, logs: Array | None
+) -> float:
+    return split_value(measure, n, log_n, whole, cells, sizes, logs)
 
 
 @kernel
@@ -132,13 +160,13 @@ def table_sums(table: Array, by_class: Array, by_value: Array) -> float:
 
 @kernel
 def tabulate(
-    codes: Int32, labels: Int32, weights: Array | None, first: int, last: int, place: Int32, values: Int32, table: Array
+    codes: Int32, labels: Int32, weights: Array, first: int, last: int, place: Int32, values: Int32, table: Array
 ) -> int:
     """The table of one node: only values that occur get a line, in their order; returns how many.
 
     `place` is −1 everywhere before and after.
     """
-    n = 0
+    n, alike = START, len(weights) == 0
     for i in range(first, last):
         code = codes[i]
         if code >= 0 and place[code] < 0:
@@ -151,7 +179,7 @@ def tabulate(
         table[k] = 0.0
     for i in range(first, last):
         if codes[i] >= 0:
-            table[place[codes[i]], labels[i]] += 1.0 if weights is None else weights[i]
+            table[place[codes[i]], labels[i]] += 1.0 if alike else weights[i]
     for k in range(n):
         place[values[k]] = -1
     return n
@@ -167,16 +195,16 @@ def best_grouping(
     n = table_sums(table, known, sizes)
     if n_values < 2 or n <= ZERO_WEIGHT:
         return 0.0, n
-    log_n, whole = xlogx(n, logs), parent_term(measure, known, n, logs)
+    log_n, whole = _xlogx(n, logs), parent_term(measure, known, n, logs)
     if mode == ONE:
         return one_vs_rest(table, sizes, known, measure, n, log_n, whole, logs, min_cases, groups), n
     alone, cells, of_sizes = np.empty(n_values), 0.0, 0.0
     for k in range(n_values):
         groups[k] = k
-        alone[k] = branch_term(measure, table[k], sizes[k], known, logs)
+        alone[k] = _branch_term(measure, table[k], sizes[k], known, logs)
         cells += alone[k]
-        of_sizes += xlogx(sizes[k], logs)
-    value = split_value(measure, n, log_n, whole, cells, of_sizes, logs)
+        of_sizes += _xlogx(sizes[k], logs)
+    value = _split_value(measure, n, log_n, whole, cells, of_sizes, logs)
     if mode == GROUPS:
         value = merge_groups(table.copy(), sizes, known, alone, measure, n, log_n, whole, cells, of_sizes, logs, groups)
     n_large = 0
@@ -215,26 +243,26 @@ def merge_groups(
 
     By what `cells` and `of_sizes` change if two groups are joined is the same until one of the two is.
     """
-    n_values, current = len(table), split_value(measure, n, log_n, whole, cells, of_sizes, logs)
+    n_values, current = len(table), _split_value(measure, n, log_n, whole, cells, of_sizes, logs)
     by_cells, by_sizes = np.empty((n_values, n_values)), np.empty((n_values, n_values))
     for a in range(n_values):
         merge_changes(table, sizes, known, alone, measure, logs, groups, a, by_cells, by_sizes)
     for _ in range(n_values - 2):
-        best, left, right = -1.0, -1, -1
+        best, left, right = -1.0, NOBODY, NOBODY
         for a in range(n_values):
             if groups[a] != a:
                 continue
             for b in range(a + 1, n_values):
                 if groups[b] != b:
                     continue
-                value = split_value(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b], logs)
+                value = _split_value(measure, n, log_n, whole, cells + by_cells[a, b], of_sizes + by_sizes[a, b], logs)
                 if best < 0.0 or value > best * (1.0 + TIE):
                     best, left, right = value, a, b
         if best < current * (1.0 - TIE):
             break
         current, cells, of_sizes = best, cells + by_cells[left, right], of_sizes + by_sizes[left, right]
         merge_pair(table, sizes, groups, left, right)
-        alone[left] = branch_term(measure, table[left], sizes[left], known, logs)
+        alone[left] = _branch_term(measure, table[left], sizes[left], known, logs)
         merge_changes(table, sizes, known, alone, measure, logs, groups, left, by_cells, by_sizes)
     return current
 
@@ -245,15 +273,15 @@ def merge_changes(
     by_cells: Array, by_sizes: Array,
 ) -> None:  # fmt: skip
     """By what the sums of a measure change if one group is joined with any other."""
-    both, of_one = np.empty(table.shape[1]), xlogx(sizes[one], logs)
+    both, of_one = np.empty(table.shape[1]), _xlogx(sizes[one], logs)
     for other in range(len(table)):
         if other == one or groups[other] != other:
             continue
         for c in range(table.shape[1]):
             both[c] = table[one, c] + table[other, c]
         size, a, b = sizes[one] + sizes[other], min(one, other), max(one, other)
-        by_cells[a, b] = branch_term(measure, both, size, known, logs) - alone[one] - alone[other]
-        by_sizes[a, b] = xlogx(size, logs) - of_one - xlogx(sizes[other], logs)
+        by_cells[a, b] = _branch_term(measure, both, size, known, logs) - alone[one] - alone[other]
+        by_sizes[a, b] = _xlogx(size, logs) - of_one - _xlogx(sizes[other], logs)
 
 
 @kernel
@@ -290,7 +318,7 @@ def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: In
 
 @kernel
 def search_values(
-    codes: Int32, starts: Int64, labels: Int32, weights: Array | None, n_values: int, n_classes: int, nodes: Int64,
+    codes: Int32, starts: Int64, labels: Int32, weights: Array, n_values: int, n_classes: int, nodes: Int64,
     mode: int, measure: int, logs: Array | None, min_cases: float, found: Array, maps: Int32, n_branches: Int32,
 ) -> None:  # fmt: skip
     """The best measure of some nodes, times the known weight; `maps` gets the branch of every value, if it has room."""
