@@ -104,6 +104,9 @@ def test_independent_columns_are_shrunk_all_the_way() -> None:
     noise = rng.normal(size=(30, 40))
     assert settled(noise, np.zeros(30, dtype=np.int32), covariance="shrunk").shrinkage[0] > 0.8
     assert shrinkage_of(np.eye(3), np.array(9.0), "auto") == 1.0
+    assert shrinkage_of(np.array([[1.0, 0.3], [0.3, 1.0]]), np.array(100.0), "auto") == pytest.approx(
+        0.91**2 / 99 / 0.09
+    )
 
 
 # Gaps
