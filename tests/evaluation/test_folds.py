@@ -24,6 +24,11 @@ def test_folds_differ_by_one_row_in_all_and_in_every_class(y: np.ndarray, n_fold
     assert all((fold[own] == k).all() for k, own in enumerate(rows))
 
 
+def test_what_is_left_over_goes_to_the_first_folds() -> None:
+    assert np.bincount(stratified(np.zeros(4, dtype=np.int32), 3, 0)).tolist() == [2, 1, 1]
+    assert np.bincount(stratified(np.zeros(11, dtype=np.int32), 4, 0)).tolist() == [3, 3, 3, 2]
+
+
 def test_a_seed_deals_the_same_again_and_another_does_not() -> None:
     y = np.repeat([0, 1], 50).astype(np.int32)
     assert np.array_equal(stratified(y, 5, 1), stratified(y, 5, 1))

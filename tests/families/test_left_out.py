@@ -23,7 +23,12 @@ N, K = 48, 3
 rng = np.random.default_rng(21)
 Y = (np.arange(N) % K).astype(np.int32)
 LABELS = np.array(["a", "b", "c"], dtype=object)
-WEIGHTS = {"ones": None, "halves": np.full(N, 0.5), "mixed": rng.choice([0.5, 1.0, 2.0, 3.25], N)}
+WEIGHTS = {
+    "ones": None,
+    "halves": np.full(N, 0.5),
+    "light": np.full(N, 0.05),
+    "mixed": rng.choice([0.5, 1.0, 2.0, 3.25], N),
+}
 
 
 def holed(cells: Array) -> Array:
@@ -121,9 +126,12 @@ def settings_of(name: str, given: dict[str, Any]) -> Settings:
     return Settings(**{**given, "smoothing": dict.fromkeys(TABLES[name], each)})
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+CASES = [(name, own, weights) for name, each in SETTINGS.items() for own in each for weights in WEIGHTS]
+
+
+# Light classes have no closed form where columns depend on each other.
 @pytest.mark.parametrize(
-    ("name", "given"), [(name, given) for name, each in SETTINGS.items() for given in each], ids=str
+    ("name", "given", "weights"), [c for c in CASES if c[::2] != ("multivariate", "light")], ids=str
 )
 def test_a_row_left_out_is_judged_as_one_never_learned(name: str, given: dict[str, Any], weights: str) -> None:
     table, settings, weight = as_table(TABLES[name]), settings_of(name, given), WEIGHTS[weights]

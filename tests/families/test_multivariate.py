@@ -12,7 +12,7 @@ from likely import FullBayesClassifier
 from likely.families import MultivariateGaussian, Settings
 from likely.families import multivariate as module
 from likely.families.gaussian import Gaussian
-from likely.families.multivariate_covariance import lower_factor, shrinkage_of
+from likely.families.multivariate_covariance import lower_factor, own_correlations, shrinkage_of
 from likely.stats import Scatter
 from likely.table import as_table
 
@@ -104,6 +104,9 @@ def test_independent_columns_are_shrunk_all_the_way() -> None:
     noise = rng.normal(size=(30, 40))
     assert settled(noise, np.zeros(30, dtype=np.int32), covariance="shrunk").shrinkage[0] > 0.8
     assert shrinkage_of(np.eye(3), np.array(9.0), "auto") == 1.0
+    assert shrinkage_of(np.array([[1.0, 0.3], [0.3, 1.0]]), np.array(100.0), "auto") == pytest.approx(
+        0.91**2 / 99 / 0.09
+    )
 
 
 # Gaps
@@ -124,6 +127,18 @@ def test_rows_with_gaps_teach_what_they_know() -> None:
     belief = settled(holed)
     np.testing.assert_allclose(belief.margins.mean[1], np.nanmean(holed[y == 1], axis=0), rtol=1e-12)
     np.testing.assert_allclose(np.diagonal(belief.covariance()[1]), np.nanvar(holed[y == 1], axis=0, ddof=1), rtol=1e-6)
+
+
+def test_a_pair_that_little_weight_knows_rests_on_that_weight() -> None:
+    """Rows of half a weight: three known to either column, one and a half to both, so half a degree of freedom."""
+    gap = np.nan
+    rows = np.array([[3.0, 0.1], [-2.0, 0.4], [0.5, -0.2], [4.0, gap], [-5.0, gap], [1.0, gap]])
+    rows = np.vstack([rows, np.column_stack([np.full(3, gap), [6.0, -5.0, 4.0]])])
+    seen = Scatter.observe(rows, np.zeros(9, dtype=np.int32), np.full(9, 0.5))
+    deviation, covariance = seen.moments.deviation(unbiased=True)[0], seen.covariance(unbiased=True)[0]
+    expected = covariance[0, 1] / (deviation[0] * deviation[1])
+    assert 0.01 < abs(expected) < 1.0
+    assert own_correlations(seen, unbiased=True)[0, 0, 1] == pytest.approx(expected)
 
 
 def test_pairs_that_contradict_each_other_still_give_a_covariance() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from likely import Laplace, MEstimate
+from likely.families import FAMILIES
 from likely.families.protocol import Domain, Settings
 
 CELLS = np.array([-1.5, -0.0, 0.0, 0.5, 3.0, np.nan])
@@ -44,3 +45,7 @@ def test_what_is_believed_unless_a_user_says_otherwise() -> None:
     assert (usual.variance_floor, usual.bins, usual.fewest) == (1e-9, 10, 1.0)
     assert usual.smoothing_of("any") == Laplace(1.0)
     assert Settings(smoothing={"x": MEstimate(2.0)}).smoothing_of("x") == MEstimate(2.0)
+
+
+def test_weights_that_only_compare_classes_do_not_say_how_probable_a_row_is() -> None:
+    assert {name for name, family in FAMILIES.items() if not family.has_density} == {"complement", "text complement"}

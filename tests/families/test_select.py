@@ -93,6 +93,13 @@ def test_numbers_that_a_family_cannot_hold() -> None:
     assert all(np.isfinite(value) or value == -np.inf for value in huge.values())
 
 
+def test_two_numbers_are_enough_to_compare_families() -> None:
+    y = np.repeat([0, 1], 10).astype(np.int32)
+    told = likelihoods("x", Histogram.observe(np.tile([1.0, 4.0], 10), y), Settings())
+    assert set(told) == {"gaussian", "lognormal", "poisson", "bins"}
+    assert set(likelihoods("x", Histogram.observe(np.full(20, 4.0), y), Settings())) == {"gaussian"}
+
+
 def test_best_gamma_by_hand() -> None:
     counts = np.array([[6.0, 1.0, 0.0], [2.0, 5.0, 3.0]])
 
