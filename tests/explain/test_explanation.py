@@ -201,7 +201,7 @@ def test_a_row_may_be_a_dict_of_scalars_or_a_series(patients: BayesClassifier) -
     whole = patients.explain({name: [cell] for name, cell in row.items()})
     for one in (row, pd.Series(row), pd.DataFrame([row]).iloc[0], [row]):
         np.testing.assert_array_equal(patients.explain(one).contributions, whole.contributions)
-        np.testing.assert_array_equal(patients.predict_proba(one), whole.posterior)
+        np.testing.assert_allclose(patients.predict_proba(one), whole.posterior, rtol=1e-14)
     assert patients.next_measurement({"sex": "male", "age": None})["column"].tolist()[0] == "blood_pressure"
 
 
