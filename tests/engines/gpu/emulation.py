@@ -70,6 +70,10 @@ static unsigned int __match_any_sync(unsigned int, int code) {  // of whole warp
     return same;
 }
 static int __popc(unsigned int bits) { return __builtin_popcount(bits); }
+static unsigned int dot(unsigned int bytes, unsigned int others, unsigned int more) {
+    for (int k = 0; k < 32; k += 8) more += (bytes >> k & 255) * (others >> k & 255);
+    return more;
+}
 template <int SIZE> static void copy_later(void* to, const void* from, int bytes) { std::memcpy(to, from, bytes); }
 static void end_copies() {}
 template <int OPEN> static void await_copies() {}
@@ -184,7 +188,7 @@ class EmulatedDevice:
     threads = 32
     block_sizes = (64, 32)
     tile_threads = ((32, 4), (64, 8))
-    pair_threads = 64
+    word_threads = 64
     n_blocks = 3
     shared_bytes = 96 * 1024
 

@@ -20,7 +20,7 @@ CELLS, CODES = ("float", "double"), ("unsigned char", "unsigned short", "int")
 VALUES = ("bool", "unsigned char", "int", "long long")
 FINISHED = ("float", "double", "int")
 CLASSES = ("2", "3", "16")
-TILES = [(str(columns), str(threads)) for threads, most in CupyDevice.tile_threads for columns in (1, 2, most)]
+TILES = [(str(classes), str(threads)) for threads, most in CupyDevice.tile_threads for classes in sorted({1, 2, most})]
 
 
 def each_once(*choices: Sequence[str]) -> list[tuple[str, ...]]:
@@ -40,7 +40,7 @@ INSTANCES: dict[str, list[tuple[str, ...]]] = {
     "join_pieces": [()],
     "join_parts": [()],
     "count_values": each_once(VALUES, CODES),
-    "count_pairs": each_once(CODES),
+    "count_words": each_once(CODES, (str(CupyDevice.word_threads),)),
     "count_many_values": each_once(VALUES, CODES, ("double",)),
     "sum_sparse_rows": each_once(CELLS, ("int", "long long"), CODES),
     "add_bells": list(product(CELLS, CLASSES, FINISHED[1:], ("2",))),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ import pytest
 import scipy.sparse
 
 from likely import AODEClassifier, BayesClassifier, FullBayesClassifier
+from likely.engines.gpu import tables
+from likely.engines.gpu.rows import counter_of
 from likely.errors import LikelyError
 from likely.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from tests.engines.gpu.device import Device, device_for_tests
@@ -51,6 +54,7 @@ def same_summary(a, b) -> None:
 @pytest.mark.parametrize("n, d, k, gaps", [(300, 3, 2, 0.0), (70_000, 2, 3, 0.1), (5, 40, 2, 0.0), (9_000, 5, 20, 0.3)])
 def test_naive_bayes_of_numbers(gpu: Device, n: int, d: int, k: int, gaps: float, dtype: str) -> None:
     X, y = numbers(n, d, k, gaps=gaps, dtype=dtype)
+    before = len(gpu.launched)
     host, device = BayesClassifier().fit(X, y), BayesClassifier().fit(gpu.put(X), gpu.put(y))
     same_summary(host.summary_, device.summary_)
     some = X[:500]
@@ -62,11 +66,10 @@ def test_naive_bayes_of_numbers(gpu: Device, n: int, d: int, k: int, gaps: float
         gpu.get(device.predict_joint_log_proba(gpu.put(some))), host.predict_joint_log_proba(some), rtol=1e-8
     )
     cell = "float" if dtype == "float32" else "double"
-    wide_or_many = d == 40
-    kernels = f"observe_pieces<{cell}, false>" if wide_or_many else f"observe_tiles<{cell}, unsigned char, false,"
-    assert any(name.startswith(kernels) for name in gpu.launched)
-    backwards = np.asfortranarray(X)
+    assert any(name.startswith(f"observe_tiles<{cell}, unsigned char, false,") for name in gpu.launched[before:])
+    before, backwards = len(gpu.launched), np.asfortranarray(X)
     same_summary(host.summary_, BayesClassifier().fit(gpu.put(backwards), gpu.put(y)).summary_)
+    assert f"observe_pieces<{cell}, false>" in gpu.launched[before:]
 
 
 def on_gpu_in(library: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
@@ -299,6 +302,28 @@ def test_gaussian_nb(gpu: Device, dtype: str, weighted: bool) -> None:
         GaussianNB().fit(gpu.put(X), gpu.put(y))
     with pytest.raises(LikelyError, match="NaN"):
         device.predict(gpu.put(X))
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 4, 6, 30, 66, 140])
+@pytest.mark.parametrize("n_rows, least", [(1, 0), (2, 3), (777, 0), (6_000, 2)])
+def test_bytes_are_counted_by_words(gpu: Device, n_columns: int, n_rows: int, least: int) -> None:
+    rng = np.random.default_rng(n_rows + n_columns)
+    y = rng.integers(0, 3, n_rows).astype(np.uint8)
+    X = (rng.integers(0, 7, (n_rows, n_columns)) + least).astype(np.uint8)
+    counter = counter_of(gpu.put(X), gpu.put(y), None)
+    before = len(gpu.launched)
+    counts = tables._count_between(counter, counter.table.block(counter.table.names), least, 7)
+    classes, n_values = np.unique(y), least + 7
+    expected = [[np.bincount(X[y == c, j], minlength=n_values)[least:] for c in classes] for j in range(n_columns)]
+    np.testing.assert_array_equal(counts, expected)
+    kernel = gpu.launched[before:][-1]
+    assert kernel.startswith("count_words<" if n_columns % 2 == 0 else "count_values<")
+    for cell, far in product([(0, 0), (-1, -1)], (least - 1, least + 7, 200)):
+        strange = X.copy()
+        strange[cell] = max(far, 0)
+        counter = counter_of(gpu.put(strange), gpu.put(y), None)
+        found = tables._count_between(counter, counter.table.block(counter.table.names), least, 7)
+        assert (found is None) == (far >= 0)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int32"])

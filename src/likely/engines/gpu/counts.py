@@ -28,7 +28,7 @@ N_PARTS = 32
 
 TILE_BYTES = 26 * 1024
 MOST_TILE_ROWS = 512
-"""Rows that are on their way to a block while it counts as many others."""
+"""Rows that are on their way to a block of the usual size while it counts as many others."""
 
 MOST_WIDTH = 128
 """Columns that one block of threads looks at."""
@@ -191,11 +191,12 @@ def _tiling(counter: DeviceCounter, cells: DeviceArray) -> _Tiling | None:
             continue
         row_bytes = n_columns * cells.itemsize + codes.itemsize + (0 if weight is None else 8)
         room = 2 * row_bytes + 2 * n_classes + n_classes / 8
-        rows = int(min(TILE_BYTES // row_bytes, MOST_TILE_ROWS, here.shared_bytes / 2 // room)) // 32 * 32
+        wanted, fitting = TILE_BYTES * threads // here.threads // row_bytes, (here.shared_bytes / 2 - 4 * n_classes) // room
+        rows = int(min(wanted, MOST_TILE_ROWS, fitting)) // 32 * 32
         if rows:
             slots = -(-n_classes // of_thread)
             shares = min(groups // slots, rows // 32)
-            return _Tiling(threads, rows, of_thread, slots, shares, -(-int(rows * room) // 8) * 8)
+            return _Tiling(threads, rows, of_thread, slots, shares, -(-int(rows * room + 4 * n_classes) // 8) * 8)
     return None
 
 

@@ -36,7 +36,7 @@ class Device(Protocol):
     threads: int
     block_sizes: tuple[int, ...]
     tile_threads: tuple[tuple[int, int], ...]
-    pair_threads: int
+    word_threads: int
     n_blocks: int
     shared_bytes: int
     """Threads of a block as usual, and where more or fewer are better (most first); those of a block that counts tiles,
@@ -104,8 +104,8 @@ class CupyDevice:
 
     threads = 256
     block_sizes: tuple[int, ...] = (1024, 512, 256, 128)
-    tile_threads: tuple[tuple[int, int], ...] = ((256, 4), (512, 8))
-    pair_threads = 1024
+    tile_threads: tuple[tuple[int, int], ...] = ((256, 2), (512, 8))
+    word_threads = 512
 
     def __init__(self) -> None:
         try:
@@ -116,7 +116,7 @@ class CupyDevice:
             ) from None
         self.xp = cupy
         device = cupy.cuda.Device().attributes
-        self.n_blocks = 8 * int(device["MultiProcessorCount"])
+        self.n_blocks = 16 * int(device["MultiProcessorCount"])
         self.shared_bytes = int(device["MaxSharedMemoryPerBlockOptin"])
         self._functions: dict[str, Any] = {}
 

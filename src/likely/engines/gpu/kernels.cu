@@ -7,7 +7,7 @@
 
 typedef long long Int;
 
-// ---- Copies to shared memory that go on while threads work ---------------------------------------------------------
+// ---- What only a GPU has: copies to shared memory that go on while threads work, and products of four bytes each ------
 
 #ifdef __CUDA_ARCH__  // whoever runs this elsewhere has his own
 template <int SIZE>
@@ -22,6 +22,9 @@ __device__ inline void copy_later(void* to, const void* from, int bytes) {
 __device__ inline void end_copies() { asm volatile("cp.async.commit_group;"); }
 template <int OPEN>
 __device__ inline void await_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(OPEN)); }
+__device__ inline unsigned int dot(unsigned int bytes, unsigned int others, unsigned int more) {
+    return __dp4a(bytes, others, more);
+}
 #endif
 
 // Some bytes by all threads of a block, between places that are multiples of sixteen.
@@ -111,28 +114,37 @@ __global__ void deal_rows(const Y* codes, Int n_rows, int n_classes, int chunk, 
     for (int k = 0; k < last - first; ++k) order[from + places[(int)own[k] * threads + t]++] = (int)(from + first + k);
 }
 
-// How often each label from `least` to `least` + `n_values` (excluded) comes, and whether one lies outside. Equal labels of
-// a warp are added in one go. Blocks are whole warps.
+// How often each label from `least` to `least` + `n_values` (excluded) comes, and whether one lies outside. Threads side by
+// side have `copies` tables of their own, in other banks: few labels would be added one after the other in one table.
 template <typename Y>
 __global__ void count_labels(
-    const Y* labels, Int step, Int n_rows, Int least, int n_values, unsigned long long* counts, unsigned long long* outside
+    const Y* labels, Int step, Int n_rows, Int least, int n_values, int copies, unsigned long long* counts,
+    unsigned long long* outside
 ) {
-    extern __shared__ unsigned int seen[];
-    for (int k = threadIdx.x; k < n_values; k += blockDim.x) seen[k] = 0;
+    extern __shared__ unsigned int seen[];  // values × copies
+    const int t = threadIdx.x, threads = blockDim.x;
+    for (int k = t; k < n_values * copies; k += threads) seen[k] = 0;
     __syncthreads();
-    const Int stride = (Int)gridDim.x * blockDim.x, lane = threadIdx.x % 32;
+    const Int stride = (Int)gridDim.x * threads;
+    unsigned int* own = seen + t % copies;
     bool strange = false;
-    for (Int begin = (Int)blockIdx.x * blockDim.x + threadIdx.x - lane; begin < n_rows; begin += stride) {
-        const bool there = begin + lane < n_rows;
-        const Int value = there ? (Int)labels[(begin + lane) * step] - least : -1;
-        const bool inside = value >= 0 && value < n_values;
-        const unsigned int same = __match_any_sync(0xffffffffu, inside ? (int)value : -1);
-        if (inside && !(same & ((1u << lane) - 1))) atomicAdd(seen + value, (unsigned int)__popc(same));
-        strange |= there && !inside;
+    for (Int begin = (Int)blockIdx.x * threads + t; begin < n_rows; begin += 8 * stride) {
+        Int value[8];
+#pragma unroll
+        for (int k = 0; k < 8; ++k) value[k] = begin + k * stride < n_rows ? (Int)labels[(begin + k * stride) * step] - least : -1;
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+            if (value[k] >= 0 && value[k] < n_values) atomicAdd(own + value[k] * copies, 1u);
+            else strange |= begin + k * stride < n_rows;
+        }
     }
     if (strange) *outside = 1;
     __syncthreads();
-    for (int k = threadIdx.x; k < n_values; k += blockDim.x) if (seen[k]) atomicAdd(counts + k, (unsigned long long)seen[k]);
+    for (int k = t; k < n_values; k += threads) {
+        unsigned long long sum = 0;
+        for (int copy = 0; copy < copies; ++copy) sum += seen[k * copies + (copy + k) % copies];  // from all banks
+        if (sum) atomicAdd(counts + k, sum);
+    }
 }
 
 // ---- Moments -------------------------------------------------------------------------------------------------------
@@ -279,6 +291,7 @@ __global__ void __launch_bounds__(THREADS) observe_tiles(
     char* tiles = (char*)shared;
     unsigned short* lists = (unsigned short*)(tiles + 2 * pitch);           // classes × tile
     unsigned int* masks = (unsigned int*)(lists + n_classes * tile);        // classes × words
+    int* totals = (int*)(masks + n_classes * words);                        // rows of each class in the tile
     const Int n_tiles = (n_rows + tile - 1) / tile;
     double all_n[M], all_sum[M], all_squares[M], shift[M];
     for (int m = 0; m < M; ++m) all_n[m] = all_sum[m] = all_squares[m] = shift[m] = 0.0;
@@ -306,6 +319,10 @@ __global__ void __launch_bounds__(THREADS) observe_tiles(
             if (c >= 0 && !(same & ((1u << (t % 32)) - 1))) masks[c * words + r / 32] = same;
         }
         __syncthreads();
+        for (int c = t; c < n_classes; c += threads) {
+            totals[c] = 0;
+            for (int w = 0; w < words; ++w) totals[c] += __popc(masks[c * words + w]);
+        }
         for (int r = t; r < here; r += threads) {
             const unsigned int* bits = masks + (int)own_codes[r] * words;
             int place = __popc(bits[r / 32] & ((1u << (t % 32)) - 1));
@@ -319,8 +336,7 @@ __global__ void __launch_bounds__(THREADS) observe_tiles(
         for (int m = 0; m < M; ++m) {
             const int c = slot + m * slots;
             if (c >= n_classes || share >= shares) continue;
-            int rows = 0;
-            for (int w = 0; w < words; ++w) rows += __popc(masks[c * words + w]);
+            const int rows = totals[c];
             const unsigned short* list = lists + c * tile;
             if (!(all_n[m] > 0.0)) {
                 for (int i = 4 * share; i < rows; i += i % 4 == 3 ? 4 * shares - 3 : 1) {
@@ -504,61 +520,70 @@ __global__ void count_values(
     }
 }
 
-// The same for bytes: two columns side by side are one value more, so that one addition counts two cells. `lanes` pairs
-// share a warp, in banks of their own (counters are [class and both values][lane]); what a pair has counted is told to
-// both of its columns.
-template <typename Y>
-__global__ void count_pairs(
-    const unsigned char* x, Int row_step, const Y* codes, Int n_rows, int n_pairs, int lanes, int least, int n_values,
-    int n_classes, unsigned long long* counts, int* outside
+// The same for bytes that lie side by side, with values below `n_values`: a word of four cells is two pairs of columns, and
+// a pair is one value more, so that two additions count four cells. Where rows end within words, two rows are read as one
+// line. `lanes` words share a warp, in banks of their own. Counters are [class and both values][lane], half of each for
+// the first pair of a word and half for the second; no lane sees more lines than half a counter can tell.
+template <typename Y, int THREADS>
+__global__ void __launch_bounds__(THREADS) count_words(
+    const unsigned char* x, const Y* codes, Int n_rows, int n_columns, int lanes, int n_values, int n_classes,
+    unsigned long long* counts, int* outside
 ) {
     extern __shared__ unsigned int both[];
-    const int t = threadIdx.x, threads = blockDim.x, side = t % 32;
-    const int pair = blockIdx.y * lanes + side % lanes, lines = n_classes * n_values * n_values;
-    for (int k = t; k < lines * 32; k += threads) both[k] = 0;
+    const int t = threadIdx.x, threads = blockDim.x, side = t % 32, square = n_values * n_values, n_pairs = n_columns / 2;
+    const int rows = n_columns % 4 ? 2 : 1, words = rows * n_columns / 4, word = blockIdx.y * lanes + side % lanes;
+    for (int k = t; k < n_classes * square * 32; k += threads) both[k] = 0;
     __syncthreads();
     bool strange = false;
-    if (pair < n_pairs) {
-        const int groups = threads / lanes;
-        const Int stride = (Int)gridDim.x * groups, far = stride * row_step;
-        Int i = (Int)blockIdx.x * groups + t / lanes;
-        const unsigned char* at = x + i * row_step + 2 * pair;
-        const Y* code = codes + i;
-        auto place = [&](unsigned int two, int c) {
-            const unsigned int a = (two & 255) - least, b = (two >> 8) - least;
-            const bool odd = a >= n_values || b >= n_values;
-            strange |= odd;
-            return odd ? -1 : (int)((c * n_values + a) * n_values + b);
+    if (word < words) {
+        const int first = 2 * word / n_pairs, second = (2 * word + 1) / n_pairs;  // in which row of the line a pair is
+        const unsigned int left = n_values | 1u << 8, right = left << 16, beyond = (128 - n_values) * 0x01010101u;
+        const Int n_lines = n_rows / rows, stride = (Int)gridDim.x * (threads / lanes);
+        const Int start = (Int)blockIdx.x * (threads / lanes) + t / lanes;
+        const unsigned int* at = (const unsigned int*)x + start * words + word;
+        const Y* code = codes + start * rows;
+        auto count = [&](unsigned int four, unsigned int c, unsigned int d) {
+            if ((((four & 0x7f7f7f7fu) + beyond) | four) & 0x80808080u) {  // one of them is too large
+                strange = true;
+            } else {
+                atomicAdd(both + 32 * dot(four, left, c * square) + side, 1u);
+                atomicAdd(both + 32 * dot(four, right, d * square) + side, 1u << 16);
+            }
         };
-        for (; i + 7 * stride < n_rows; i += 8 * stride, at += 8 * far, code += 8 * stride) {
-            unsigned int two[8];
-            int c[8];
+        Int i = start;
+        for (; i + 7 * stride < n_lines; i += 8 * stride) {
+            unsigned int four[8], c[8], d[8];
 #pragma unroll
-            for (int k = 0; k < 8; ++k) {
-                two[k] = *(const unsigned short*)(at + k * far);
-                c[k] = (int)code[k * stride];
+            for (int k = 0; k < 8; ++k, at += stride * words, code += stride * rows) {
+                four[k] = *at;
+                c[k] = d[k] = (unsigned int)code[first];
+                if (second != first) d[k] = (unsigned int)code[second];
             }
 #pragma unroll
-            for (int k = 0; k < 8; ++k) {
-                const int to = place(two[k], c[k]);
-                if (to >= 0) atomicAdd(both + to * 32 + side, 1u);
-            }
+            for (int k = 0; k < 8; ++k) count(four[k], c[k], d[k]);
         }
-        for (; i < n_rows; i += stride, at += far, code += stride) {
-            const int to = place(*(const unsigned short*)at, (int)*code);
-            if (to >= 0) atomicAdd(both + to * 32 + side, 1u);
+        for (; i < n_lines; i += stride, at += stride * words, code += stride * rows) {
+            count(*at, (unsigned int)code[first], (unsigned int)code[second]);
+        }
+        for (int half = 0; half < 2; ++half) {  // a last row that no other follows in its line
+            const int pair = 2 * word + half;
+            if (n_lines * rows == n_rows || start || pair >= n_pairs) continue;
+            const unsigned char* two = x + (n_rows - 1) * n_columns + 2 * pair;
+            const int line = (int)codes[n_rows - 1] * square + two[0] * n_values + two[1];
+            if (two[0] < n_values && two[1] < n_values) atomicAdd(both + 32 * line + side, half ? 1u << 16 : 1u);
+            else strange = true;
         }
     }
     if (strange) *outside = 1;
     __syncthreads();
-    for (int k = t; k < n_classes * n_values * 2 * lanes; k += threads) {
-        const int right = k % 2, own = k / 2 % lanes, line = k / 2 / lanes, c = line / n_values, v = line % n_values;
-        const int column = (blockIdx.y * lanes + own) * 2 + right;
-        if (column >= 2 * n_pairs) continue;
+    for (int k = t; k < n_classes * n_values * 4 * lanes; k += threads) {
+        const int half = k / 2 % 2, own = k / 4 % lanes, c = k / 4 / lanes / n_values, v = k / 4 / lanes % n_values;
+        const int told = blockIdx.y * lanes + own, column = (2 * told + half) % n_pairs * 2 + k % 2;
+        if (told >= words) continue;
         unsigned long long sum = 0;
         for (int other = 0; other < n_values; ++other) {
-            const int at = (c * n_values + (right ? other : v)) * n_values + (right ? v : other);
-            for (int lane = own; lane < 32; lane += lanes) sum += both[at * 32 + lane];
+            const unsigned int* cells = both + 32 * (c * square + (k % 2 ? other * n_values + v : v * n_values + other));
+            for (int lane = own; lane < 32; lane += lanes) sum += half ? cells[lane] >> 16 : cells[lane] & 0xffffu;
         }
         if (sum) atomicAdd(counts + ((Int)column * n_classes + c) * n_values + v, sum);
     }

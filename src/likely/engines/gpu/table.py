@@ -17,6 +17,7 @@ from likely.table.infer import SAMPLE
 from likely.table.table import Numbered, unique_names
 
 MOST_LABELS = 1 << 12
+LABEL_COUNTERS = 1 << 13
 """Whole numbers as labels are looked up in a table where they lie so close together; else they are sorted."""
 
 NO_GAPS = "Input X contains NaN: this classifier has no use for missing values."
@@ -233,8 +234,11 @@ def _whole_labels(here: Device, y: DeviceArray) -> DeviceLabels | None:
     if n_values > MOST_LABELS:
         return None
     counts = xp.zeros(n_values + 1, dtype=np.uint64)
-    told = (y, np.int64(y.strides[0] // y.itemsize), np.int64(len(y)), np.int64(least), np.int32(n_values))
-    here.launch("count_labels", (c_type(y),), (here.n_blocks,), 4 * n_values, (*told, counts, counts[n_values:]))
+    copies = next(copies for copies in (32, 16, 8, 4, 2, 1) if copies * n_values <= LABEL_COUNTERS or copies == 1)
+    sizes = (np.int32(n_values), np.int32(copies))
+    told = (y, np.int64(y.strides[0] // y.itemsize), np.int64(len(y)), np.int64(least), *sizes)
+    room = 4 * n_values * copies
+    here.launch("count_labels", (c_type(y),), (here.n_blocks,), room, (*told, counts, counts[n_values:]))
     seen = here.fetch(counts)[:n_values].astype(np.int64)
     found = np.flatnonzero(seen)
     classes, rows = (found + least).astype(dtype), seen[found]

@@ -90,23 +90,16 @@ def _range_of(cells: DeviceArray) -> tuple[int, int]:
 def _count_between(counter: DeviceCounter, cells: DeviceArray, least: int, n_values: int) -> Array | None:
     """Columns × classes × values between two bounds; None if a value lies outside."""
     here, n_classes, (n_rows, n_columns) = counter.device, counter.n_classes, cells.shape
+    together = 4 * 32 * n_classes * (least + n_values) ** 2
+    if counter.weight is None and together <= here.shared_bytes and _as_words(cells):
+        return _count_words(counter, cells, least, n_values)
     xp, size = here.xp, n_columns * n_classes * n_values
     codes, outside = xp.ascontiguousarray(counter.labels.codes), xp.zeros(1, dtype=np.int32)
     steps = [np.int64(step // cells.itemsize) for step in cells.strides]
     bounds = (np.int32(n_values), np.int32(n_classes))
     apart = 2 * here.threads * n_classes * (n_values + 1)
-    together = 4 * 32 * n_classes * n_values**2
     counts = xp.zeros(size, dtype=np.uint64 if counter.weight is None else np.float64)
-    if counter.weight is None and str(cells.dtype) == "uint8" and _in_pairs(cells) and together <= here.shared_bytes:
-        n_pairs = n_columns // 2
-        lanes = next(lanes for lanes in (1, 2, 4, 8, 16, 32) if lanes >= min(n_pairs, 32))
-        threads = here.pair_threads
-        per_block = max(threads // lanes * FEW_ROWS, 1)
-        blocks = (max(min(here.n_blocks // 4, -(-n_rows // per_block)), 1), -(-n_pairs // lanes))
-        shape = (np.int64(n_rows), np.int32(n_pairs), np.int32(lanes))
-        told = (cells, steps[0], codes, *shape, np.int32(least), *bounds, counts, outside)
-        here.launch("count_pairs", (c_type(codes),), blocks, together, told, threads=threads)
-    elif counter.weight is None and apart <= here.shared_bytes // 2:
+    if counter.weight is None and apart <= here.shared_bytes // 2:
         width = min(n_columns, MOST_WIDTH, here.threads)
         shape = (np.int64(n_rows), np.int32(n_columns), np.int32(width))
         groups = here.threads // width
@@ -124,11 +117,31 @@ def _count_between(counter: DeviceCounter, cells: DeviceArray, least: int, n_val
     return host_numbers(here, counts).reshape(n_columns, n_classes, n_values)
 
 
-def _in_pairs(cells: DeviceArray) -> bool:
-    """Whether two columns of bytes can be read as one number of two bytes, in all rows."""
-    rows, columns = cells.strides
-    is_even = cells.shape[1] % 2 == 0 and rows % 2 == 0 and address(cells) % 2 == 0
-    return bool(is_even and columns == 1)
+def _as_words(cells: DeviceArray) -> bool:
+    """Whether rows of bytes can be read as words of four cells, of which pairs are columns side by side."""
+    lies_so = cells.flags.c_contiguous and address(cells) % 4 == 0
+    return bool(lies_so and str(cells.dtype) == "uint8" and cells.shape[1] % 2 == 0)
+
+
+def _count_words(counter: DeviceCounter, cells: DeviceArray, least: int, n_values: int) -> Array | None:
+    """The same for bytes, four cells at a time and from zero on."""
+    here, n_classes, (n_rows, n_columns) = counter.device, counter.n_classes, cells.shape
+    xp, most, codes = here.xp, least + n_values, here.xp.ascontiguousarray(counter.labels.codes)
+    rows = 2 if n_columns % 4 else 1
+    words, threads = rows * n_columns // 4, here.word_threads
+    lanes = next(lanes for lanes in (1, 2, 4, 8, 16, 32) if lanes >= min(words, 32))
+    enough = -(-n_rows * lanes // (rows * 32 * SHORT_COUNTS))  # no lane may see more lines than half a counter can tell
+    useful = -(-n_rows // max(threads // lanes * FEW_ROWS, 1))
+    counts, outside = xp.zeros(n_columns * n_classes * most, dtype=np.uint64), xp.zeros(1, dtype=np.int32)
+    shape = (np.int64(n_rows), np.int32(n_columns), np.int32(lanes), np.int32(most), np.int32(n_classes))
+    blocks = (max(min(here.n_blocks // 2, useful), enough, 1), -(-words // lanes))
+    room = 4 * 32 * n_classes * most**2
+    types, told = (c_type(codes), str(threads)), (cells, codes, *shape, counts, outside)
+    here.launch("count_words", types, blocks, room, told, threads=threads)
+    if int(outside[0]):
+        return None
+    table = host_numbers(here, counts).reshape(n_columns, n_classes, most)
+    return None if table[..., :least].any() else table[..., least:]
 
 
 # Numbers by cells of a grid.
