@@ -191,8 +191,9 @@ def _tiling(counter: DeviceCounter, cells: DeviceArray) -> _Tiling | None:
             continue
         row_bytes = n_columns * cells.itemsize + codes.itemsize + (0 if weight is None else 8)
         room = 2 * row_bytes + 2 * n_classes + n_classes / 8
-        wanted, fitting = TILE_BYTES * threads // here.threads // row_bytes, (here.shared_bytes / 2 - 4 * n_classes) // room
-        rows = int(min(wanted, MOST_TILE_ROWS, fitting)) // 32 * 32
+        wanted = TILE_BYTES * threads // here.threads // row_bytes
+        fitting = (here.shared_bytes / 2 - 4 * n_classes) // room
+        rows = int(min(wanted, fitting, MOST_TILE_ROWS)) // 32 * 32
         if rows:
             slots = -(-n_classes // of_thread)
             shares = min(groups // slots, rows // 32)
