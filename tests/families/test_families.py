@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from likely import BayesClassifier, FullBayesClassifier, Laplace, MEstimate, SettingsError
+from likely import BayesClassifier, DataError, FullBayesClassifier, Laplace, MEstimate, SettingsError
 from likely.families import FAMILIES
 from likely.families.protocol import HasParameters
 from likely.stats import feature_counts
@@ -142,6 +142,17 @@ def test_without_smoothing_a_zero_rules_out(family: str) -> None:
         clf = BayesClassifier(families=family, smoothing=0).fit(rows, ["a", "a", "b"])
         posterior = clf.predict_proba(rows)
         np.testing.assert_array_equal(posterior, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("family", ["multinomial", "complement"])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_an_infinite_count_is_refused_by_its_place(family: str, as_sparse: bool) -> None:
+    X = np.array([[1.0, 0.0, 2.0], [2.0, 0.0, 0.0], [0.0, 3.0, 1.0]])
+    clf = BayesClassifier(families=family).fit(X, ["a", "a", "b"])
+    asked = np.array([[1.0, 0.0, 0.0], [0.0, 1e300, np.nan], [5.0, -np.inf, np.inf]])
+    assert np.isfinite(clf.predict_proba(asked[:2])).all()
+    with pytest.raises(DataError, match=r"Row 2 of column 'x1' holds -inf.*must be finite"):
+        clf.predict_proba(sparse.csr_array(asked) if as_sparse else asked)
 
 
 def test_bernoulli_gaps_say_nothing() -> None:
