@@ -176,6 +176,19 @@ def test_a_row_far_from_the_others_is_left_out_exactly(weights: str) -> None:
         np.testing.assert_allclose(joint, refitted(name, rows, weight, settings_of(name, {})), rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("given", [{}, {"unbiased": False}, {"variance_floor": 0.4}], ids=str)
+@pytest.mark.parametrize("light", [0.4, 0.75, 1.0, 1.5])
+def test_a_class_of_a_few_light_rows_without_one_of_them(light: float, given: dict[str, Any]) -> None:
+    """Two or three rows are left of its three, with a weight below, at and above that of one or two whole rows."""
+    weight = np.ones(N)
+    weight[Y == 0] = 0.0
+    weight[np.flatnonzero(Y == 0)[:3]] = light
+    for name in ("gaussian", "lognormal"):
+        joint, _ = closed(name, as_table(TABLES[name]), weight, settings_of(name, given))
+        expected = refitted(name, as_table(TABLES[name]), weight, settings_of(name, given))
+        np.testing.assert_allclose(joint, expected, rtol=1e-7, atol=1e-7)
+
+
 def test_what_has_no_closed_form_says_so() -> None:
     """Shrinkage, floors and gaps move matrices; uneven pseudo-counts and weighed words have no one vocabulary."""
     numbers, texts = as_table(TABLES["multivariate"]), as_table(TABLES["text multinomial"])

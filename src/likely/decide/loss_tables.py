@@ -61,8 +61,8 @@ def truth_in(corner: object) -> Axis | None:
 
 CHECKED_CELLS = 1 << 22
 
-MOST_COST = np.float64(1e100)
-"""What a decision may cost or gain at most: so the sum over all rows that can be counted is a float."""
+MOST_COST = np.float64(1e300)
+"""What a decision may cost or gain at most, so that the costs of a hundred million rows add up."""
 
 CostMapping: TypeAlias = Mapping[Any, object]
 """{decision: {truth: cost}}, whatever the decisions are."""
