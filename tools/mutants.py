@@ -271,11 +271,11 @@ def named(codes: set[CodeType]) -> set[str]:
     }
 
 
-def suite_of(package: str) -> list[Path]:
-    """The test files of a package, those that are stated as the homes of its modules, and those of its users."""
+def suite_of(package: str, own: bool = False) -> list[Path]:
+    """The test files of a package and those stated as homes of its modules; those of its users, unless `own`."""
     homes: dict[str, str] = tomllib.loads((TESTS / "homes.toml").read_text())
     stated = {TESTS / home for module, home in homes.items() if module.startswith(f"{package}/")}
-    users = [TESTS / user for user in USERS[package]]
+    users = [] if own else [TESTS / user for user in USERS[package]]
     folders = [TESTS / package, *(user for user in users if user.is_dir())]
     own = {path for folder in folders for path in folder.glob("test_*.py")}
     return sorted(own | stated | {user for user in users if user.is_file()})
@@ -519,6 +519,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every mutant, not a sample")
     parser.add_argument("--sample", type=int, default=40, help="mutants of each package (40)")
     parser.add_argument("--only", default="", help="a package, or the beginning of a module such as stats/mom")
+    parser.add_argument("--own", action="store_true", help="without the tests of users: a lower bound, and quicker")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--again", type=Path, help="what an earlier run printed: only those who survived it")
@@ -545,7 +546,7 @@ def main() -> int:
             drawn = random.Random(chosen.seed).sample(found, min(chosen.sample, len(found)))
         if not drawn:
             continue
-        load(files := suite_of(package))
+        load(files := suite_of(package, chosen.own))
         suite = Suite(reached_by(files, chosen.jobs))
         tried, survivors, computed = try_out(package, drawn, trees, suite, chosen.jobs)
         noticed = f"{1.0 - survivors / max(tried, 1):.1%} of {tried} noticed"

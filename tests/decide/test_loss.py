@@ -171,6 +171,11 @@ def test_bad_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
         (lambda: Loss(np.zeros((2, 1)), decisions=["a", "a"], truths="x"), "decision 'a' twice"),
         (lambda: Loss(np.zeros((1, 1)), decisions=[None], truths="x"), "decision number 1 of a loss has no name"),
         (lambda: Loss(CREDIT, refuse=float("nan")), "price of a refusal is nan"),
+        (lambda: Loss(CREDIT, refuse="dear"), "price of a refusal is 'dear'"),  # type: ignore[arg-type]
+        (lambda: Loss(CREDIT, refuse=-2e300), "price of a refusal is -2e.300: give a finite number of 1e.300 at most"),
+        (lambda: Loss({"grant": {"good": 2e300}}), "'good' is 2e.300: .* 1e.300 at most"),
+        (lambda: Loss({"grant": {"good": -1e308}}), "'good' is -1e.308"),
+        (lambda: Loss.binary(float("inf"), 1.0), "decision 'positive' under the truth 'negative' is inf"),
         (lambda: Loss({**CREDIT, REFUSED: {"good": 1, "bad": 2}}), "one price"),
         (lambda: Loss({REFUSED: {"good": 1, "bad": 1}}), "beside the refusal"),
         (lambda: Loss.from_frame(pd.DataFrame(CREDIT), truth="lines"), "'columns' or 'rows'"),  # type: ignore[arg-type]
@@ -187,6 +192,12 @@ def test_a_bad_cost_of_one_row_is_named_with_its_row() -> None:
     costs[3, 1, 0] = np.nan
     with pytest.raises(SettingsError, match="'deny' under the truth 'good' in row 3 is nan"):
         Loss(costs, decisions=["grant", "deny"], truths=["good", "bad"])
+
+
+def test_the_dearest_mistakes_still_add_up() -> None:
+    loss = Loss.binary(1e300, 1e300, refuse=1e300)
+    assert loss.paid(["no", "yes", "yes"], ["yes", "no", "yes"]).tolist() == [1e300, 1e300, 0.0]
+    assert Loss(np.eye(2, dtype=np.float16), decisions="ab", truths="cd").costs.tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 def test_gains_are_negative_costs() -> None:

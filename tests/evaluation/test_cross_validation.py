@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -259,8 +261,18 @@ def test_a_seed_fixes_everything() -> None:
         ({"cv": True}, "number of folds"),
         ({"cv": (IRIS,)}, "two"),
         ({"cv": 0.001}, "no row"),
+        ({"cv": float("nan")}, "number of folds"),
+        ({"cv": float("inf")}, "number of folds"),
         ({"beta": -1.0}, "favours recall"),
+        ({"beta": float("inf")}, "favours recall"),
+        ({"beta": "2"}, "favours recall"),
         ({"repeats": 0}, "at least once"),
+        ({"repeats": 1.5}, "a whole number of times"),
+        ({"repeats": "twice"}, "at least once"),
+        ({"random_state": -1}, "random_state is -1, but it is a whole number from 0 up"),
+        ({"random_state": 1.5}, "random_state is 1.5"),
+        ({"random_state": None}, "random_state is None"),
+        ({"random_state": True}, "random_state is True"),
         ({"cv": "loo", "repeats": 2}, "one way"),
         ({"cv": None, "repeats": 2}, "test set"),
         ({"n_jobs": -3}, "threads"),
@@ -271,6 +283,30 @@ def test_a_seed_fixes_everything() -> None:
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         likely.evaluate(BayesClassifier(), IRIS, SPECIES, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"random_state": -1}, {"beta": "2"}, {"repeats": 0.5}, {"cv": float("nan")}], ids=str
+)
+def test_the_same_settings_are_refused_for_tables_in_files_and_engines(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"x": [0.1, 1.2, 0.3, 1.4, 0.5, 1.6], "y": list("ababab")})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for table in (tmp_path / "t.csv", duckdb.sql("SELECT * FROM frame")):
+        for clf in (BayesClassifier(), TreeClassifier()):
+            with pytest.raises(SettingsError, match=f"{next(iter(settings))} is"):
+                likely.evaluate(clf, table, "y", **settings)
+
+
+@pytest.mark.parametrize("clf", [BayesClassifier(), FullBayesClassifier()])
+@pytest.mark.parametrize("weight", [5e-322, 1e-310])
+def test_rows_of_next_to_no_weight_are_judged_as_light_ones(clf: Any, weight: float) -> None:
+    """Light rows say less than whole ones, but how light they are makes no difference any more."""
+    light = likely.evaluate(clf, IRIS, SPECIES, cv=3, sample_weight=np.full(150, 1e-100))
+    found = likely.evaluate(clf, IRIS, SPECIES, cv=3, sample_weight=np.full(150, weight))
+    assert found.accuracy == pytest.approx(light.accuracy, abs=0.02) and light.accuracy > 0.8
+    assert found.log_loss == pytest.approx(light.log_loss, rel=0.05)
 
 
 def test_lengths_must_agree() -> None:

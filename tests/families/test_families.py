@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from likely import BayesClassifier, FullBayesClassifier, Laplace, MEstimate, SettingsError
+from likely import BayesClassifier, DataError, FullBayesClassifier, Laplace, MEstimate, SettingsError
 from likely.families import FAMILIES
+from likely.families.protocol import HasParameters
 from likely.stats import feature_counts
 
 rng = np.random.default_rng(3)
@@ -101,19 +102,36 @@ def test_a_gap_in_a_number_is_evidence_if_asked() -> None:
     np.testing.assert_array_equal(evidence(ignoring, [[np.nan]]), 0.0)
 
 
+def lines_told(clf: BayesClassifier) -> list[tuple[str, np.ndarray]]:
+    """The column and the numbers of every parameter."""
+    (belief,) = clf.model_.beliefs
+    assert isinstance(belief, HasParameters)
+    return [(each.column, each.numbers) for each in belief.parameters() or ()]
+
+
 @pytest.mark.parametrize("family", ["multinomial", "complement", "bernoulli"])
 @pytest.mark.parametrize("smoothing", [1.0, 0.01])
 def test_sparse_tables_of_weights_equal_dense_ones(
     family: str, smoothing: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X = sparse.csr_array(rng.poisson(0.3, size=(120, 15)).astype(float))
-    dense = BayesClassifier(families=family, smoothing=smoothing).fit(X, y)
+    # Most columns were met in one class only: what is full is kept dense.
+    cells = np.where(np.arange(15) % 3 == y[:, None], rng.poisson(0.9, size=(120, 15)), 0.0)
+    cells[:, 0] = rng.poisson(0.9, size=120)
+    order = rng.permutation(120)
+    X, labels = sparse.csr_array(cells[order]), y[order]
+    dense = BayesClassifier(families=family, smoothing=smoothing).fit(X, labels)
     monkeypatch.setattr(feature_counts, "DENSE_CELLS", 0)
-    thin = BayesClassifier(families=family, smoothing=smoothing).fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    thin = BayesClassifier(families=family, smoothing=smoothing).fit(X[:60], labels[:60])
+    thin.partial_fit(X[60:], labels[60:])
+    (counted,) = thin.summary_.parts.values()
+    assert sparse.issparse((counted.present if family == "bernoulli" else counted).table)
     np.testing.assert_allclose(thin.predict_joint_log_proba(X), dense.predict_joint_log_proba(X), rtol=1e-10)
     np.testing.assert_allclose(thin.explain(X).joint, dense.predict_joint_log_proba(X), rtol=1e-10)
-    thin.forget(X[60:], y[60:])
-    alone = BayesClassifier(families=family, smoothing=smoothing).fit(X[:60], y[:60])
+    for (place, line), (same, other) in zip(lines_told(thin), lines_told(dense), strict=True):
+        assert place == same
+        np.testing.assert_allclose(line, other, rtol=1e-9)
+    thin.forget(X[60:], labels[60:])
+    alone = BayesClassifier(families=family, smoothing=smoothing).fit(X[:60], labels[:60])
     np.testing.assert_allclose(thin.predict_joint_log_proba(X), alone.predict_joint_log_proba(X), rtol=1e-9)
 
 
@@ -124,6 +142,17 @@ def test_without_smoothing_a_zero_rules_out(family: str) -> None:
         clf = BayesClassifier(families=family, smoothing=0).fit(rows, ["a", "a", "b"])
         posterior = clf.predict_proba(rows)
         np.testing.assert_array_equal(posterior, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("family", ["multinomial", "complement"])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_an_infinite_count_is_refused_by_its_place(family: str, as_sparse: bool) -> None:
+    X = np.array([[1.0, 0.0, 2.0], [2.0, 0.0, 0.0], [0.0, 3.0, 1.0]])
+    clf = BayesClassifier(families=family).fit(X, ["a", "a", "b"])
+    asked = np.array([[1.0, 0.0, 0.0], [0.0, 1e300, np.nan], [5.0, -np.inf, np.inf]])
+    assert np.isfinite(clf.predict_proba(asked[:2])).all()
+    with pytest.raises(DataError, match=r"Row 2 of column 'x1' holds -inf.*must be finite"):
+        clf.predict_proba(sparse.csr_array(asked) if as_sparse else asked)
 
 
 def test_bernoulli_gaps_say_nothing() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from likely import Laplace, MEstimate
 from likely.arrays import Array
@@ -16,7 +17,7 @@ from likely.engines.memory import Rows
 from likely.families import FAMILIES, Settings, family_named
 from likely.families.categorical import GapFactor
 from likely.families.protocol import LeavesMostOut, LeavesOneOut, LeftOut
-from likely.stats import Cuts, Moments, Part
+from likely.stats import Cuts, Moments, Part, feature_counts
 from likely.table import Table, as_table
 
 N, K = 48, 3
@@ -105,7 +106,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "gaussian": [{}, {"unbiased": False}, {"variance_floor": 0.4}],
     "lognormal": [{}],
     "poisson": [{}, {"smoothing": 0.0}, {"smoothing": 2.5}],
-    "bins": [{}, {"missing": "value", "bins": 4}, {"smoothing": MEstimate(3.0)}],
+    "bins": [
+        {}, {"missing": "value", "bins": 4}, {"smoothing": MEstimate(3.0)},
+        {"missing": "value", "bins": 2, "smoothing": MEstimate(4.0, {0: 0.5, 1: 0.125, 2: 0.375})},
+    ],
     "tree-bins": [{}, {"missing": "value"}],
     "categorical": [
         {}, {"missing": "value", "unseen": "smooth"}, {"unseen": "smooth", "smoothing": MEstimate(3.0)},
@@ -139,6 +143,50 @@ def test_a_row_left_out_is_judged_as_one_never_learned(name: str, given: dict[st
     assert told.sum() > 0.8 * N
     expected = refitted(name, table, weight, settings)
     np.testing.assert_allclose(joint[told], expected[told], rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("smoothing", [1.0, 0.25])
+@pytest.mark.parametrize("name", ["multinomial", "complement", "bernoulli"])
+def test_a_row_of_a_sparse_matrix_is_left_out_as_one_of_a_dense_one(
+    name: str, smoothing: float, weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same rows and counts, kept as a sparse table: most columns were met in one class only."""
+    cells = np.where(np.arange(12) % 3 == Y[:, None], rng.poisson(0.7, (N, 12)), 0.0)
+    cells[:, 0] = COUNTS[:, 0]
+    names = tuple(f"x{place}" for place in range(12))
+    settings = Settings(smoothing=dict.fromkeys(names, Laplace(smoothing)))
+    dense, _ = closed(name, as_table(cells), WEIGHTS[weights], settings)
+    monkeypatch.setattr(feature_counts, "DENSE_CELLS", 0)
+    thin, _ = closed(name, as_table(sparse.csr_array(cells)), WEIGHTS[weights], settings)
+    _, seen, _ = settled(name, as_table(sparse.csr_array(cells)), Y, None, settings)
+    assert sparse.issparse((seen.present if name == "bernoulli" else seen).table)
+    np.testing.assert_allclose(thin, dense, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_a_row_far_from_the_others_is_left_out_exactly(weights: str) -> None:
+    """To subtract a number a hundred million times as far away as the others are from each other leaves no digit."""
+    x, y = NUMBERS[:, 0].copy(), holed(NUMBERS[:, 1])
+    x[4], y[10], y[11] = 1e9, -1e9, 1e9
+    table, weight = as_table({"x": x, "y": y, "z": NUMBERS[:, 2]}), WEIGHTS[weights]
+    for name in ("gaussian", "lognormal"):
+        rows = table if name == "gaussian" else as_table({"x": np.exp(x / 1e7), "y": np.exp(y / 1e7)})
+        joint, _ = closed(name, rows, weight, settings_of(name, {}))
+        np.testing.assert_allclose(joint, refitted(name, rows, weight, settings_of(name, {})), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("given", [{}, {"unbiased": False}, {"variance_floor": 0.4}], ids=str)
+@pytest.mark.parametrize("light", [0.4, 0.75, 1.0, 1.5])
+def test_a_class_of_a_few_light_rows_without_one_of_them(light: float, given: dict[str, Any]) -> None:
+    """Two or three rows are left of its three, with a weight below, at and above that of one or two whole rows."""
+    weight = np.ones(N)
+    weight[Y == 0] = 0.0
+    weight[np.flatnonzero(Y == 0)[:3]] = light
+    for name in ("gaussian", "lognormal"):
+        joint, _ = closed(name, as_table(TABLES[name]), weight, settings_of(name, given))
+        expected = refitted(name, as_table(TABLES[name]), weight, settings_of(name, given))
+        np.testing.assert_allclose(joint, expected, rtol=1e-7, atol=1e-7)
 
 
 def test_what_has_no_closed_form_says_so() -> None:

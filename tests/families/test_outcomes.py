@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from likely import BayesClassifier
+from likely import BayesClassifier, FullBayesClassifier
 from likely.arrays import Array
 from likely.families.bernoulli import Bernoulli, PresenceTable
 from likely.families.gaussian import Gaussian
+from likely.families.multivariate import MultivariateGaussian
 from likely.families.outcomes import Outcomes, normalised, trapezoid_widths
 from likely.families.poisson import Poisson
 from likely.families.protocol import HasOutcomes
@@ -158,6 +159,24 @@ def test_the_range_that_holds_most_of_every_class_that_can_happen() -> None:
     assert found.central(np.array([1.0, 0.0, 0.0]), 0.98) == (1.0, 3.0)
     assert found.central(np.ones(3), 0.8) == (2.0, 4.0)
     assert found.central(np.zeros(3), 0.8) == (1.0, 4.0)
+
+
+def test_all_values_are_in_the_range_that_holds_everything() -> None:
+    """Ten tenths are a little less than one."""
+    found = Outcomes(np.arange(10.0), np.full((10, 1), 0.1))
+    assert found.shares.cumsum()[-1] < 1.0
+    assert found.central(np.ones(1), 1.0) == (0.0, 9.0)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled", "diagonal", "shrunk"])
+def test_a_column_of_several_is_expected_to_be_what_its_own_bells_say(covariance: Any) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 2)) @ np.array([[1.0, 0.5], [0.0, 2.0]]) + 3.0
+    (belief,) = FullBayesClassifier(covariance=covariance).fit(X, np.arange(60) % 2).model_.beliefs
+    assert isinstance(belief, MultivariateGaussian)
+    found, expected = belief.outcomes("x1", 50), belief.margins.outcomes("x1", 50)
+    np.testing.assert_array_equal(np.asarray(found.values), np.asarray(expected.values))
+    np.testing.assert_array_equal(found.shares, expected.shares)
 
 
 def test_of_many_columns_one_is_asked() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 
 from likely import AODEClassifier, BayesClassifier, FullBayesClassifier
 from likely.arrays import Array
-from likely.families import multivariate_export
+from likely.families import bernoulli, multivariate_export, text_family
 from likely.families.aode import Aode
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.protocol import Described
@@ -35,6 +35,7 @@ A = rng.normal(size=N) + SHIFT
 NUMBERS = {"a": holed(A), "b": holed(0.5 * A + rng.normal(size=N)), "c": holed(rng.normal(size=N) * (1 + SHIFT))}
 MIXED = {"a": NUMBERS["a"], "town": holed(rng.choice(["u", "v", "w"], N)), "kind": holed(rng.choice(["s", "t"], N))}
 COUNTS = {"a": holed(rng.poisson(1.0 + SHIFT).astype(float)), "b": holed(rng.poisson(2.0, N).astype(float))}
+APART = {"town": holed(np.array(["u", "v", "w"])[SHIFT]), "kind": holed(np.array(["s", "t"])[np.arange(N) % 2])}
 WORDS = {
     "text": [
         " ".join(rng.choice(["ant", "bee", "cat", "dog", "eel", "fox", "gnu"], size)) for size in rng.integers(0, 7, N)
@@ -46,6 +47,7 @@ ASKED: dict[str, dict[str, Any]] = {
                 "c": [None, 1.0, None, 0.0, 1.0, None]},
     "mixed": {"a": [0.3, None, None, 2.0, 0.1], "town": ["u", "new", None, "w", "new"],
               "kind": ["t", "s", None, None, "new"]},
+    "apart": {"town": ["u", "v", None, "new"], "kind": ["s", None, "t", "new"]},
     "counts": {"a": [0.0, 3.0, None, -1.0], "b": [1.0, None, 0.0, 0.0]},
     "words": {"text": ["ant bee ant", "strange", "", "gnu ant strange gnu gnu"]},
 }  # fmt: skip
@@ -61,6 +63,8 @@ CASES: dict[str, tuple[Any, str]] = {
     "bins of a tree": (BayesClassifier(families={"a": "tree-bins"}), "mixed"),
     "one parent each": (AODEClassifier(), "mixed"),
     "frequent parents": (AODEClassifier(min_cases=40), "mixed"),
+    "what was never seen together is impossible": (AODEClassifier(smoothing=0), "apart"),
+    "shares without smoothing": (BayesClassifier(smoothing=0), "apart"),
     "rates": (BayesClassifier(families="poisson"), "counts"),
     "rates without smoothing": (BayesClassifier(families="poisson", smoothing=0), "counts"),
     "logarithms": (BayesClassifier(families="lognormal"), "counts"),
@@ -71,7 +75,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "presence of words": (BayesClassifier(schema={"text": "text"}, families={"text": "bernoulli"}), "words"),
     "words elsewhere": (BayesClassifier(schema={"text": "text"}, families={"text": "complement"}), "words"),
 }
-ROWS: dict[str, dict[str, Any]] = {"numbers": NUMBERS, "mixed": MIXED, "counts": COUNTS, "words": WORDS}
+ROWS: dict[str, dict[str, Any]] = {"numbers": NUMBERS, "mixed": MIXED, "apart": APART, "counts": COUNTS, "words": WORDS}
 
 
 def learned(how: str) -> tuple[Any, list[dict[str, Any]]]:
@@ -192,6 +196,19 @@ def test_pairs_describe_themselves_by_their_tables() -> None:
     assert isinstance(axes, list) and isinstance(belief.axes[0], Cuts)
     assert axes[0]["cuts"].tolist() == belief.axes[0].at.tolist() and axes[1]["levels"] == ("u", "v", "w")
     assert belief.work == 9
+
+
+def test_too_many_words_are_not_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven words: a weight for each class of three, or a line of presence each, of which fewer are written."""
+    for how, module, most in (("words", text_family, 21), ("words elsewhere", text_family, 21),
+                              ("presence of words", bernoulli, 7 << 6)):  # fmt: skip
+        clf, _ = learned(how)
+        (belief,) = clf.model_.beliefs
+        assert isinstance(belief, Described) and len(belief.reader.words) == 7  # type: ignore[attr-defined]
+        monkeypatch.setattr(module, "MOST_WRITTEN", most)
+        assert belief.described() is not None
+        monkeypatch.setattr(module, "MOST_WRITTEN", most - 1)
+        assert belief.described() is None and Tempered(belief, 0.5).described() is None
 
 
 @pytest.mark.parametrize("weight", [None, 0.25])

@@ -73,6 +73,19 @@ def test_what_came_leaves_what_the_others_have() -> None:
     assert (none.n.item(), none.mean.item(), none.root.item()) == (0.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("weight", [5e-322, 1e-310, 1e-300, 1.0, 1e90])
+def test_rows_of_any_weight_can_be_taken_out(weight: float) -> None:
+    """Nothing, and half of the rows; the spread of rows that weigh next to nothing has no square."""
+    x, y = np.array([[1.0], [2.0], [4.0], [9.0]]), np.zeros(4, dtype=np.int32)
+    seen, weights = Moments.observe(x, y, np.full(4, weight)), np.full(2, weight)
+    same = seen - Moments.empty(1, 1)
+    assert same.n == seen.n and same.mean == seen.mean == 4.0
+    np.testing.assert_allclose(same.root, seen.root, rtol=1e-6)
+    left = seen - Moments.observe(x[2:], y[2:], weights)
+    np.testing.assert_allclose(left.mean, 1.5, rtol=1e-6)
+    np.testing.assert_allclose(left.deviation(unbiased=False), 0.5, rtol=0.01)
+
+
 def test_a_constant_column_can_lose_no_other_value() -> None:
     seen = of(4.0, 5.0, 0.0)
     assert (seen - of(1.0, 5.0, 0.0)).root.item() == 0.0

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int64, TableLike
 from likely.decide.loss_tables import (
+    MOST_COST,
     Axis,
     CostMapping,
     Costs,
@@ -26,6 +27,7 @@ from likely.decide.loss_tables import (
 )
 from likely.errors import SettingsError, listed
 from likely.markup import Markup, tag
+from likely.numerics import is_between
 from likely.render.page import fragment
 from likely.render.table import ColumnHead, Grid
 from likely.table import encode_labels, index_levels
@@ -253,8 +255,11 @@ def as_loss(costs: LossLike) -> Loss:
 
 def _without_refusal(costs: Costs, refuse: float | None) -> tuple[Costs, float | None]:
     """A line that is named REFUSED, as `to_frame` writes it, is the price of refusing."""
-    if refuse is not None and not np.isfinite(refuse):
-        raise SettingsError(f"The price of a refusal is {refuse!r}: give a finite number, or None to forbid refusing.")
+    if refuse is not None and not is_between(refuse, -MOST_COST, MOST_COST):
+        raise SettingsError(
+            f"The price of a refusal is {refuse!r}: give a finite number of {MOST_COST:g} at most, "
+            "or None to forbid refusing."
+        )
     if REFUSED not in costs.decisions:
         return costs, None if refuse is None else float(refuse)
     place = costs.decisions.index(REFUSED)

@@ -61,6 +61,9 @@ def truth_in(corner: object) -> Axis | None:
 
 CHECKED_CELLS = 1 << 22
 
+MOST_COST = np.float64(1e300)
+"""What a decision may cost or gain at most, so that the costs of a hundred million rows add up."""
+
 CostMapping: TypeAlias = Mapping[Any, object]
 """{decision: {truth: cost}}, whatever the decisions are."""
 
@@ -172,14 +175,15 @@ def _refuse_unknown_costs(costs: Costs) -> None:
     size = max(CHECKED_CELLS // max(costs.cells[:1].size, 1), 1)
     for start in range(0, len(costs.cells), size):
         piece = costs.cells[start : start + size]
-        bad = np.argwhere(~np.isfinite(piece))
+        bad = np.argwhere(~((piece <= MOST_COST) & (piece >= -MOST_COST)))
         if len(bad):
             *row, d, k = (int(place) for place in bad[0])
             decision = d if row else d + start
             where = f" in row {row[0] + start}" if row else ""
             raise SettingsError(
                 f"The cost of the decision {costs.decisions[decision]!r} under the truth {costs.truths[k]!r}{where} "
-                f"is {piece[tuple(bad[0])]}: every cost is a finite number (less than 0 for a gain)."
+                f"is {piece[tuple(bad[0])]}: every cost is a finite number (less than 0 for a gain), {MOST_COST:g} "
+                "at most."
             )
 
 
@@ -249,6 +253,9 @@ class UnnamedClass(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
 _PAIRS = (

@@ -22,10 +22,11 @@ from likely.evaluation.cross_validation import (
     some_rows,
     write_predictions,
 )
-from likely.evaluation.folds import by_fold, grouped, split, stratified
+from likely.evaluation.folds import by_fold, check_design, grouped, split, stratified
 from likely.evaluation.predictions import PredictionBuffer, Predictions
 from likely.evaluation.report import Report
 from likely.evaluation.splits import Split, SplitLike, is_split, prequential, read_splits, training_sums
+from likely.numerics import MOST_PLACES, is_between
 from likely.parallel import n_threads, run
 from likely.progress import Shown, StepBar
 from likely.table import Labels, RowsLike, Weights, as_table, encode_labels, merge_classes
@@ -75,10 +76,7 @@ def evaluate(
     >>> report.accuracy, report.confusion.to_numpy().tolist()
     (1.0, [[2, 0], [0, 2]])
     """
-    if not beta >= 0.0:
-        raise SettingsError(f"beta is {beta!r}, but it is a number from 0 up; above 1 it favours recall.")
-    if int(repeats) != repeats or repeats < 1:
-        raise SettingsError(f"repeats is {repeats!r}, but folds are dealt at least once.")
+    check_design(beta, repeats, random_state)
     experiment = Experiment.read(classifier, X, y, sample_weight, groups, n_jobs, progress, cv is not None)
     predictions, how = hold_out(experiment, cv, loss, int(repeats), random_state)
     return Report(predictions, how, type(classifier).__name__, float(beta), random_state, int(repeats))
@@ -188,7 +186,7 @@ def hold_out(
         if repeats > 1 or experiment.groups is not None:
             raise SettingsError("There is one way to leave out one row at a time: leave out repeats and groups.")
         return _leave_one_out(experiment, loss)
-    if not isinstance(cv, int | float | np.number) or isinstance(cv, bool):
+    if not is_between(cv, -MOST_PLACES, MOST_PLACES):
         raise SettingsError(
             f"cv is {cv!r}, but it is a number of folds, 'loo', 'prequential', a share of the rows, a test set "
             "(X_test, y_test), a splitter such as TimeSeriesSplit(), or None for a classifier that is fitted already."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import zip_longest
+from numbers import Integral
 from typing import TypeVar
 
 import numpy as np
@@ -12,8 +13,23 @@ import numpy as np
 from likely.arrays import Array, Flags, Index, Int32, Int64
 from likely.errors import About, SettingsError
 from likely.jit import kernel
+from likely.numerics import MOST_PLACES, is_between
 
 Summed = TypeVar("Summed")
+
+MOST_BETA = 1e100
+"""Recall beyond doubt: the square of a larger weight might leave the floats."""
+
+
+def check_design(beta: object, repeats: object, random_state: object) -> None:
+    """Refuse what no F measure weighs recall by, and what no folds are dealt by."""
+    if not is_between(beta, 0.0, MOST_BETA):
+        raise SettingsError(f"beta is {beta!r}, but it is a number from 0 to {MOST_BETA:g}; above 1 it favours recall.")
+    if not is_between(repeats, 1, MOST_PLACES) or int(repeats) != repeats:
+        raise SettingsError(f"repeats is {repeats!r}, but folds are dealt at least once, and a whole number of times.")
+    if not is_between(random_state, 0, np.inf) or not isinstance(random_state, Integral):
+        raise SettingsError(f"random_state is {random_state!r}, but it is a whole number from 0 up.")
+
 
 FEW_FOLDS = 64
 """Up to so many it is faster to draw from the cards that are left than to shuffle all rows."""

@@ -161,9 +161,9 @@ MOST_CELLS, FEWEST_POINTS = 1 << 22, 256
 def outcomes_of(belief: FittedFamily, column: str, n_classes: int, points: int = FINE) -> Outcomes | None:
     """What a belief expects of a column; a weight that it may have is left aside.
 
-    None where it is no distribution of single cells, as counts of words.
+    None where it is no distribution of single cells, as counts of words, or where all rows have been forgotten.
     """
-    if column not in belief.columns or not isinstance(belief, HasOutcomes):
+    if not n_classes or column not in belief.columns or not isinstance(belief, HasOutcomes):
         return None
     return belief.outcomes(column, min(points, max(MOST_CELLS // n_classes, FEWEST_POINTS)))
 

@@ -96,7 +96,7 @@ def held_out_by_column(summary: Summary, bits: Mapping[str, float]) -> dict[str,
     one_row = np.divide(classes.weights, classes.rows, out=np.ones(len(classes)), where=classes.rows > 0)
     by_chance = (len(classes) - 1) / (max(summary.n_rows, 1) * np.log(2.0))
     found: dict[str, tuple[float, float]] = {}
-    for part, seen in summary.parts.items():
+    for part, seen in summary.parts.items() if len(classes) else ():
         all_known = seen.known_weights
         for place, name in enumerate(part.columns):
             known = classes.weights if all_known is None else all_known[:, place]
@@ -119,8 +119,8 @@ def held_out_by_column(summary: Summary, bits: Mapping[str, float]) -> dict[str,
 def information_by_column(model: Model, summary: Summary) -> dict[str, float]:
     """Mutual information of each column with the class, in bits."""
     weights = summary.classes.weights
-    found: dict[str, float] = {}
-    for part, seen in summary.parts.items():
+    found: dict[str, float] = {} if len(weights) else dict.fromkeys(model.columns, 0.0)
+    for part, seen in summary.parts.items() if len(weights) else ():
         found |= _of_part(part, seen, weights, model)
     return {name: found[name] for name in model.columns if name in found}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -317,7 +318,7 @@ def _direct(seen: PairCounts) -> Array:
     """Counts of all ordered pairs of columns, a line for each two values."""
     n_classes, n_columns = seen.shape
     pairs = [(j, k) for j in range(n_columns) for k in range(n_columns) if j != k]
-    lines = [seen.pair(j, k).reshape(n_classes, -1).T for j, k in pairs]
+    lines = [table.reshape(n_classes, math.prod(table.shape[1:])).T for table in (seen.pair(j, k) for j, k in pairs)]
     return np.ascontiguousarray(np.concatenate([np.zeros((0, n_classes)), *lines]))
 
 

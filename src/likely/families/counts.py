@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from likely.arrays import Array, Index, Int32, Int64, is_sparse
+from likely.errors import BadCell
 from likely.families.on_device import CountTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import SQL, Columns, CountTable, Domain, Reads, Settings, SQLNode
@@ -20,7 +21,7 @@ from likely.stats import FeatureCounts
 from likely.stats.feature_counts import csr_arrays, rows_of, with_cells
 from likely.stats.protocol import Matrix
 from likely.table import Table
-from likely.table.table import Numbers, counts_of
+from likely.table.table import INFINITE, Numbers, counts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +83,10 @@ def _within_reach(rows: Matrix) -> Matrix:
     # Two reductions take no room; the third question, which does, is asked only where there are gaps (NaN).
     if not cells.size or (cells.max() <= FAR and cells.min() >= -FAR) or not (np.abs(cells) > FAR).any():
         return rows
+    if np.isinf(cells).any():
+        found = (rows if sparse else scipy.sparse.csr_array(rows)).tocoo()
+        place = int(np.flatnonzero(np.isinf(found.data))[0])
+        raise BadCell(int(found.row[place]), int(found.col[place]), float(found.data[place]), INFINITE)
     if sparse:
         which = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         peak = np.zeros(rows.shape[0])
@@ -191,7 +196,14 @@ class WeighedCounts:
 
     def bind(self, table: Table) -> BlockScorer:
         read = read_counts(table, self.columns)
-        return lambda block, joint: self.weights.add(read(block), joint)
+
+        def score(block: slice, joint: Array) -> None:
+            try:
+                self.weights.add(read(block), joint)
+            except BadCell as bad:
+                raise bad.named(self.columns, block.start) from None
+
+        return score
 
     def only(self, column: str) -> Self:
         return self.at(self.columns.index(column))

@@ -12,7 +12,7 @@ from likely.decide import REFUSED, LossLike, LossMatrix, as_loss
 from likely.engines.connect import as_relation, is_ibis
 from likely.engines.relation import Expression, Relation, ibis_module, refresh_dialects
 from likely.engines.term_counts import refuse_letters
-from likely.errors import SchemaError, missing_columns
+from likely.errors import SchemaError, SettingsError, missing_columns
 from likely.sql.dialects import dialect_named
 from likely.sql.posterior import Posterior, asked
 from likely.sql.query import Query, TableName
@@ -57,6 +57,8 @@ def to_sql(
     An infinite number, which `predict_proba` refuses, makes the whole result of a row null.
     """
     schema = classifier.schema_
+    if not len(classifier.classes_):
+        raise SettingsError("All rows have been forgotten: learn some before writing the model.")
     query = Query(dialect_named(dialect), table, columns, schema.parts, _written_dates(schema))
     found = classifier._sql_posterior(query, explain=output == "explanation")
     return query.written(asked(query, classifier.classes_, found, output, loss)) + "\n"

@@ -125,9 +125,14 @@ class Moments:
         mean = a.mean + (a.mean - b.mean) * back
         scale = np.where(a.root > 0, a.root, ROUNDED * np.maximum(np.abs(a.mean), np.abs(b.mean)))
         scale = np.where(scale > 0, scale, 1.0)
-        between = (b.mean - a.mean) / scale * ((b.mean - mean) / scale) * b.n
+        with np.errstate(over="ignore", invalid="ignore"):
+            one, other = (b.mean - a.mean) / scale, (b.mean - mean) / scale
+            between = one * other * b.n
+            # Of rows of next to no weight the deviation is that small, too: a square would leave the floats.
+            between = np.where(np.isfinite(between), between, one * np.sqrt(b.n) * (other * np.sqrt(b.n)))
+            between = np.where(b.n > 0, between, 0.0)
+            reach = NOISE * (1.0 + (np.abs(a.mean) + np.abs(b.mean)) / scale)
         share = (a.root / scale) ** 2 - (b.root / scale) ** 2 - between
-        reach = NOISE * (1.0 + (np.abs(a.mean) + np.abs(b.mean)) / scale)
         # The spread of a class far smaller than the column's others may have vanished when it was squared.
         vanished = scale * np.sqrt(np.maximum(-share, 0.0)) <= np.sqrt(TINY_SQUARE)
         if (left & (share < -reach) & ~vanished).any():

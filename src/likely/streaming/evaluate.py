@@ -12,7 +12,7 @@ from likely.decide import Loss, LossLike, as_loss
 from likely.errors import DataError, Setting, SettingsError, listed, refuse_missing
 from likely.evaluation.cross_validation import write_posterior
 from likely.evaluation.evaluate import HoldOut, evaluate
-from likely.evaluation.folds import sums_without_each
+from likely.evaluation.folds import check_design, sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.io.file_table import FileTable, as_file_table
@@ -51,6 +51,7 @@ def evaluate_file(
     larger than memory: all rows are learned, and if there are more than `most`, a random sample of that size is judged.
     All other ways read the whole table. `groups` names a column.
     """
+    check_design(beta, repeats, random_state)
     table, loss = as_file_table(source), None if loss is None else as_loss(loss)
     if isinstance(classifier, Classifier) and cv is None:
         return _as_it_is(classifier, table, target_of(classifier, target), loss, beta, random_state, most, progress)

@@ -21,7 +21,7 @@ from likely.engines.relational import RelationalRows, fold_of
 from likely.errors import DataError, Setting, SettingsError, listed
 from likely.evaluation.cross_validation import Counting, write_posterior
 from likely.evaluation.evaluate import HoldOut, evaluate
-from likely.evaluation.folds import sums_without_each
+from likely.evaluation.folds import check_design, sums_without_each
 from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.evaluation.splits import is_split
@@ -63,6 +63,7 @@ def evaluate_in_place(
     may be off by chance) from about `most` rows that are drawn. A classifier that cannot be written as SQL judges up to
     two million rows here. All other ways fetch the rows, or as many of them, drawn by chance, as fit into memory.
     """
+    check_design(beta, repeats, random_state)
     relation = as_relation(table)
     known = getattr(classifier, "schema_", None)
     label = target if target is not None or known is None else known.target
