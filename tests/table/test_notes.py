@@ -119,3 +119,16 @@ def test_truth_values_of_any_spelling_in_a_file_are_two(tmp_path: Path) -> None:
     assert model.schema_["ok"].storage == "boolean"
     assert model.schema_["ok"].levels == 2
     assert not any(note.about == "spellings" for note in model.schema_.notes)
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%y", "%d/%m/%Y %H:%M"])
+def test_dates_in_other_forms_are_told_and_are_no_identifiers(form: str) -> None:
+    days = pd.Series(pd.date_range("2023-01-01", periods=400, freq="30h")).dt.strftime(form)
+    found = look(clean().assign(day=days))
+    assert found["dates"].column == "day"
+    assert "2025-01-31" in str(found["dates"])
+    assert "identifier" not in found
+    assert "dates" not in look(
+        clean().assign(day=pd.Series(pd.date_range("2023-01-01", periods=400)).dt.strftime("%Y-%m-%d"))
+    )
+    assert "dates" not in look(clean().assign(part=[f"{k % 9}.{k % 4}" for k in range(400)]))

@@ -73,7 +73,7 @@ class ManyColumns(Sequence[Column]):
 
 Subject = Literal[
     "leak", "identifier", "duplicates", "one class", "numeric target", "imbalance", "lone rows", "unlabelled",
-    "new values", "missing values", "range", "spellings",
+    "new values", "missing values", "range", "spellings", "dates",
 ]  # fmt: skip
 
 
